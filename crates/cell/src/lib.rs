@@ -1,0 +1,1 @@
+//! Runs verified code in a jailed cell.
