@@ -245,6 +245,13 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
                 self.inside(class.range, |names| names.visit_body(&class.body));
             }
             Stmt::Try(statement) => self.try_statement(statement),
+            // What annotates a local variable is never evaluated.
+            Stmt::AnnAssign(statement) if self.scopes.is_function(self.scope) => {
+                if let Some(value) = &statement.value {
+                    self.visit_expr(value);
+                }
+                self.visit_expr(&statement.target);
+            }
             _ => visitor::walk_stmt(self, stmt),
         }
     }

@@ -179,8 +179,10 @@ impl<'a> Visitor<'a> for Body<'a> {
                 if let Expr::Attribute(attribute) = &*call.func {
                     self.touch_all(&attribute.value);
                 }
-                for argument in call.arguments.iter_source_order() {
-                    self.touch_all(argument.value());
+                if !only_looks(&call.func) {
+                    for argument in call.arguments.iter_source_order() {
+                        self.touch_all(argument.value());
+                    }
                 }
                 visitor::walk_expr(self, expr);
             }
@@ -204,6 +206,13 @@ fn ends_program(func: &Expr) -> bool {
         Expr::Attribute(attribute) => matches!(attribute.attr.as_str(), "exit" | "_exit"),
         _ => false,
     }
+}
+
+/// Builtins that change nothing that they are given.
+fn only_looks(func: &Expr) -> bool {
+    const LOOKING: &[&str] =
+        &["print", "len", "str", "int", "float", "repr", "round", "abs", "sum", "min", "max", "isinstance"];
+    matches!(func, Expr::Name(name) if LOOKING.contains(&name.id.as_str()))
 }
 
 /// A call of a plain name may be a function of the program, which may change or raise anything.
