@@ -7,6 +7,7 @@
 
 mod branches;
 mod calls;
+mod classes;
 mod columns;
 mod conditions;
 mod containers;
@@ -38,10 +39,11 @@ use crate::finding_code::FindingCode;
 use crate::names::scopes::{MODULE, ScopeId, Scopes};
 use crate::policy::Policy;
 use crate::report::{Draft, Report};
+use classes::Class;
 use functions::Function;
 use paths::{ANSWER, Point, STATUS};
 use state::{Mark, Slot, Snapshot, State};
-use usage::Usage;
+use usage::{Usage, WriteKind};
 use value::{Literal, Value};
 
 /// Judges how the program uses tables and sets its answer, and records its effects.
@@ -66,6 +68,8 @@ pub(crate) fn judge<'a>(
         next_frame: 1,
         functions: Vec::new(),
         function_index: FxHashMap::default(),
+        classes: Vec::new(),
+        class_index: FxHashMap::default(),
         calls: Vec::new(),
         loops: Vec::new(),
         steps: 0,
@@ -75,6 +79,8 @@ pub(crate) fn judge<'a>(
         conflicts: Vec::new(),
         write_is_declared: None,
         helper_writes: false,
+        escaped: Vec::new(),
+        unknown_writes: Vec::new(),
     };
     flow.provide();
     let _ = flow.body(body);
@@ -82,6 +88,7 @@ pub(crate) fn judge<'a>(
         flow.end_of_program();
     }
     flow.uncalled_functions();
+    flow.escaped_writes();
     flow.pending_columns();
     flow.report_paths(body);
     let Flow { usage, helper_writes, write_is_declared, report, .. } = flow;
@@ -111,6 +118,8 @@ struct Flow<'a, 'r, 's, 't> {
     next_frame: u32,
     functions: Vec<Function<'a>>,
     function_index: FxHashMap<TextRange, usize>,
+    classes: Vec<Class<'a>>,
+    class_index: FxHashMap<TextRange, usize>,
     /// Indices of the functions on the stack, against endless recursion.
     calls: Vec<usize>,
     loops: Vec<Loop<'a>>,
@@ -125,6 +134,10 @@ struct Flow<'a, 'r, 's, 't> {
     /// Where the program declares that it writes.
     write_is_declared: Option<TextRange>,
     helper_writes: bool,
+    /// Tables that were handed to something that cannot be followed.
+    escaped: Vec<usize>,
+    /// Methods that write, called on something that cannot be followed.
+    unknown_writes: Vec<WriteKind>,
 }
 
 /// One call of a function.
@@ -218,6 +231,16 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 return None;
             }
             at = frame.outer;
+        }
+    }
+
+    /// A table that went out of sight may be what an unknown object writes to.
+    fn escaped_writes(&mut self) {
+        for &table in &self.escaped {
+            for &kind in &self.unknown_writes {
+                self.usage.write(table, kind);
+                self.usage.write_whole(table);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use ruff_python_ast::{self as ast, Expr, ExprAttribute, ExprCall};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::Flow;
+use super::usage::WriteKind;
 use super::value::{Text, Value};
 use crate::finding_code::FindingCode;
 use crate::report::Draft;
@@ -26,6 +27,10 @@ impl<'a> Args<'a> {
     /// Arguments of which nothing is known.
     pub(super) fn unknown() -> Self {
         Self { is_open: true, ..Self::default() }
+    }
+
+    pub(super) fn copy(&self) -> Self {
+        Self { positional: self.positional.clone(), named: self.named.clone(), is_open: self.is_open }
     }
 
     /// The argument at a position or of a name.
@@ -112,14 +117,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 let key = args.positional.first().map_or(Value::Unknown, |(_, key)| key.clone());
                 self.item(receiver, &key, &attribute.value)
             }
-            Value::Union(values) => {
-                let mut joined = Value::Never;
-                for value in values.clone().iter() {
-                    let result = self.method(value, attribute, args);
-                    joined = joined.join(result);
-                }
-                joined
-            }
+            Value::Union(values) => self.method_of_each(&values.clone(), attribute, args),
             Value::Database => self.database_call(attribute, args),
             Value::Table(table) => {
                 self.table_call(*table, name, args, attribute.range(), attribute.attr.range())
@@ -158,17 +156,62 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     _ => Value::Unknown,
                 }
             }
+            Value::Class(class) | Value::Instance(class) => self.class_call(receiver, *class, name, args),
             _ => {
-                args.consume(self);
+                self.unknown_call(name, args);
                 Value::Unknown
             }
         }
+    }
+
+    /// A method of one of several values. If it changes the variable that holds them, each changes in its own way.
+    fn method_of_each(
+        &mut self,
+        values: &[Value<'a>],
+        attribute: &'a ExprAttribute,
+        args: &Args<'a>,
+    ) -> Value<'a> {
+        let slot = match &*attribute.value {
+            Expr::Name(name) => self.slot(name.id.as_str()),
+            _ => None,
+        };
+        let (mut result, mut changed) = (Value::Never, Value::Never);
+        for value in values {
+            if let Some(slot) = slot {
+                self.state.set(slot, value.clone());
+            }
+            let given = self.method(value, attribute, args);
+            result = result.join(given);
+            if let Some(after) = slot.and_then(|slot| self.state.get(slot)) {
+                changed = changed.join(after.clone());
+            }
+        }
+        if let Some(slot) = slot {
+            self.state.set(slot, changed);
+        }
+        result
+    }
+
+    /// A method of something that cannot be followed; it may be a table that went out of sight.
+    fn unknown_call(&mut self, name: &str, args: &Args<'a>) {
+        let kind = match name {
+            "insert" | "insert_multiple" => Some(WriteKind::Add),
+            "update" | "update_multiple" => Some(WriteKind::Change),
+            "upsert" => Some(WriteKind::AddOrChange),
+            "remove" | "truncate" => Some(WriteKind::Remove),
+            _ => None,
+        };
+        if let Some(kind) = kind.filter(|kind| !self.unknown_writes.contains(kind)) {
+            self.unknown_writes.push(kind);
+        }
+        args.consume(self);
     }
 
     /// Calls a value.
     pub(super) fn invoke(&mut self, callee: &Value<'a>, args: &Args<'a>, range: TextRange) -> Value<'a> {
         match callee {
             Value::Function(function) => self.call_function(*function, args),
+            Value::Class(class) => self.new_instance(*class, args),
             Value::Builtin(name) => self.builtin_call(name, args, range),
             Value::Member(path) => self.module_call(&path.clone(), args, range),
             Value::Helper(name) => self.helper_call(name, args, range),
@@ -212,11 +255,17 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
         for value in args.values() {
             for alternative in value.alternatives() {
-                if let (Value::Table(Some(table)), true) = (alternative, may_write) {
-                    self.usage.write_whole(*table);
+                match alternative {
+                    // A helper is known: it writes only if it says so.
+                    Value::Table(table) => {
+                        self.read_whole(*table);
+                        if let Some(table) = table.filter(|_| may_write) {
+                            self.usage.write_whole(table);
+                        }
+                    }
+                    other => self.consume(other),
                 }
             }
-            self.consume(value);
         }
         Value::Unknown
     }

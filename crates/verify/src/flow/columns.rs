@@ -79,7 +79,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         });
         let known: Vec<&str> = visible.chain(derived.iter().copied()).collect();
         let owner = match tables {
-            [] => "none of the tables has a".to_owned(),
+            [] => "this frame has no".to_owned(),
             [table] => format!("table `{}` has no", self.table(*table).name),
             several => {
                 let names = suggest::list(several.iter().map(|&table| self.table(table).name.as_str()));

@@ -68,9 +68,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.call_with_unknown(*function);
             }
             Value::Table(table) => {
-                self.read_table(*table, TextRange::default());
-                if let Some(table) = table {
-                    self.usage.read_whole(*table);
+                self.read_whole(*table);
+                if let Some(table) = table.filter(|table| !self.escaped.contains(table)) {
+                    self.escaped.push(table);
                 }
             }
             Value::Method(table, name) => {
@@ -147,13 +147,19 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 .map(|key| record.entry(key.text).map_or(Value::Unknown, |entry| entry.value.clone()))
                 .reduce(Value::join)
                 .unwrap_or(Value::Unknown),
-            None => record
-                .entries
-                .iter()
-                .map(|entry| entry.value.clone())
-                .reduce(Value::join)
-                .unwrap_or(Value::Unknown),
+            None => Self::record_values(record),
         }
+    }
+
+    /// What any key of a record may hold.
+    fn record_values(record: &Record<'a>) -> Value<'a> {
+        let entries = record.entries.iter().map(|entry| entry.value.clone());
+        let spread = record.spread.iter().map(|spread| match spread {
+            Value::Map(element) => (**element).clone(),
+            Value::Record(other) => Self::record_values(other),
+            _ => Value::Unknown,
+        });
+        entries.chain(spread).reduce(Value::join).unwrap_or(Value::Unknown)
     }
 
     /// A method of a row.
@@ -265,14 +271,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         attribute: &'a ExprAttribute,
         args: &Args<'a>,
     ) -> Value<'a> {
-        let all = || {
-            record
-                .entries
-                .iter()
-                .map(|entry| entry.value.clone())
-                .reduce(Value::join)
-                .unwrap_or(Value::Unknown)
-        };
+        let all = || Self::record_values(record);
         match attribute.attr.as_str() {
             "get" | "pop" | "setdefault" => {
                 let default = args.positional.get(1).map_or(Value::None, |(_, value)| value.clone());
@@ -362,6 +361,12 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     self.consume(&value);
                 }
             }
+            Expr::Attribute(attribute) => match self.receiver(&attribute.value) {
+                Some(Value::Instance(class) | Value::Class(class)) => {
+                    self.set_attribute(class, attribute.attr.as_str(), value);
+                }
+                _ => self.consume(&value),
+            },
             _ => self.consume(&value),
         }
     }

@@ -153,6 +153,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.read_columns(shape, &Text::One(literal));
                 Value::Groups(shape.clone())
             }
+            Value::Class(class) | Value::Instance(class) => self.instance_attribute(value, *class, name),
             Value::Series => Value::Series,
             Value::WorkPath => match name {
                 "parent" => Value::WorkPath,

@@ -18,8 +18,10 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let first = args.positional.first().map(|(_, value)| value.clone());
         match name {
             "len" => {
-                if let Some(Value::Table(table)) = first {
-                    self.read_table(table, range);
+                for alternative in first.iter().flat_map(Value::alternatives) {
+                    if let Value::Table(table) = alternative {
+                        self.count_table(*table, range);
+                    }
                 }
                 Value::Integer
             }

@@ -1,5 +1,7 @@
 //! Which columns a row or a data frame has, and from which tables they come.
 
+use std::rc::Rc;
+
 use ordain_types::Schema;
 
 use super::value::Literal;
@@ -67,7 +69,13 @@ impl<'a> Shape<'a> {
             // A merge gives both of two equal names a suffix.
             stored = self.stored(schema, stem);
         }
-        if stored.is_empty() { missing } else { Column::Stored(stored) }
+        let was_selected = self.only.as_ref().is_some_and(|only| only.contains(&name));
+        match stored.is_empty() {
+            false => Column::Stored(stored),
+            // Selected from columns of which not all were known.
+            true if was_selected => Column::Other,
+            true => missing,
+        }
     }
 
     fn stored(&self, schema: &Schema, name: &str) -> Vec<(usize, usize)> {
@@ -89,6 +97,24 @@ impl<'a> Shape<'a> {
             }
         }
         shape
+    }
+
+    /// Whether two shapes differ only in what the program added.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.sources == other.sources
+            && self.renamed == other.renamed
+            && self.only == other.only
+            && self.is_live == other.is_live
+    }
+
+    /// What is known when either of two alike shapes may be the case: a column that one of them has may be meant.
+    pub(crate) fn either(self: &Rc<Self>, other: &Rc<Self>) -> Rc<Self> {
+        if Rc::ptr_eq(self, other) || self == other {
+            return self.clone();
+        }
+        let mut joined = other.derived.iter().fold((**self).clone(), |shape, derived| shape.with(*derived));
+        joined.is_open |= other.is_open;
+        Rc::new(joined)
     }
 
     /// The shape with only these columns left.

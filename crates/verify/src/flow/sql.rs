@@ -28,11 +28,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     fn read_any(&mut self) {
-        for table in 0..self.schema.tables.len() {
-            if !self.table(table).hidden {
-                self.usage.read_whole(table);
-            }
-        }
+        self.read_whole(None);
     }
 
     fn sql(&mut self, literal: Literal<'a>) {
@@ -70,8 +66,11 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     fn sql_columns(&mut self, table: usize, words: &[Word<'_>]) {
-        let is_whole = words.iter().enumerate().any(|(index, word)| {
-            word.text == "*" && index.checked_sub(1).is_none_or(|before| words[before].text != "(")
+        // A star behind a name or a number multiplies; behind a bracket it counts rows.
+        let is_whole = words.windows(2).any(|pair| {
+            pair[1].text == "*"
+                && (["select", "distinct", "all"].iter().any(|word| pair[0].is(word))
+                    || matches!(pair[0].text, "," | "."))
         });
         if is_whole {
             self.usage.read_whole(table);

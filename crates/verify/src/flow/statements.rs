@@ -3,10 +3,11 @@
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
+use super::Flow;
+use super::calls::Args;
 use super::functions::Definition;
 use super::state::Reach;
 use super::value::Value;
-use super::{Flow, Frame};
 use crate::finding_code::FindingCode;
 use crate::report::Draft;
 
@@ -60,7 +61,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Stmt::Match(statement) => self.match_statement(statement),
             Stmt::FunctionDef(function) => {
                 let value = self.define(Definition::Function(function), function.range());
-                self.decorated(&function.decorator_list);
+                let value = self.decorated(&function.decorator_list, value);
                 self.set_variable(function.name.as_str(), value, function.name.range());
                 Reach::Next
             }
@@ -114,7 +115,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// What a plain name holds, without walking it again.
-    fn receiver(&self, expr: &'a Expr) -> Option<Value<'a>> {
+    pub(super) fn receiver(&self, expr: &'a Expr) -> Option<Value<'a>> {
         let Expr::Name(name) = expr else { return None };
         let name = name.id.as_str();
         let known = self.slot(name).and_then(|slot| self.state.get(slot).cloned());
@@ -151,24 +152,22 @@ impl<'a> Flow<'a, '_, '_, '_> {
         Reach::Stop
     }
 
-    fn class(&mut self, class: &'a ast::StmtClassDef) -> Reach {
-        self.decorated(&class.decorator_list);
-        let scope = self.scopes.at(class.range()).unwrap_or_default();
-        let outer = self.frames.len() - 1;
-        let id = self.next_frame;
-        self.next_frame += 1;
-        self.frames.push(Frame { id, scope, outer, start: None, returns: Vec::new(), yields: None });
-        let reach = self.body(&class.body);
-        self.frames.pop();
-        self.set_variable(class.name.as_str(), Value::Unknown, class.name.range());
-        reach
-    }
-
-    fn decorated(&mut self, decorators: &'a [ast::Decorator]) {
-        for decorator in decorators {
-            let value = self.eval(&decorator.expression);
-            self.consume(&value);
+    /// What a name stands for once decorators have changed it. One that gives nothing known keeps the function.
+    pub(super) fn decorated(&mut self, decorators: &'a [ast::Decorator], value: Value<'a>) -> Value<'a> {
+        let mut value = value;
+        for decorator in decorators.iter().rev() {
+            let function = self.eval(&decorator.expression);
+            if matches!(function, Value::Function(_)) {
+                let args = Args::of([value.clone()]);
+                let result = self.invoke(&function, &args, decorator.range());
+                if matches!(result, Value::Function(_)) {
+                    value = result;
+                }
+            } else {
+                self.consume(&function);
+            }
         }
+        value
     }
 
     fn import(&mut self, import: &'a ast::StmtImport) -> Reach {

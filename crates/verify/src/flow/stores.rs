@@ -22,6 +22,10 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Expr::Subscript(subscript) => self.store(subscript, value),
             Expr::Attribute(attribute) => {
                 let owner = self.eval(&attribute.value);
+                if let Value::Instance(class) | Value::Class(class) = owner {
+                    self.set_attribute(class, attribute.attr.as_str(), value);
+                    return;
+                }
                 if let Value::Frame(shape) = owner {
                     // `frame.columns = […]` renames everything.
                     self.consume(&Value::Frame(shape));
@@ -54,10 +58,32 @@ impl<'a> Flow<'a, '_, '_, '_> {
     fn store(&mut self, subscript: &'a ast::ExprSubscript, value: Value<'a>) {
         let owner = self.eval(&subscript.value);
         let key = self.eval(&subscript.slice);
-        let names = Self::text_of(&key).known().map(<[Literal<'a>]>::to_vec).unwrap_or_default();
+        if let (Value::Union(owners), Expr::Name(name)) = (&owner, &*subscript.value) {
+            // Each of several owners changes in its own way.
+            let Some(slot) = self.slot(name.id.as_str()) else { return };
+            let mut changed = Value::Never;
+            for owner in owners.iter() {
+                self.state.set(slot, owner.clone());
+                self.store_in(subscript, owner, &key, value.clone());
+                changed = changed.join(self.state.get(slot).cloned().unwrap_or(Value::Unknown));
+            }
+            self.state.set(slot, changed);
+            return;
+        }
+        self.store_in(subscript, &owner, &key, value);
+    }
+
+    fn store_in(
+        &mut self,
+        subscript: &'a ast::ExprSubscript,
+        owner: &Value<'a>,
+        key: &Value<'a>,
+        value: Value<'a>,
+    ) {
+        let names = Self::text_of(key).known().map(<[Literal<'a>]>::to_vec).unwrap_or_default();
         let entry =
             |name: &Literal<'a>| Entry { key: *name, value: value.clone(), value_range: subscript.range() };
-        match &owner {
+        match owner {
             Value::Record(record) => {
                 let mut changed = (**record).clone();
                 for name in &names {
@@ -85,7 +111,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.consume(&value);
             }
             Value::Frame(shape) => {
-                let changed = match &key {
+                let changed = match key {
                     Value::Text(text) if text.known().is_some() => {
                         names.iter().fold((**shape).clone(), |shape, name| shape.with(*name))
                     }
@@ -94,7 +120,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.consume(&value);
                 self.set_receiver(&subscript.value, Value::Frame(Rc::new(changed)));
             }
-            Value::Indexer(shape) => self.store_at(subscript, shape, &key, &value),
+            Value::Indexer(shape) => self.store_at(subscript, shape, key, &value),
             Value::Map(element) => {
                 let joined = (**element).clone().join(value);
                 self.set_receiver(&subscript.value, Value::map(joined));

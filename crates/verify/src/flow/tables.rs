@@ -106,13 +106,37 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
     }
 
+    /// A table is read as a whole.
+    pub(super) fn read_whole(&mut self, table: Option<usize>) {
+        for table in self.possible(table) {
+            self.usage.read_whole(table);
+        }
+    }
+
+    /// The tables that a value may be: a computed name may be any that plans see.
+    fn possible(&self, table: Option<usize>) -> Vec<usize> {
+        match table {
+            Some(table) => vec![table],
+            None => (0..self.schema.tables.len()).filter(|&table| !self.table(table).hidden).collect(),
+        }
+    }
+
+    /// The rows of a table are counted.
+    pub(super) fn count_table(&mut self, table: Option<usize>, range: TextRange) {
+        match table {
+            Some(_) => self.read_table(table, range),
+            None => {
+                for table in self.possible(None) {
+                    self.usage.read_table(table);
+                }
+            }
+        }
+    }
+
     /// A table is read.
     pub(super) fn read_table(&mut self, table: Option<usize>, range: TextRange) {
         let Some(table) = table else {
-            // A computed name may be any table.
-            for table in 0..self.schema.tables.len() {
-                self.usage.read_whole(table);
-            }
+            self.read_whole(None);
             return;
         };
         self.usage.read_table(table);
@@ -261,7 +285,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             self.report.add(draft.hint("leave the write out, or run it where writing is allowed"));
         }
         let Some(table) = table else {
-            for table in 0..self.schema.tables.len() {
+            for table in self.possible(None) {
                 self.usage.write(table, kind);
                 self.usage.write_whole(table);
             }

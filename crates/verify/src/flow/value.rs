@@ -51,6 +51,10 @@ pub(crate) enum Value<'a> {
     Tuple(Rc<[Value<'a>]>),
     /// A function or lambda of the program.
     Function(usize),
+    /// A class of the program.
+    Class(usize),
+    /// An object of such a class.
+    Instance(usize),
     /// `operator.itemgetter("price")`.
     Getter(Text<'a>),
     /// A member of a module by its full name: `pandas.DataFrame`.
@@ -202,6 +206,10 @@ impl<'a> Value<'a> {
                 let pairs = left.iter().zip(right.iter());
                 Self::Tuple(pairs.map(|(left, right)| left.clone().join(right.clone())).collect())
             }
+            (Self::Row(left), Self::Row(right)) if left.is_alike(&right) => Self::Row(left.either(&right)),
+            (Self::Frame(left), Self::Frame(right)) if left.is_alike(&right) => {
+                Self::Frame(left.either(&right))
+            }
             (left, right) => union(&left, &right),
         }
     }
@@ -222,7 +230,9 @@ impl<'a> Value<'a> {
             | (Self::Frame(left), Self::Frame(right))
             | (Self::Groups(left), Self::Groups(right))
             | (Self::Indexer(left), Self::Indexer(right)) => Rc::ptr_eq(left, right) || left == right,
-            (Self::Function(left), Self::Function(right)) => left == right,
+            (Self::Function(left), Self::Function(right))
+            | (Self::Class(left), Self::Class(right))
+            | (Self::Instance(left), Self::Instance(right)) => left == right,
             (Self::Member(left), Self::Member(right)) => left == right,
             (Self::Builtin(left), Self::Builtin(right)) | (Self::Helper(left), Self::Helper(right)) => {
                 left == right

@@ -22,7 +22,8 @@ pub(super) fn judge<'a>(names: &mut Names<'a, '_, '_>, stmt: &'a Stmt, is_last: 
 
 fn while_loop<'a>(names: &mut Names<'a, '_, '_>, statement: &'a StmtWhile) {
     let body = Body::of(&statement.body);
-    if body.leaves {
+    // `try: while True: … except IndexError` is left by the exception.
+    if body.leaves || names.guards.any > 0 {
         return;
     }
     let is_unbounded = match constant(&statement.test) {
@@ -60,6 +61,8 @@ fn dropped<'a>(names: &mut Names<'a, '_, '_>, value: &'a Expr) {
         Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0] == ast::CmpOp::Eq => {
             ("this compares and drops the result".to_owned(), "to assign, write `=`")
         }
+        // Inside a `try` a value may be computed only to see whether it can be.
+        _ if names.guards.any > 0 => return,
         Expr::Compare(_) | Expr::BinOp(_) | Expr::UnaryOp(_) => {
             ("this computes a value and drops it".to_owned(), "assign the result, or remove the statement")
         }
