@@ -2,6 +2,7 @@
 
 mod commands;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -14,9 +15,20 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Verify(commands::verify::Args),
+    Bench(commands::bench::Args),
+}
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match cli.command {}
+    let result = match cli.command {
+        Command::Verify(args) => commands::verify::run(args),
+        Command::Bench(args) => commands::bench::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        // Nobody can be told if stderr is closed.
+        let _ = writeln!(std::io::stderr(), "error: {error:#}");
+        ExitCode::from(2)
+    })
 }

@@ -86,6 +86,8 @@ fn what_python_would_start_is_not_too_deep() {
         format!("x = {}1{}", "(".repeat(150), ")".repeat(150)),
         format!("x = 1{}", " + 1".repeat(2900)),
         format!("x = a{}", ".b".repeat(2900)),
+        format!("x = 1{}", " + 1".repeat(9900)),
+        format!("x = {}1", "not ".repeat(9900)),
         format!("x = [{}]", "-1, ".repeat(50_000)),
         format!("x = {{{}}}", "'a': [1, 2], ".repeat(20_000)),
         "x = 1\n".repeat(100_000),
@@ -112,6 +114,12 @@ fn the_deepest_accepted_plan_needs_no_large_stack() {
         format!("x = {}1\n", "lambda: ".repeat(depth)),
         format!("x = {}1\n", "1 if 1 else ".repeat(depth / 2)),
         format!("x = {}1{}\n", "[".repeat(190), "]".repeat(190)),
+        format!("x = {}1{}\n", "dict(a=".repeat(190), ")".repeat(190)),
+        format!("def f(x):\n    return x\nx = {}1{}\n", "f(".repeat(190), ")".repeat(190)),
+        format!("x = {}1{}\n", "(lambda: ".repeat(190), ")()".repeat(190)),
+        format!("x = {}1{}\n", "sorted([], key=lambda r: ".repeat(95), ")".repeat(95)),
+        format!("x = {}[]{}\n", "[y for y in ".repeat(190), "]".repeat(190)),
+        format!("x = inventory_tbl.get(doc_id=1)[{}'name'{}]\n", "f'{".repeat(60), "}'".repeat(60)),
         format!("x = where('price'){}\n", " & (where('price') < 1)".repeat(200)),
     ];
     for source in sources {

@@ -1,0 +1,3 @@
+//! The `ordain` binary from the outside: exit code, stdout, stderr.
+
+mod verify;
