@@ -1,0 +1,315 @@
+"""The runner: what a cell does with its one job, or a session's cell with its many.
+
+Everything here runs beside hostile code once a job has started, in the same process: whatever it then says is a
+claim, and the supervisor treats it so. Its purpose is to be quick and to report honestly for honest code.
+"""
+
+import builtins
+import io
+import json
+import linecache
+import math
+import os
+import pathlib
+import random
+import resource
+import struct
+import sys
+import tempfile
+import threading
+import types
+
+WIRE = 3
+WORK = "/work"
+# Frame kinds; crates/cell/src/wire.rs has the same list.
+READY, JOB, RESULT, CALL, REPLY = b"R", b"J", b"T", b"C", b"P"
+HEADER = struct.Struct("<Ic")
+FRAME_BYTES_MAX = 64 << 20
+MESSAGE_CHARACTERS_MAX = 4000
+TRACEBACK_FRAMES_MAX = 40
+VALUE_DEPTH_MAX = 60
+VALUE_ITEMS_MAX = 2_000_000
+
+START_BYTES = 0
+REHEARSAL = ""
+RESEED = ()
+
+_received = bytearray()
+_call_lock = threading.Lock()
+
+
+def prepare(settings):
+    """Sets, once in the zygote, what all its cells share."""
+    global REHEARSAL, RESEED
+    REHEARSAL = settings["rehearsal"]
+    numpy_random = sys.modules.get("numpy.random")
+    RESEED = (numpy_random.seed,) if numpy_random else ()
+    # A smaller stack for each thread, because stacks count as memory.
+    threading.stack_size(1 << 20)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    os.environ.update({"HOME": WORK, "TMPDIR": "/tmp", "LANG": "C.UTF-8"})
+    module = types.ModuleType("ordain", "What plan code can ask of its host.")
+    module.call, module.HostError = call, HostError
+    sys.modules["ordain"] = module
+
+
+class HostError(Exception):
+    """The host refused a call, or failed at it. `kind` says which."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+# --- the wire -------------------------------------------------------------------------------------------------------
+
+
+def send(kind, payload):
+    data = memoryview(HEADER.pack(len(payload), kind) + payload)
+    while data:
+        data = data[os.write(WIRE, data) :]
+
+
+def receive():
+    """The next frame as (kind, payload). The cell ends when the supervisor is gone."""
+    while len(_received) < HEADER.size:
+        _fill()
+    length, kind = HEADER.unpack_from(_received)
+    if length > FRAME_BYTES_MAX:
+        os._exit(71)
+    end = HEADER.size + length
+    while len(_received) < end:
+        _fill()
+    payload = bytes(_received[HEADER.size : end])
+    del _received[:end]
+    return kind, payload
+
+
+def _fill():
+    data = os.read(WIRE, 1 << 18)
+    if not data:
+        os._exit(0)
+    _received.extend(data)
+
+
+def call(name, /, **arguments):
+    """Calls a function of the host and returns its answer; raises HostError when the host refuses."""
+    payload = json.dumps({"name": name, "arguments": arguments}, allow_nan=False).encode()
+    if len(payload) > FRAME_BYTES_MAX:
+        raise HostError("too_large", f"a call of {len(payload)} bytes is larger than a frame may be")
+    with _call_lock:
+        send(CALL, payload)
+        kind, reply = receive()
+    if kind != REPLY:
+        os._exit(72)
+    reply = json.loads(reply)
+    if "error" in reply:
+        raise HostError(reply["error"]["kind"], reply["error"]["message"])
+    return reply["value"]
+
+
+# --- one job ---------------------------------------------------------------------------------------------------------
+
+
+def limit(job):
+    """Lowers this cell's limits to the job's. Hard limits cannot be raised again."""
+    for what, value in (
+        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"]),
+        (resource.RLIMIT_NPROC, job["processes"]),
+    ):
+        resource.setrlimit(what, (value, value))
+    if job["cpu_seconds"]:
+        seconds = math.ceil(sum(os.times()[:2])) + job["cpu_seconds"]
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def new_namespace():
+    """A fresh `__main__`, so that pickling, dataclasses and `if __name__ == "__main__"` work as in a script."""
+    main = types.ModuleType("__main__")
+    main.__builtins__ = builtins
+    main.artifacts = pathlib.Path(WORK, "artifacts")
+    main.files = {}
+    main.inputs = {}
+    sys.modules["__main__"] = main
+    return main.__dict__
+
+
+def execute(source, name, namespace):
+    """Runs a program to its end, threads and exit handlers included. Returns (exit code, error or None)."""
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+        exec(code, namespace)
+        finish()
+        return 0, None
+    except SystemExit as stop:
+        finish()
+        return exit_code(stop), None
+    except BaseException as error:
+        return 1, describe(error, source, name)
+
+
+def finish():
+    if threading.active_count() > 1:
+        threading._shutdown()
+
+
+def exit_code(stop):
+    if stop.code is None:
+        return 0
+    if isinstance(stop.code, int):
+        return stop.code & 0xFF
+    print(text_of(stop.code), file=sys.stderr)
+    return 1
+
+
+def describe(error, source, name):
+    """Type, message and line of an exception; its traceback goes to stderr, as Python itself would show it."""
+    line = None
+    try:
+        import traceback
+
+        lines = source.splitlines(keepends=True) if isinstance(source, str) else []
+        linecache.cache[name] = (len(source), None, lines, name)
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename == "<ordain runner>":
+            frames = frames.tb_next
+        for frame, at in traceback.walk_tb(frames):
+            if frame.f_code.co_filename == name:
+                line = at
+        if isinstance(error, SyntaxError) and error.filename == name:
+            line = error.lineno
+        error.__traceback__ = frames
+        shown = traceback.format_exception(type(error), error, frames, limit=TRACEBACK_FRAMES_MAX)
+        sys.stderr.write("".join(shown))
+    except BaseException:
+        pass
+    return {"type": text_of(type(error).__name__), "message": message_of(error), "line": line}
+
+
+def message_of(error):
+    try:
+        return text_of(error)
+    except BaseException:
+        return "the exception has no readable message"
+
+
+def text_of(value):
+    """A bounded text of a value; its own `__str__` may do anything, so the caller guards the call."""
+    return str(value)[:MESSAGE_CHARACTERS_MAX]
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def collect(namespace, names):
+    """The variables that the job's contract names, as plain data. What does not fit becomes a note, never code."""
+    values, notes = {}, {}
+    for name in names:
+        if name not in namespace:
+            continue
+        try:
+            values[name] = plain(namespace[name], 0, [VALUE_ITEMS_MAX])
+        except BaseException as error:
+            notes[name] = f"{type(error).__name__}: {message_of(error)}"
+    return values, notes
+
+
+def plain(value, depth, budget):
+    budget[0] -= 1
+    if depth > VALUE_DEPTH_MAX or budget[0] < 0:
+        raise ValueError("the value is too deep or too large")
+    if value is None or value is True or value is False:
+        return value
+    kind = type(value)
+    if kind is str:
+        return value.encode("utf-8", "backslashreplace").decode()
+    if kind is int:
+        return value if -(1 << 63) <= value < 1 << 64 else str(value)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in (list, tuple, set, frozenset):
+        return [plain(item, depth + 1, budget) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item, depth + 1, budget) for key, item in dict.items(value)}
+    return plain(convert(value), depth + 1, budget)
+
+
+def convert(value):
+    """Values of common libraries and the rest of the language, as the plain data that stands for them."""
+    for method in ("isoformat", "to_dict", "tolist", "item"):
+        function = getattr(value, method, None)
+        if callable(function):
+            return function("records") if method == "to_dict" and hasattr(value, "columns") else function()
+    if isinstance(value, (int, float, str)):
+        return {int: int, float: float, str: str}[next(k for k in (int, float, str) if isinstance(value, k))](value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+# --- the life of a cell ----------------------------------------------------------------------------------------------
+
+
+def main():
+    """Warms up, then serves one job, or a session's jobs until the supervisor ends it."""
+    random.seed()
+    for seed in RESEED:
+        seed()
+    tempfile._name_sequence = None
+    rehearse_quietly()
+    namespace = new_namespace()
+    send(READY, b"")
+    while True:
+        kind, payload = receive()
+        if kind != JOB:
+            os._exit(73)
+        length = struct.unpack_from("<I", payload)[0]
+        job = json.loads(payload[4 : 4 + length])
+        reply = run(job, payload[4 + length :].decode("utf-8", "replace"), namespace)
+        send(RESULT, reply)
+        if not job["session"]:
+            os._exit(0)
+
+
+def run(job, source, namespace):
+    limit(job)
+    namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
+    namespace.update(job["values"])
+    namespace["__file__"] = name = job["name"]
+    code, error = execute(source, name, namespace)
+    values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
+    flush()
+    result = {"exit": code, "error": error, "values": values, "notes": notes}
+    return json.dumps(result, allow_nan=False).encode("utf-8", "backslashreplace")
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+
+
+def rehearse():
+    """Runs the profile's typical program once, so that its code and data exist before the first fork."""
+    real, sys.stdout = sys.stdout, io.StringIO()
+    try:
+        namespace = {"__name__": "__main__", "__builtins__": builtins}
+        execute(REHEARSAL, "rehearsal", namespace)
+        json.dumps({"exit": 0, "error": None, "values": {}, "notes": {}}).encode()
+    finally:
+        sys.stdout = real
+
+
+def rehearse_quietly():
+    """Runs it again in the cell, through the same calls a job uses, so that the pages it touches are its own."""
+    out = os.dup(1)
+    nothing = os.open("/dev/null", os.O_WRONLY)
+    os.dup2(nothing, 1)
+    execute(REHEARSAL, "rehearsal", {"__name__": "__main__", "__builtins__": builtins})
+    flush()
+    os.dup2(out, 1)
+    os.close(out)
+    os.close(nothing)
