@@ -24,7 +24,7 @@ WORK = "/work"
 # Frame kinds; crates/cell/src/wire.rs has the same list.
 READY, JOB, RESULT, CALL, REPLY = b"R", b"J", b"T", b"C", b"P"
 HEADER = struct.Struct("<Ic")
-FRAME_BYTES_MAX = 64 << 20
+FRAME_BYTES_MAX = 32 << 20
 MESSAGE_CHARACTERS_MAX = 4000
 TRACEBACK_FRAMES_MAX = 40
 VALUE_DEPTH_MAX = 60
