@@ -1,1 +1,3 @@
 //! Runs verified code in a jailed cell.
+
+pub mod profile;
