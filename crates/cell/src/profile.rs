@@ -25,6 +25,7 @@ mod manifest;
 mod marker;
 mod progress;
 mod set_up;
+mod status;
 mod tool_output;
 
 use std::{fmt, str::FromStr};
@@ -35,6 +36,7 @@ pub use interpreter::Interpreter;
 pub use manifest::Installed;
 pub use progress::{Phase, Progress, Silent};
 pub use set_up::set_up;
+pub use status::{State, Status, list};
 
 /// A set of Python packages that a cell may import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]

@@ -1,1 +1,3 @@
 //! One module for each subcommand.
+
+pub(crate) mod python;

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::Profile;
+
 /// Why a profile could not be found or set up. Whatever was installed before is still there and unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
@@ -110,6 +112,8 @@ pub enum ProfileError {
     /// An installed profile lost files or was edited.
     #[error("the installed profile `{}` is damaged: {what}", folder.display())]
     Damaged {
+        /// Which one.
+        profile: Profile,
         /// Its folder.
         folder: PathBuf,
         /// The first thing found wrong.
@@ -160,7 +164,9 @@ impl ProfileError {
             Self::Install { .. } | Self::Incomplete { .. } => {
                 "run `ordain python setup` again; if it fails in the same way, set ORDAIN_PYTHON to another Python".into()
             }
-            Self::Damaged { .. } => "run `ordain python setup --force` to build it again".into(),
+            Self::Damaged { profile, .. } => {
+                format!("run `ordain python setup {profile} --force` to build it again")
+            }
         };
         Some(hint)
     }

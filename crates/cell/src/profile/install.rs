@@ -78,7 +78,7 @@ fn with_uv(
         Event::Line(line) => {
             let line = line.trim();
             if let Some(package) = line.strip_prefix("Downloading ") {
-                progress.message(package);
+                progress.package(package);
             }
         }
         Event::Look => {
@@ -117,7 +117,7 @@ fn with_pip(
         if let Some(package) = line.strip_prefix("Collecting ") {
             progress.done(count);
             count += 1;
-            progress.message(package.split_whitespace().next().unwrap_or(package));
+            progress.package(package.split_whitespace().next().unwrap_or(package));
         } else if line.starts_with("Installing collected packages") {
             progress.done(count);
             progress.phase(Phase::Installing, None);

@@ -109,7 +109,7 @@ pub(super) fn read(
 }
 
 fn check(profile: Profile, folder: &Path, interpreter: &Interpreter) -> Result<Installed, ProfileError> {
-    let damaged = |what: String| ProfileError::Damaged { folder: folder.into(), what };
+    let damaged = |what: String| ProfileError::Damaged { profile, folder: folder.into(), what };
     let path = folder.join(FILE);
     let bytes = match path.metadata() {
         Ok(metadata) if metadata.len() > BYTES_MAX => {

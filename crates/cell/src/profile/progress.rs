@@ -34,7 +34,10 @@ pub trait Progress {
     /// So many of the phase's packages or files are done.
     fn done(&mut self, count: usize);
 
-    /// A line worth showing: the package at hand, or why something takes another way.
+    /// The package that is being fetched.
+    fn package(&mut self, name: &str);
+
+    /// A remark for the user: what is waited for, or why something takes another way.
     fn message(&mut self, message: &str);
 }
 
@@ -45,5 +48,6 @@ pub struct Silent;
 impl Progress for Silent {
     fn phase(&mut self, _phase: Phase, _total: Option<usize>) {}
     fn done(&mut self, _count: usize) {}
+    fn package(&mut self, _name: &str) {}
     fn message(&mut self, _message: &str) {}
 }

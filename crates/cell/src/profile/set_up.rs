@@ -59,7 +59,7 @@ pub fn set_up(
     let removed = remove(&partial);
     built?;
     removed?;
-    let damaged = || ProfileError::Damaged { folder: root.join(&name), what: "it vanished".into() };
+    let damaged = || ProfileError::Damaged { profile, folder: root.join(&name), what: "it vanished".into() };
     manifest::read(profile, data_dir, &interpreter)?.ok_or_else(damaged)
 }
 

@@ -157,6 +157,7 @@ impl profile::Progress for Word<'_> {
         fs::write(self.0.join(format!("{phase}-{}", std::process::id())), "").unwrap();
     }
     fn done(&mut self, _count: usize) {}
+    fn package(&mut self, _name: &str) {}
     fn message(&mut self, _message: &str) {}
 }
 

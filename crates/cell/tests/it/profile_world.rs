@@ -69,6 +69,7 @@ impl Drop for Scratch {
 pub(crate) struct Listener {
     pub(crate) phases: Vec<(Phase, Option<usize>)>,
     pub(crate) counts: Vec<usize>,
+    pub(crate) packages: Vec<String>,
     pub(crate) messages: Vec<String>,
 }
 
@@ -79,6 +80,10 @@ impl Progress for Listener {
 
     fn done(&mut self, count: usize) {
         self.counts.push(count);
+    }
+
+    fn package(&mut self, name: &str) {
+        self.packages.push(name.to_owned());
     }
 
     fn message(&mut self, message: &str) {
