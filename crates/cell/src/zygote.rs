@@ -18,7 +18,8 @@ use rustix::net::{
     SendFlags, SocketFlags, SocketType,
 };
 use serde::Serialize;
-use tokio::io::unix::AsyncFd;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
 use crate::error::CellError;
@@ -61,7 +62,7 @@ pub(crate) struct Settings {
 /// A zygote that serves.
 #[derive(Debug)]
 pub(crate) struct Zygote {
-    control: Arc<AsyncFd<OwnedFd>>,
+    control: Arc<UnixStream>,
     process: Mutex<Child>,
     cells: Arc<Cells>,
     next_cell: AtomicU64,
@@ -104,13 +105,8 @@ impl Zygote {
         let (ours, theirs) = control_pair().map_err(CellError::host("make a control socket"))?;
         let mut process = spawn(spec, theirs)?;
         let stderr = process.stderr.take();
-        let control = AsyncFd::new(ours).map_err(CellError::host("watch a control socket"))?;
-        let started = hand_over(&control, spec).and_then(|()| Ok(tokio::time::timeout(START_TIME_MAX, first_report(&control))));
-        let started = match started {
-            Ok(waiting) => waiting.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
-            Err(error) => Err(error),
-        };
-        match started {
+        let control = watched(ours).map_err(CellError::host("watch a control socket"))?;
+        match introduce(&control, spec).await {
             Ok(Report::Serving) => Ok(Self::serving(control, process)),
             Ok(Report::Failed { step, errno, .. }) => {
                 reap(&mut process);
@@ -124,7 +120,7 @@ impl Zygote {
         }
     }
 
-    fn serving(control: AsyncFd<OwnedFd>, process: Child) -> Self {
+    fn serving(control: UnixStream, process: Child) -> Self {
         let control = Arc::new(control);
         let cells = Arc::new(Cells::default());
         tokio::spawn(listen(Arc::downgrade(&control), Arc::clone(&cells)));
@@ -136,7 +132,7 @@ impl Zygote {
         let cell = self.next_cell.fetch_add(1, Ordering::Relaxed);
         let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false };
         let promises = self.cells.expect(cell);
-        send_with(self.control.get_ref().as_fd(), &order.encode(), &descriptors).map_err(|_| CellError::Lost)?;
+        send_with(self.control.as_fd(), &order.encode(), &descriptors).map_err(|_| CellError::Lost)?;
         if self.is_lost() {
             return Err(CellError::Lost);
         }
@@ -158,7 +154,7 @@ impl Drop for Zygote {
     /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind.
     fn drop(&mut self) {
         // Shutting the socket down works even while the listener still holds it.
-        let _ = rustix::net::shutdown(self.control.get_ref(), rustix::net::Shutdown::Both);
+        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
         reap(&mut lock(&self.process));
     }
 }
@@ -207,7 +203,7 @@ impl Cells {
 }
 
 /// Hears reports until the zygote or the supervisor's handle on it is gone.
-async fn listen(control: std::sync::Weak<AsyncFd<OwnedFd>>, cells: Arc<Cells>) {
+async fn listen(control: std::sync::Weak<UnixStream>, cells: Arc<Cells>) {
     while let Some(control) = control.upgrade() {
         match receive(&control).await {
             Ok(Some((report, descriptor))) => cells.tell(report, descriptor),
@@ -222,6 +218,11 @@ fn control_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     rustix::io::ioctl_fionbio(&ours, true)?;
     Ok((ours, theirs))
+}
+
+/// The runtime watches any stream-like socket as a stream; messages are read from it by `recvmsg` alone.
+fn watched(socket: OwnedFd) -> io::Result<UnixStream> {
+    UnixStream::from_std(std::os::unix::net::UnixStream::from(socket))
 }
 
 fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
@@ -248,14 +249,14 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
 }
 
 /// Sends the zygote everything it is made of, as sealed-off memory files.
-fn hand_over(control: &AsyncFd<OwnedFd>, spec: &ZygoteSpec) -> io::Result<()> {
+fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let filters = [filter::zygote_filter(), filter::cell_filter()]
         .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
     let parts = [LOCKDOWN, RUNNER_SOURCE.as_bytes(), &spec.root, &filters[0], &filters[1]];
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;
-    send_with(control.get_ref().as_fd(), &settings, &descriptors)
+    send_with(control.as_fd(), &settings, &descriptors)
 }
 
 fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
@@ -268,7 +269,14 @@ fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-async fn first_report(control: &AsyncFd<OwnedFd>) -> io::Result<Report> {
+/// Hands the zygote what it is made of and waits for its first word.
+async fn introduce(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<Report> {
+    hand_over(control, spec)?;
+    let started = tokio::time::timeout(START_TIME_MAX, first_report(control)).await;
+    started.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+async fn first_report(control: &UnixStream) -> io::Result<Report> {
     match receive(control).await? {
         Some((report, _)) => Ok(report),
         None => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -286,12 +294,12 @@ fn send_with(socket: BorrowedFd<'_>, message: &[u8], descriptors: &[BorrowedFd<'
 }
 
 /// The next report and the descriptor that came with it; `None` when the zygote is gone.
-async fn receive(control: &AsyncFd<OwnedFd>) -> io::Result<Option<(Report, Option<OwnedFd>)>> {
+async fn receive(control: &UnixStream) -> io::Result<Option<(Report, Option<OwnedFd>)>> {
     loop {
-        let mut ready = control.readable().await?;
-        match ready.try_io(|socket| receive_now(socket.get_ref().as_fd())) {
-            Ok(received) => return received,
-            Err(_would_block) => {}
+        control.readable().await?;
+        match control.try_io(Interest::READABLE, || receive_now(control.as_fd())) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            received => return received,
         }
     }
 }

@@ -1,1 +1,4 @@
 //! One module for each subcommand.
+
+pub(crate) mod exec;
+pub(crate) mod python;

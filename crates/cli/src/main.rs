@@ -1,8 +1,12 @@
 //! The `ordain` command.
 
 mod commands;
+mod failure;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -14,9 +18,19 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Exec(commands::exec::Args),
+    Python(commands::python::Args),
+}
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match cli.command {}
+    let result = match cli.command {
+        Command::Exec(args) => commands::exec::run(args),
+        Command::Python(args) => commands::python::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "error: {error:#}");
+        ExitCode::FAILURE
+    })
 }

@@ -1,0 +1,5 @@
+//! The behaviour of `ordain-cell` through its public surface.
+
+mod profile_faults;
+mod profile_set_up;
+mod profile_world;
