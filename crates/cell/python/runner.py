@@ -22,7 +22,7 @@ import types
 WIRE = 3
 WORK = "/work"
 # Frame kinds; crates/cell/src/wire.rs has the same list.
-READY, JOB, RESULT, CALL, REPLY = b"R", b"J", b"T", b"C", b"P"
+READY, FILES, JOB, RESULT, CALL, REPLY = b"R", b"F", b"J", b"T", b"C", b"P"
 HEADER = struct.Struct("<Ic")
 FRAME_BYTES_MAX = 32 << 20
 MESSAGE_CHARACTERS_MAX = 4000
@@ -196,7 +196,7 @@ def message_of(error):
 
 def text_of(value):
     """A bounded text of a value; its own `__str__` may do anything, so the caller guards the call."""
-    return str(value)[:MESSAGE_CHARACTERS_MAX]
+    return str(value)[:MESSAGE_CHARACTERS_MAX].encode("utf-8", "backslashreplace").decode()
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -262,6 +262,10 @@ def main():
     send(READY, b"")
     while True:
         kind, payload = receive()
+        if kind == FILES:
+            make_files(json.loads(payload))
+            send(READY, b"")
+            continue
         if kind != JOB:
             os._exit(73)
         length = struct.unpack_from("<I", payload)[0]
@@ -270,6 +274,15 @@ def main():
         send(RESULT, reply)
         if not job["session"]:
             os._exit(0)
+
+
+def make_files(names):
+    """Makes empty files for the supervisor to fill: only a user of the cell can add files to its work folder."""
+    for name in names:
+        path = os.path.join(WORK, "data", name)
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def run(job, source, namespace):

@@ -100,7 +100,9 @@ pub(crate) enum Keep {
 
 /// Whether code left anything at all.
 pub(crate) fn is_empty(work: &OwnedFd) -> bool {
-    open_folder(work.as_fd(), "artifacts").and_then(|folder| entries(&folder, 1)).is_ok_and(|names| names.is_empty())
+    open_folder(work.as_fd(), "artifacts")
+        .and_then(|folder| entries(&folder, 1))
+        .is_ok_and(|names| names.is_empty())
 }
 
 /// Takes what may be taken.
@@ -241,7 +243,8 @@ pub(crate) fn open_folder(parent: BorrowedFd<'_>, name: &str) -> io::Result<Owne
     Ok(rustix::fs::openat2(parent, name, flags, Mode::empty(), beneath())?)
 }
 
-fn beneath() -> ResolveFlags {
+/// Nothing above the folder, no link, no other filesystem.
+pub(crate) fn beneath() -> ResolveFlags {
     ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV
 }
 

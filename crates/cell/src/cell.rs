@@ -24,6 +24,8 @@ use crate::zygote::{Ended, Zygote};
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long the end of a cell that is ending is waited for.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
+/// How far the kernel's account of CPU time may lag behind its limit.
+const CPU_CLOCK_SLACK: Duration = Duration::from_millis(50);
 /// Host calls that one job may make.
 const HOST_CALLS_MAX: u64 = 10_000_000;
 
@@ -82,6 +84,22 @@ impl Cell {
     /// Its work folder.
     pub(crate) fn work(&self) -> &Arc<OwnedFd> {
         &self.work
+    }
+
+    /// Has the cell make empty files for its next job.
+    pub(crate) async fn make_files(&mut self, names: &[&str]) -> Result<(), CellError> {
+        let mut frame = wire::encode_files(names);
+        let made = async {
+            while !frame.is_empty() {
+                self.wire.writable().await.ok()?;
+                send_some(&self.wire, &mut frame).ok()?;
+            }
+            match self.next_frame().await {
+                Ok(Some(FromCell::Ready)) => Some(()),
+                _ => None,
+            }
+        };
+        tokio::time::timeout(READY_TIME_MAX, made).await.ok().flatten().ok_or(CellError::Lost)
     }
 
     /// Its process descriptor.
@@ -168,7 +186,12 @@ impl Cell {
     }
 
     /// Waits for the host's answer, still watching output and clock, and queues it for the cell.
-    async fn answer(&self, watch: &mut Watch, answer: HostFuture<'_>, output: &mut dyn Output) -> Option<Stop> {
+    async fn answer(
+        &self,
+        watch: &mut Watch,
+        answer: HostFuture<'_>,
+        output: &mut dyn Output,
+    ) -> Option<Stop> {
         tokio::pin!(answer);
         loop {
             tokio::select! {
@@ -209,7 +232,8 @@ impl Cell {
             }
             Stop::Deadline => {
                 ran.cause = Cause::Timeout;
-                ran.detail = Some(format!("it ran longer than {}", ordain_types::format_duration(limits.wall)));
+                ran.detail =
+                    Some(format!("it ran longer than {}", ordain_types::format_duration(limits.wall)));
             }
             Stop::OutputLimit => {
                 ran.cause = Cause::OutputLimit;
@@ -304,15 +328,20 @@ struct Watch {
 impl Watch {
     /// Sends what the wire takes now.
     fn send(&mut self, wire: &UnixStream) -> io::Result<()> {
-        while !self.outgoing.is_empty() {
-            match wire.try_write(&self.outgoing) {
-                Ok(length) => drop(self.outgoing.drain(..length)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        send_some(wire, &mut self.outgoing)
     }
+}
+
+/// Sends what the wire takes now, and leaves the rest.
+fn send_some(wire: &UnixStream, outgoing: &mut Vec<u8>) -> io::Result<()> {
+    while !outgoing.is_empty() {
+        match wire.try_write(outgoing) {
+            Ok(length) => drop(outgoing.drain(..length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn wire_pair() -> io::Result<(UnixStream, OwnedFd)> {
@@ -363,9 +392,12 @@ fn cause_of_end(ended: Option<Ended>, limits: &Limits) -> (Cause, Option<i32>, S
     let signal = status & 0x7f;
     match signal {
         0 => (Cause::NoResult, None, format!("it exited with {} and gave no result", (status >> 8) & 0xff)),
-        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu >= limit) => {
-            (Cause::CpuLimit, Some(signal), format!("it used {} of CPU time", ordain_types::format_duration(cpu)))
-        }
+        // The kernel's clock for the limit and its account of the time differ by a tick or two.
+        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu + CPU_CLOCK_SLACK >= limit) => (
+            Cause::CpuLimit,
+            Some(signal),
+            format!("it used {} of CPU time", ordain_types::format_duration(cpu)),
+        ),
         // Nobody but the kernel's out-of-memory killer kills a cell behind the supervisor's back.
         SIGKILL => (Cause::MemoryLimit, Some(signal), "the kernel killed it for its memory".to_owned()),
         signal => (Cause::Crash, Some(signal), format!("it died of signal {signal}")),

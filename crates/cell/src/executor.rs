@@ -31,7 +31,8 @@ pub type ExecutionFuture<'a> = Pin<Box<dyn Future<Output = Result<Execution, Cel
 pub trait Executor: Send + Sync {
     /// Runs a job to its end. Output is told as it comes and stands in the execution as well. Dropping the future
     /// ends the cell.
-    fn run<'a>(&'a self, job: Job, host: &'a mut dyn Host, output: &'a mut dyn Output) -> ExecutionFuture<'a>;
+    fn run<'a>(&'a self, job: Job, host: &'a mut dyn Host, output: &'a mut dyn Output)
+    -> ExecutionFuture<'a>;
 
     /// Ends a session; `false` if there is none of that name.
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
@@ -200,7 +201,7 @@ impl LocalExecutor {
         let mut opened = Some(opened);
         for attempt in 1.. {
             if let Some(opened) = opened.take() {
-                files::place(cell.work(), opened).await?;
+                files::place(&mut cell, opened).await?;
             }
             let queue = started.elapsed();
             match cell.run(&job, host, output).await {
@@ -232,7 +233,7 @@ impl LocalExecutor {
             Some(cell) if cell.is_alive() => cell,
             _ => pool.take(job.limits.work_bytes()).await?,
         };
-        files::place(cell.work(), opened).await?;
+        files::place(&mut cell, opened).await?;
         let queue = started.elapsed();
         let ran = cell.run(&job, host, output).await?;
         let goes_on = ran.claim.is_some();
@@ -309,7 +310,12 @@ impl LocalExecutor {
 }
 
 impl Executor for LocalExecutor {
-    fn run<'a>(&'a self, job: Job, host: &'a mut dyn Host, output: &'a mut dyn Output) -> ExecutionFuture<'a> {
+    fn run<'a>(
+        &'a self,
+        job: Job,
+        host: &'a mut dyn Host,
+        output: &'a mut dyn Output,
+    ) -> ExecutionFuture<'a> {
         Box::pin(self.execute(job, host, output))
     }
 

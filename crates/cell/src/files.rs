@@ -10,9 +10,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use ordain_types::{Limits, format_bytes};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 
-use crate::artifact::{is_plain, open_folder, shown};
+use crate::artifact::{beneath, is_plain, open_folder, shown};
+use crate::cell::Cell;
 use crate::error::CellError;
 use crate::job::InputFile;
 
@@ -34,10 +35,14 @@ pub(crate) fn open(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, 
         if !seen.insert(&file.name) {
             return Err(wrong(&file.name, "is given twice".to_owned()));
         }
-        let (content, bytes) = open_one(file).map_err(|error| wrong(&file.name, format!("cannot be read: {error}")))?;
+        let (content, bytes) =
+            open_one(file).map_err(|error| wrong(&file.name, format!("cannot be read: {error}")))?;
         if bytes > limits.file_bytes {
             let (size, limit) = (format_bytes(bytes), format_bytes(limits.file_bytes));
-            return Err(wrong(&file.name, format!("has {size}, more than the limit of {limit} for one file")));
+            return Err(wrong(
+                &file.name,
+                format!("has {size}, more than the limit of {limit} for one file"),
+            ));
         }
         if bytes > room {
             let limit = format_bytes(limits.work_bytes());
@@ -59,12 +64,17 @@ fn open_one(file: &InputFile) -> io::Result<(File, u64)> {
     Ok((content, bytes))
 }
 
-/// Copies opened inputs into the work folder. Files of a session replace earlier ones of the same name.
-pub(crate) async fn place(work: &Arc<OwnedFd>, files: Vec<(String, File)>) -> Result<(), CellError> {
+/// Copies opened inputs into a cell's work folder. Files of a session replace earlier ones of the same name.
+///
+/// The cell itself makes the empty files, because the work folder belongs to its user namespace and takes new files
+/// from nobody else; the supervisor then fills them.
+pub(crate) async fn place(cell: &mut Cell, files: Vec<(String, File)>) -> Result<(), CellError> {
     if files.is_empty() {
         return Ok(());
     }
-    let work = Arc::clone(work);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    cell.make_files(&names).await?;
+    let work = Arc::clone(cell.work());
     let placed = tokio::task::spawn_blocking(move || place_now(&work, files)).await;
     placed.map_err(|_| CellError::Lost)?
 }
@@ -73,17 +83,20 @@ fn place_now(work: &OwnedFd, files: Vec<(String, File)>) -> Result<(), CellError
     let replaced = |error: io::Error| wrong("data", format!("has no folder to go to: {error}"));
     let folder = open_folder(work.as_fd(), "data").map_err(replaced)?;
     for (name, mut content) in files {
-        let copied = create(&folder, &name).and_then(|mut copy| io::copy(&mut content, &mut copy));
+        let copied = open_made(&folder, &name).and_then(|mut copy| io::copy(&mut content, &mut copy));
         copied.map_err(|error| wrong(&name, format!("could not be copied into the cell: {error}")))?;
     }
     Ok(())
 }
 
-fn create(folder: &OwnedFd, name: &str) -> io::Result<File> {
-    let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let read_only = Mode::RUSR | Mode::RGRP | Mode::ROTH;
-    Ok(File::from(rustix::fs::openat(folder, name, flags, read_only)?))
+fn open_made(folder: &OwnedFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat2(folder, name, flags, Mode::empty(), beneath())?;
+    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("it was replaced by something else"));
+    }
+    rustix::fs::fchmod(&file, Mode::RUSR | Mode::RGRP | Mode::ROTH)?;
+    Ok(File::from(file))
 }
 
 fn wrong(name: &str, problem: String) -> CellError {

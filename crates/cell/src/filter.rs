@@ -69,7 +69,12 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
     // Anything but larger pipes, which are memory of the kernel.
     (
         libc::SYS_fcntl,
-        Rule::Unless { argument: 1, mask: u32::MAX, values: &[libc::F_SETPIPE_SZ as u32], otherwise: libc::EPERM },
+        Rule::Unless {
+            argument: 1,
+            mask: u32::MAX,
+            values: &[libc::F_SETPIPE_SZ as u32],
+            otherwise: libc::EPERM,
+        },
     ),
 ];
 
@@ -457,7 +462,9 @@ mod tests {
         let mut seen = HashSet::new();
         let own = ZYGOTE_ONLY.iter().map(|(call, _)| call);
         let by_argument = BY_ARGUMENT.iter().map(|(call, _)| call);
-        for call in ALWAYS.iter().chain(ALWAYS_HERE).chain(REFUSED).chain(REFUSED_HERE).chain(own).chain(by_argument) {
+        for call in
+            ALWAYS.iter().chain(ALWAYS_HERE).chain(REFUSED).chain(REFUSED_HERE).chain(own).chain(by_argument)
+        {
             assert!(seen.insert(*call), "system call {call} is named twice");
         }
     }

@@ -51,8 +51,10 @@ pub struct NoHost;
 
 impl Host for NoHost {
     fn call(&mut self, call: HostCall) -> HostFuture<'_> {
-        let refusal =
-            HostError::new("unknown_function", format!("there is no host function `{}` here", shorten(&call.name)));
+        let refusal = HostError::new(
+            "unknown_function",
+            format!("there is no host function `{}` here", shorten(&call.name)),
+        );
         Box::pin(std::future::ready(Err(refusal)))
     }
 }

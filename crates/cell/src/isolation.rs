@@ -76,7 +76,8 @@ impl Isolation {
 
     /// The layers that do not hold, in words.
     pub fn missing(&self) -> String {
-        let missing: Vec<_> = self.layers.iter().filter(|layer| !layer.holds).map(|layer| layer.name).collect();
+        let missing: Vec<_> =
+            self.layers.iter().filter(|layer| !layer.holds).map(|layer| layer.name).collect();
         missing.join(", ")
     }
 }
@@ -115,7 +116,9 @@ fn namespaces() -> Layer {
     let is_superuser = rustix::process::geteuid().is_root();
     let holds = user_namespaces > 0 && (is_superuser || !is_restricted);
     let found = match (holds, is_superuser) {
-        (true, true) => "user, mount, process, network, ipc and uts; the superuser becomes nobody in the zygote",
+        (true, true) => {
+            "user, mount, process, network, ipc and uts; the superuser becomes nobody in the zygote"
+        }
         (true, false) => "user, mount, process, network, ipc and uts, without privileges",
         (false, _) => "user namespaces are switched off",
     };

@@ -46,7 +46,9 @@ impl Root {
         let is_inside = self.folders.iter().any(|folder| path.starts_with(folder));
         let Some(text) = c_string(path.as_os_str()).filter(|_| !is_inside) else { return };
         if metadata.is_symlink() {
-            if let Some(target) = std::fs::read_link(path).ok().and_then(|target| c_string(target.as_os_str())) {
+            if let Some(target) =
+                std::fs::read_link(path).ok().and_then(|target| c_string(target.as_os_str()))
+            {
                 self.add(&Entry::Link { path: &text, target: &target });
             }
         } else if metadata.is_dir() {

@@ -15,6 +15,7 @@ pub(crate) const FRAME_BYTES_MAX: usize = 32 << 20;
 const HEADER_BYTES: usize = 5;
 
 const READY: u8 = b'R';
+const FILES: u8 = b'F';
 const JOB: u8 = b'J';
 const RESULT: u8 = b'T';
 const CALL: u8 = b'C';
@@ -112,6 +113,15 @@ fn decode(kind: u8, payload: &[u8]) -> Result<FromCell, WireError> {
     }
 }
 
+/// The names of a job's files as they travel.
+pub(crate) fn encode_files(names: &[&str]) -> Vec<u8> {
+    let payload = serde_json::to_vec(names).expect("names are strings");
+    let mut frame = Vec::with_capacity(HEADER_BYTES + payload.len());
+    push_header(&mut frame, payload.len(), FILES);
+    frame.extend_from_slice(&payload);
+    frame
+}
+
 /// A job as it travels. `None` if it is larger than a frame may be.
 pub(crate) fn encode_job(header: &JobHeader<'_>, code: &str) -> Option<Vec<u8>> {
     let header = serde_json::to_vec(header).expect("a job header holds only strings and numbers");
@@ -145,7 +155,8 @@ pub(crate) fn encode_reply(answer: &Result<Value, HostError>) -> Vec<u8> {
 }
 
 fn push_header(frame: &mut Vec<u8>, length: usize, kind: u8) {
-    frame.extend_from_slice(&u32::try_from(length).expect("payloads are below the frame limit").to_le_bytes());
+    frame
+        .extend_from_slice(&u32::try_from(length).expect("payloads are below the frame limit").to_le_bytes());
     frame.push(kind);
 }
 

@@ -14,8 +14,8 @@ use ordain_lockdown::control::{MESSAGE_BYTES, Order, Report};
 use ordain_lockdown::step::Step;
 use rustix::fs::MemfdFlags;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 use serde::Serialize;
 use tokio::io::Interest;
@@ -128,7 +128,11 @@ impl Zygote {
     }
 
     /// Orders a cell that will keep these three descriptors.
-    pub(crate) fn order(&self, work_bytes: u64, descriptors: [BorrowedFd<'_>; 3]) -> Result<Promises, CellError> {
+    pub(crate) fn order(
+        &self,
+        work_bytes: u64,
+        descriptors: [BorrowedFd<'_>; 3],
+    ) -> Result<Promises, CellError> {
         let cell = self.next_cell.fetch_add(1, Ordering::Relaxed);
         let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false };
         let promises = self.cells.expect(cell);

@@ -26,8 +26,14 @@ pub fn build(entries: Entries<'_>) -> Outcome<()> {
     sys::mount(None, c"/", None, MS_REC | MS_PRIVATE, None).at(Step::PrivateMounts)?;
     // 2. An empty filesystem is mounted where every host has a folder. It covers the host's /tmp only until the
     //    next step moves it away, so that entries below /tmp can still be bound.
-    sys::mount(Some(c"ordain"), c"/tmp", Some(c"tmpfs"), MS_NOSUID | MS_NODEV, Some(c"size=4m,nr_inodes=4k,mode=755"))
-        .at(Step::MountRoot)?;
+    sys::mount(
+        Some(c"ordain"),
+        c"/tmp",
+        Some(c"tmpfs"),
+        MS_NOSUID | MS_NODEV,
+        Some(c"size=4m,nr_inodes=4k,mode=755"),
+    )
+    .at(Step::MountRoot)?;
     sys::make_folder(c"/tmp/.old", 0o700).at(Step::Populate)?;
     // 3. It becomes the root; the old root hangs below it for as long as files are bound from there.
     sys::pivot_root(c"/tmp", c"/tmp/.old").at(Step::PivotRoot)?;
@@ -49,7 +55,8 @@ pub fn build(entries: Entries<'_>) -> Outcome<()> {
 
 /// Mounts a cell's work folder: in memory, with a size, a number of files, and nothing executable.
 pub fn mount_work(path: &CStr, options: &CStr) -> Outcome<()> {
-    sys::mount(Some(c"work"), path, Some(c"tmpfs"), MS_NOSUID | MS_NODEV | MS_NOEXEC, Some(options)).at(Step::MountWork)
+    sys::mount(Some(c"work"), path, Some(c"tmpfs"), MS_NOSUID | MS_NODEV | MS_NOEXEC, Some(options))
+        .at(Step::MountWork)
 }
 
 fn make(entry: Entry<'_>) -> Outcome<()> {

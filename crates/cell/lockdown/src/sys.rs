@@ -176,12 +176,25 @@ pub fn change_folder(path: &CStr) -> Call<()> {
 }
 
 /// Mounts a filesystem, or changes a mount, as `mount(2)` has it.
-pub fn mount(source: Option<&CStr>, target: &CStr, kind: Option<&CStr>, flags: u64, data: Option<&CStr>) -> Call<()> {
+pub fn mount(
+    source: Option<&CStr>,
+    target: &CStr,
+    kind: Option<&CStr>,
+    flags: u64,
+    data: Option<&CStr>,
+) -> Call<()> {
     let pointer = |text: Option<&CStr>| text.map_or(core::ptr::null(), CStr::as_ptr);
     // SAFETY: every pointer is null, which mount(2) accepts for these, or a NUL-terminated string that outlives
     // the call.
     result(unsafe {
-        syscall(number::MOUNT, pointer(source), target.as_ptr(), pointer(kind), flags, pointer(data).cast::<c_void>())
+        syscall(
+            number::MOUNT,
+            pointer(source),
+            target.as_ptr(),
+            pointer(kind),
+            flags,
+            pointer(data).cast::<c_void>(),
+        )
     })
     .map(drop)
 }
@@ -278,7 +291,8 @@ pub fn forbid_new_privileges() -> Call<()> {
 pub fn limit_resource(resource: c_int, value: u64) -> Call<()> {
     let limit = [value, value];
     // SAFETY: `limit` has the layout of `struct rlimit64` and outlives the call; the old limit is not asked for.
-    result(unsafe { syscall(number::PRLIMIT64, 0, resource, limit.as_ptr(), core::ptr::null_mut::<u64>()) }).map(drop)
+    result(unsafe { syscall(number::PRLIMIT64, 0, resource, limit.as_ptr(), core::ptr::null_mut::<u64>()) })
+        .map(drop)
 }
 
 /// Gives up every capability.
@@ -343,9 +357,8 @@ pub fn landlock_allow(ruleset: c_int, rights: u64, path: &CStr) -> Call<()> {
     let descriptor = open_at(CURRENT_FOLDER, path, O_PATH_CLOEXEC, 0)?;
     let rule = PathBeneath { rights, path: descriptor };
     // SAFETY: `rule` has the kernel's packed layout and outlives the call; `descriptor` is open.
-    let added = result(unsafe {
-        syscall(common::LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, &raw const rule, 0)
-    });
+    let added =
+        result(unsafe { syscall(common::LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, &raw const rule, 0) });
     close(descriptor)?;
     added.map(drop)
 }
@@ -395,9 +408,8 @@ pub fn clone_process(namespaces: u64) -> Call<Side> {
     // SAFETY: without CLONE_VM the child gets a copy of this single-threaded process and goes on from here on its
     // own stack; `arguments` and `descriptor` outlive the call. The child's cached thread number stays right,
     // because zygote and cell are both process 1 of their namespaces.
-    let process = int(result(unsafe {
-        syscall(common::CLONE3, &raw const arguments, size_of::<CloneArguments>())
-    }))?;
+    let process =
+        int(result(unsafe { syscall(common::CLONE3, &raw const arguments, size_of::<CloneArguments>()) }))?;
     Ok(if process == 0 { Side::Child } else { Side::Parent { process, descriptor } })
 }
 
@@ -455,7 +467,14 @@ pub fn wait_any(waits: &mut [Wait]) -> Call<()> {
     // SAFETY: `Wait` has the layout of `struct pollfd`; pointer and length describe the slice, which outlives the
     // call; no timeout and no signal mask are passed.
     result(unsafe {
-        syscall(number::PPOLL, waits.as_mut_ptr(), waits.len(), core::ptr::null::<u64>(), core::ptr::null::<u64>(), 0)
+        syscall(
+            number::PPOLL,
+            waits.as_mut_ptr(),
+            waits.len(),
+            core::ptr::null::<u64>(),
+            core::ptr::null::<u64>(),
+            0,
+        )
     })
     .map(drop)
 }
@@ -546,7 +565,8 @@ pub fn receive(socket: c_int) -> Call<Received> {
     // SAFETY: every pointer in `header` names a live local of the stated size, which the kernel writes within.
     let length = result(unsafe { syscall(number::RECVMSG, socket, &raw mut header, MSG_CMSG_CLOEXEC) })?;
     received.length = usize::try_from(length).map_err(|_| EINVAL)?;
-    if header.control_length >= RIGHTS_HEADER_BYTES && rights.level == SOL_SOCKET && rights.kind == SCM_RIGHTS {
+    if header.control_length >= RIGHTS_HEADER_BYTES && rights.level == SOL_SOCKET && rights.kind == SCM_RIGHTS
+    {
         let count = rights.length.saturating_sub(RIGHTS_HEADER_BYTES) / size_of::<c_int>();
         for (slot, descriptor) in received.descriptors.iter_mut().zip(rights.descriptors).take(count) {
             *slot = descriptor;
@@ -621,7 +641,8 @@ pub unsafe extern "C" fn ordain_serve(
     // SAFETY: promised by the caller.
     let (zygote_filter, cell_filter) =
         unsafe { (filter(zygote_filter, zygote_filter_length), filter(cell_filter, cell_filter_length)) };
-    let jail = cell::Jail { control, proc_folder, filter: cell_filter, options: cell::Options::from_bits(options) };
+    let jail =
+        cell::Jail { control, proc_folder, filter: cell_filter, options: cell::Options::from_bits(options) };
     match zygote::serve(&jail, zygote_filter) {
         Ok(()) => 0,
         Err(failure) => -pack(failure),

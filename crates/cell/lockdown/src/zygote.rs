@@ -194,7 +194,12 @@ fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Side> {
     Ok(side)
 }
 
-fn fork_cell(jail: &Jail<'_>, order: &Order, descriptors: [c_int; 3], children: &mut Children) -> Outcome<Side> {
+fn fork_cell(
+    jail: &Jail<'_>,
+    order: &Order,
+    descriptors: [c_int; 3],
+    children: &mut Children,
+) -> Outcome<Side> {
     const EAGAIN: i32 = 11;
     let network = if order.own_network { NEW_NETWORK } else { 0 };
     let namespaces = NEW_USER | NEW_PROCESS | NEW_MOUNT | NEW_IPC | NEW_HOSTNAME | network;

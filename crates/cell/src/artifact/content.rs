@@ -58,7 +58,16 @@ const MACRO_ENDINGS: [&str; 6] = ["xlsm", "docm", "pptm", "xls", "doc", "xlsb"];
 const TABLE_ENDINGS: [&str; 3] = ["csv", "tsv", "txt"];
 /// Pieces of markup that make a browser take text for a page, in lower case.
 const MARKUP: [&[u8]; 10] = [
-    b"<script", b"<html", b"<svg", b"<!doctype html", b"<iframe", b"<img", b"<body", b"<object", b"javascript:", b"<embed",
+    b"<script",
+    b"<html",
+    b"<svg",
+    b"<!doctype html",
+    b"<iframe",
+    b"<img",
+    b"<body",
+    b"<object",
+    b"javascript:",
+    b"<embed",
 ];
 
 /// Looks at an artifact as its bytes pass by.
@@ -107,12 +116,15 @@ impl Look {
     }
 
     fn has_signature(&self, kind: &Kind) -> bool {
-        let has = |(at, signature): &(usize, &[u8])| self.start.get(*at..).is_some_and(|rest| rest.starts_with(signature));
+        let has = |(at, signature): &(usize, &[u8])| {
+            self.start.get(*at..).is_some_and(|rest| rest.starts_with(signature))
+        };
         // A kind without signatures is text: no NUL, and no other kind's signature.
         if kind.2.is_empty() {
-            let is_other = KINDS.iter().flat_map(|kind| kind.2).any(|(at, signature)| {
-                signature.len() > 2 && has(&(*at, signature))
-            });
+            let is_other = KINDS
+                .iter()
+                .flat_map(|kind| kind.2)
+                .any(|(at, signature)| signature.len() > 2 && has(&(*at, signature)));
             return !self.start.contains(&0) && !is_other;
         }
         kind.2.iter().any(has)
@@ -160,11 +172,18 @@ impl Table {
 
 /// A leading `=` or `@` always counts; a sign does unless a number follows.
 fn is_formula(field: &[u8], is_cut: bool) -> bool {
-    let text: Vec<u8> = field.iter().copied().skip_while(|byte| matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r')).collect();
+    let text: Vec<u8> = field
+        .iter()
+        .copied()
+        .skip_while(|byte| matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r'))
+        .collect();
     match text.first() {
         Some(b'=' | b'@') => true,
         Some(b'+' | b'-') => {
-            let end = text.iter().rposition(|byte| !matches!(byte, b'"' | b'\r' | b' ' | b'%')).map_or(0, |at| at + 1);
+            let end = text
+                .iter()
+                .rposition(|byte| !matches!(byte, b'"' | b'\r' | b' ' | b'%'))
+                .map_or(0, |at| at + 1);
             let number = std::str::from_utf8(&text[..end]).ok().and_then(|text| text.parse::<f64>().ok());
             is_cut || (number.is_none() && text.len() > 1)
         }
@@ -188,7 +207,10 @@ mod tests {
         assert_eq!(look("a.png", b"\x89PNG\r\n\x1a\n...."), ("image/png", vec![]));
         assert_eq!(look("a.csv", b"a,b\n1,-2\n"), ("text/csv", vec![]));
         assert_eq!(look("a.bin", b"\0\x01"), ("application/octet-stream", vec![]));
-        assert_eq!(look("a.png", b"<script>alert(1)</script>"), ("application/octet-stream", vec![MISLABELLED, ACTIVE]));
+        assert_eq!(
+            look("a.png", b"<script>alert(1)</script>"),
+            ("application/octet-stream", vec![MISLABELLED, ACTIVE])
+        );
         assert_eq!(look("a.txt", b"\x89PNG\r\n\x1a\n"), ("application/octet-stream", vec![MISLABELLED]));
     }
 
@@ -202,7 +224,15 @@ mod tests {
 
     #[test]
     fn formulas_are_seen_and_numbers_are_not() {
-        for table in ["=1+1\n", "a,@SUM(1)\n", "x\n+cmd|' /C calc'!A0\n", "-2+3\n", "\t=1\n", "\"=HYPERLINK(1)\"\n", "\r=1+1"] {
+        for table in [
+            "=1+1\n",
+            "a,@SUM(1)\n",
+            "x\n+cmd|' /C calc'!A0\n",
+            "-2+3\n",
+            "\t=1\n",
+            "\"=HYPERLINK(1)\"\n",
+            "\r=1+1",
+        ] {
             assert_eq!(look("r.csv", table.as_bytes()).1, vec![FORMULA], "{table:?}");
         }
         for table in ["-2,+3.5,-1e5\n", "a-b,c=d\n", "\"-4\",-\n", "-7%\n"] {

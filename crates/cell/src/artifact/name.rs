@@ -57,8 +57,21 @@ mod tests {
     #[test]
     fn names_that_deceive_or_escape_are_refused() {
         for bad in [
-            "", "a/b", "..\\..\\win", "C:\\pwn.txt", "a\nERROR forged", "\u{1b}[2J", "\u{202e}gnp.exe", "-rf", "...",
-            ".", "..", " ", ". .", "name ", "\u{200b}x",
+            "",
+            "a/b",
+            "..\\..\\win",
+            "C:\\pwn.txt",
+            "a\nERROR forged",
+            "\u{1b}[2J",
+            "\u{202e}gnp.exe",
+            "-rf",
+            "...",
+            ".",
+            "..",
+            " ",
+            ". .",
+            "name ",
+            "\u{200b}x",
         ] {
             assert!(!is_plain(bad), "{bad:?}");
         }

@@ -89,7 +89,12 @@ pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
         root: root::encode(&interpreter_folders(interpreter)),
-        settings: Settings { paths: Vec::new(), imports: Vec::new(), rehearsal: "total = 1 + 1\n", options: 1 },
+        settings: Settings {
+            paths: Vec::new(),
+            imports: Vec::new(),
+            rehearsal: "total = 1 + 1\n",
+            options: 1,
+        },
     }
 }
 

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output};
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
+};
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
 
 use crate::commands::python;
@@ -111,8 +113,12 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
     match (args.programs.len(), &args.session) {
         (0, None) => Some(("no program is given", "name a Python file, or `-` for standard input")),
-        (2.., None) => Some(("several programs are given", "add --session NAME to run them one after the other")),
-        (0, Some(_)) if args.json => Some(("--json needs a program", "name a Python file, or `-` for standard input")),
+        (2.., None) => {
+            Some(("several programs are given", "add --session NAME to run them one after the other"))
+        }
+        (0, Some(_)) if args.json => {
+            Some(("--json needs a program", "name a Python file, or `-` for standard input"))
+        }
         (_, Some(name)) if name.is_empty() || name.len() > 100 || name.contains(char::is_control) => {
             Some(("that is not a session name", "give a plain name of at most 100 characters"))
         }
@@ -128,7 +134,9 @@ struct Program {
 
 fn read_program(path: &Path) -> io::Result<Program> {
     let shown = path.display();
-    let wrong = |problem: &dyn std::fmt::Display| io::Error::other(format!("cannot read the program `{shown}`: {problem}"));
+    let wrong = |problem: &dyn std::fmt::Display| {
+        io::Error::other(format!("cannot read the program `{shown}`: {problem}"))
+    };
     let is_stdin = path == Path::new("-");
     let mut reader: Box<dyn Read> = if is_stdin {
         Box::new(io::stdin().lock())

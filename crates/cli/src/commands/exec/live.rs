@@ -14,7 +14,10 @@ pub(super) struct Live {
 
 impl Default for Live {
     fn default() -> Self {
-        Self { is_stdout_terminal: io::stdout().is_terminal(), is_stderr_terminal: io::stderr().is_terminal() }
+        Self {
+            is_stdout_terminal: io::stdout().is_terminal(),
+            is_stderr_terminal: io::stderr().is_terminal(),
+        }
     }
 }
 
@@ -29,7 +32,11 @@ impl Output for Live {
 }
 
 fn pass_on(to: &mut dyn Write, bytes: &[u8], is_terminal: bool) -> io::Result<()> {
-    if is_terminal { to.write_all(&harmless(bytes))? } else { to.write_all(bytes)? }
+    if is_terminal {
+        to.write_all(&harmless(bytes))?
+    } else {
+        to.write_all(bytes)?
+    }
     to.flush()
 }
 

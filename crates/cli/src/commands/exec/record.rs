@@ -48,7 +48,12 @@ pub(super) fn print_summary(execution: &Execution, saved: &Saved, is_saving: boo
     let _ = write_summary(&mut stderr, execution, saved, is_saving);
 }
 
-fn write_summary(to: &mut dyn Write, execution: &Execution, saved: &Saved, is_saving: bool) -> io::Result<()> {
+fn write_summary(
+    to: &mut dyn Write,
+    execution: &Execution,
+    saved: &Saved,
+    is_saving: bool,
+) -> io::Result<()> {
     let timing = &execution.timing;
     let detail = execution.detail.as_deref().map(|detail| format!(" ({detail})")).unwrap_or_default();
     writeln!(
