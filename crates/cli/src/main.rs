@@ -19,6 +19,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(commands::bench::Args),
     Exec(commands::exec::Args),
     Python(commands::python::Args),
 }
@@ -26,6 +27,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Bench(args) => commands::bench::run(args),
         Command::Exec(args) => commands::exec::run(args),
         Command::Python(args) => commands::python::run(args),
     };
