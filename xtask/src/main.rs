@@ -10,8 +10,12 @@ mod step;
 mod test;
 mod tidy;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+
+use step::say;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Chores of the repository")]
@@ -40,8 +44,18 @@ enum Chore {
     },
 }
 
-fn main() -> Result<()> {
-    match Cli::parse().chore {
+fn main() -> ExitCode {
+    match carry_out(Cli::parse().chore) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(chore: Chore) -> Result<()> {
+    match chore {
         Chore::Check => check::run(),
         Chore::Test { rest } => test::run(&rest),
         Chore::Tidy => tidy::run(),

@@ -10,15 +10,16 @@ use crate::{
 /// `rest` goes to the test programs; with it, only tests that match are run.
 pub(crate) fn run(rest: &[String]) -> Result<()> {
     needs::all()?;
-    // Plain `cargo test` names every test in its output and is there wherever cargo is.
-    let mut targets = cargo(["test", "--workspace", "--all-targets"]);
-    let mut examples = cargo(["test", "--workspace", "--doc"]);
+    // Plain `cargo test` names every test in its output and is there wherever cargo is. It goes on after a failure,
+    // so that one look shows all of them.
+    let mut targets = cargo(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    let mut examples = cargo(["test", "--workspace", "--doc", "--no-fail-fast"]);
     if !rest.is_empty() {
         targets.arg("--").args(rest);
         examples.arg("--").args(rest);
     }
-    step::run(targets)?;
-    step::run(examples)?;
+    let outcomes = [step::run(targets), step::run(examples)];
+    outcomes.into_iter().collect::<Result<Vec<_>>>()?;
     say("all tests passed");
     Ok(())
 }
