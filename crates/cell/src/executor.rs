@@ -263,13 +263,16 @@ impl LocalExecutor {
         started: Instant,
         queue: std::time::Duration,
     ) -> Execution {
+        let left_behind = artifact::left_behind(cell.work());
         // The usual job leaves nothing, and then nobody need wait for the cell to be gone.
-        let (collected, left_behind) = if artifact::is_empty(cell.work()) {
-            (Collected::default(), artifact::left_behind(cell.work()))
+        let collected = if artifact::is_empty(cell.work()) {
+            Collected::default()
         } else {
             cell.end().await;
-            (artifact::collect(cell.work(), &job.limits, Keep::Descriptor), Vec::new())
+            artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
         };
+        // Nor for its descriptors to be closed.
+        tokio::spawn(async move { drop(cell) });
         self.execution(ran, collected, left_behind, job, started, queue)
     }
 

@@ -25,7 +25,7 @@ const TRIVIAL: &str = "print(1+1)";
 const PANDAS: &str = "import pandas as pd\nprint(pd.DataFrame({'a':[1,2,3]}).a.sum())";
 
 /// Idle cells that are weighed.
-const WEIGHED: usize = 16;
+const WEIGHED: usize = 50;
 /// Jobs in flight while the sustained rate is measured.
 const IN_FLIGHT: usize = 4;
 
@@ -119,7 +119,7 @@ async fn cells(figures: &mut Figures, executor: &LocalExecutor, warm_runs: usize
 async fn warm(executor: &LocalExecutor, profile: Profile, code: &str) -> anyhow::Result<Duration> {
     executor.warm(profile).await?;
     // Idle means idle: what making the cells left to do is done first.
-    tokio::time::sleep(Duration::from_millis(3)).await;
+    tokio::time::sleep(Duration::from_micros(200)).await;
     let job = job(profile, code)?;
     let started = Instant::now();
     let execution = executor.run(job, &mut NoHost, &mut Discard).await?;
@@ -131,7 +131,7 @@ async fn warm(executor: &LocalExecutor, profile: Profile, code: &str) -> anyhow:
 /// A job in a cell that is made for it: from the order to its result.
 async fn fresh(executor: &LocalExecutor, profile: Profile, code: &str) -> anyhow::Result<Duration> {
     executor.warm(profile).await?;
-    tokio::time::sleep(Duration::from_millis(3)).await;
+    tokio::time::sleep(Duration::from_micros(200)).await;
     let job = job(profile, code)?;
     let started = Instant::now();
     let execution = executor.run_fresh(job, &mut NoHost, &mut Discard).await?;

@@ -33,7 +33,12 @@ impl Sample {
     fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.millis.clone();
         sorted.sort_by(f64::total_cmp);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a position in a short list")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a position in a short list"
+        )]
         let at = ((sorted.len().saturating_sub(1)) as f64 * share).round() as usize;
         sorted.get(at).copied().unwrap_or(f64::NAN)
     }

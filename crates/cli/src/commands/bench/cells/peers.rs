@@ -15,16 +15,26 @@ pub(super) fn python(data: &Installed, code: &str) -> anyhow::Result<Duration> {
 /// The same inside bubblewrap with all its namespaces; `None` where it is not installed.
 pub(super) fn bubblewrap(data: &Installed, code: &str) -> anyhow::Result<Option<Duration>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let Some(program) = std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|path| path.exists()) else {
+    let Some(program) =
+        std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|path| path.exists())
+    else {
         return Ok(None);
     };
     let mut command = Command::new(program);
-    command.args(["--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev"]);
+    command.args([
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+    ]);
     command.args(["--proc", "/proc", "--tmpfs", "/tmp"]);
     command.arg(&data.interpreter.executable).args(["-c", code]);
     time(&mut command).map(Some)
 }
-
 
 fn time(command: &mut Command) -> anyhow::Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
