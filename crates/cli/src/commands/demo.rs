@@ -4,11 +4,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, Discard, Execution, Executor, Job, LocalExecutor, LocalOptions, NoHost};
+use ordain_verify::Contract;
 
-use crate::commands::{python, verdict};
+use crate::commands::python;
 use crate::failure;
+use crate::verification;
 
 /// Show, in a few seconds, what Ordain does
 #[derive(Debug, clap::Args)]
@@ -104,8 +107,8 @@ fn show_code(number: usize, scene: &Scene) -> io::Result<()> {
 }
 
 async fn run_scene(executor: &LocalExecutor, scene: &Scene) -> anyhow::Result<Execution> {
-    let verdict = verdict::open(scene.code.as_bytes());
-    let Some(code) = verdict::verified(verdict) else { anyhow::bail!("a program of the tour was refused") };
+    let verdict = verification::judge(scene.code.as_bytes(), Contract::Open, Profile::Core);
+    let code = verdict.into_verified().context("a program of the tour was refused")?;
     let mut job = Job::new(code, Profile::Core);
     job.limits.wall = Duration::from_secs(1);
     job.limits.memory_bytes = 64 << 20;
@@ -127,9 +130,10 @@ fn show_outcome(execution: &Execution) -> io::Result<()> {
 
 fn show_refusal(scene: &Scene) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for (code, line, message, hint) in verdict::findings(&verdict::exec(scene.code.as_bytes(), Profile::Core)) {
-        writeln!(out, "     {code}, line {line}: {message}")?;
-        if let Some(hint) = hint {
+    let verdict = verification::judge(scene.code.as_bytes(), Contract::Exec, Profile::Core);
+    for finding in &verdict.findings {
+        writeln!(out, "     line {}: {} [{}]", finding.line, finding.message, finding.code)?;
+        if let Some(hint) = &finding.hint {
             writeln!(out, "     hint: {hint}")?;
         }
     }

@@ -63,19 +63,23 @@ fn print_json(isolation: &Isolation, statuses: &[Status]) -> io::Result<()> {
 fn print_report(isolation: &Isolation, statuses: &[Status]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for layer in &isolation.layers {
-        let mark = if layer.holds { "ok     " } else { "missing" };
-        writeln!(out, "{mark}  {:<12}{}", layer.name, layer.found)?;
+        let mark = if layer.holds { "ok" } else { "missing" };
+        writeln!(out, "{mark:<11}{:<12}{}", layer.name, layer.found)?;
         if let Some(remedy) = layer.remedy {
-            writeln!(out, "         hint: {remedy}")?;
+            writeln!(out, "           hint: {remedy}")?;
         }
     }
     for status in statuses {
         let python = status.interpreter.version_text();
-        writeln!(out, "{:<7}  profile {:<4}Python {python}", state(status), status.profile)?;
+        writeln!(out, "{:<11}profile {:<5} Python {python}", state(status), status.profile)?;
     }
     writeln!(out, "isolation: {}", isolation.level)?;
     if isolation.level < Level::Full {
-        writeln!(out, "nothing will run here: the minimum is `full`, and {} is missing", isolation.missing())?;
+        writeln!(
+            out,
+            "nothing will run here: the minimum is `full`, and {} is missing",
+            isolation.missing()
+        )?;
     }
     Ok(())
 }

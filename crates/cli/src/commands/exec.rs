@@ -16,9 +16,11 @@ use ordain_cell::{
     CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
 };
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
+use ordain_verify::Contract;
 
 use crate::commands::python;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::verification;
 
 /// The largest program that is read at all; the verifier's own limit is lower.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
@@ -204,11 +206,15 @@ fn limits(args: &Args) -> Limits {
 
 /// Runs one program and shows what came of it. Whether it was ok.
 async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Result<bool, CellError> {
-    let verdict = verify(args.policy, &program.code);
-    let Some(code) = verdict.verified else {
-        record::print_rejected(args, &program.name);
-        return Ok(false);
+    let contract = match args.policy {
+        Policy::Exec => Contract::Exec,
+        Policy::Open => Contract::Open,
     };
+    let verdict = verification::judge(&program.code, contract, args.profile);
+    if !verdict.is_accepted() {
+        record::print_rejected(args, &program.name, &verdict);
+    }
+    let Some(code) = verdict.into_verified() else { return Ok(false) };
     let mut job = Job::new(code, args.profile);
     job.name = program.name;
     job.limits = limits(args);
@@ -228,10 +234,6 @@ async fn run_job(args: &Args, executor: &LocalExecutor, job: Job) -> Result<Exec
     let mut live = live::Live::default();
     let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
     executor.run(job, &mut NoHost, output).await
-}
-
-fn verify(_policy: Policy, code: &[u8]) -> ordain_verify::Verdict {
-    ordain_verify::verify(&String::from_utf8_lossy(code))
 }
 
 fn input_file(path: &Path) -> InputFile {

@@ -15,10 +15,11 @@ use anyhow::{Context, bail};
 use ordain_cell::profile::{DataDir, Installed, Profile};
 use ordain_cell::{Discard, Executor, Job, LocalExecutor, LocalOptions, NoHost};
 use ordain_types::Cause;
-use ordain_verify::VerifiedCode;
+use ordain_verify::{Contract, VerifiedCode};
 
 use super::sample::Sample;
 use crate::commands::python;
+use crate::verification;
 
 /// The programs that are measured.
 const TRIVIAL: &str = "print(1+1)";
@@ -197,7 +198,9 @@ fn job(profile: Profile, code: &str) -> anyhow::Result<Job> {
 }
 
 fn verified(code: &str) -> anyhow::Result<VerifiedCode> {
-    ordain_verify::verify(code).verified.context("the measured program is accepted")
+    verification::judge(code.as_bytes(), Contract::Exec, Profile::Data)
+        .into_verified()
+        .context("the measured program was refused")
 }
 
 fn check(cause: Cause) -> Result<(), anyhow::Error> {
