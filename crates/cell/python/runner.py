@@ -50,7 +50,7 @@ def prepare(settings):
     threading.stack_size(1 << 20)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    os.environ.update({"HOME": WORK, "TMPDIR": "/tmp", "LANG": "C.UTF-8"})
+    os.environ.update({"HOME": WORK, "TMPDIR": WORK + "/tmp", "LANG": "C.UTF-8"})
     module = types.ModuleType("ordain", "What plan code can ask of its host.")
     module.call, module.HostError = call, HostError
     sys.modules["ordain"] = module
