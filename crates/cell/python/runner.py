@@ -33,15 +33,19 @@ VALUE_ITEMS_MAX = 2_000_000
 START_BYTES = 0
 REHEARSAL = ""
 RESEED = ()
+TABLES = None
 
 _received = bytearray()
 _piece = bytearray(1 << 16)
 _call_lock = threading.Lock()
 
 
-def prepare(settings):
+def prepare(settings, tables):
     """Sets, once in the zygote, what all its cells share."""
-    global REHEARSAL, RESEED
+    global REHEARSAL, RESEED, TABLES
+    TABLES = tables
+    if tables:
+        tables.install()
     REHEARSAL = settings["rehearsal"]
     numpy_random = sys.modules.get("numpy.random")
     # A seed of our own making: numpy's way to find one touches half a megabyte.
@@ -300,10 +304,20 @@ def serve(payload, namespace):
 def run(job, source, namespace):
     namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
+    if job["tables"]:
+        namespace.update(TABLES.bind(call, job["tables"]))
+    if job["helpers"]:
+        code, error = execute(job["helpers"], "helpers.py", namespace)
+        if error:
+            return reply_of(code, error, {}, {})
     namespace["__file__"] = name = job["name"]
     code, error = execute(source, name, namespace)
     values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
     flush()
+    return reply_of(code, error, values, notes)
+
+
+def reply_of(code, error, values, notes):
     result = {"exit": code, "error": error, "values": values, "notes": notes}
     return json.dumps(result, allow_nan=False).encode("utf-8", "backslashreplace")
 
@@ -319,7 +333,7 @@ def flush():
 def rehearsal_frame():
     """A frame with the rehearsal, as the supervisor would send it."""
     job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
-    job |= {"files": [], "values": {}, "collect": [], "session": True}
+    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": True}
     header = json.dumps(job).encode()
     payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
     return HEADER.pack(len(payload), JOB) + payload

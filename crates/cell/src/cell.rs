@@ -360,6 +360,8 @@ fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
         cpu_seconds: job.limits.cpu.map_or(0, |cpu| cpu.as_secs().max(1)),
         files: job.files.iter().map(|file| file.name.as_str()).collect(),
         values: &job.values,
+        tables: &job.tables,
+        helpers: &job.helpers,
         collect: &job.collect,
         session: job.session.is_some(),
     };

@@ -51,6 +51,8 @@ pub(crate) struct JobHeader<'a> {
     pub(crate) cpu_seconds: u64,
     pub(crate) files: Vec<&'a str>,
     pub(crate) values: &'a Map<String, Value>,
+    pub(crate) tables: &'a [String],
+    pub(crate) helpers: &'a str,
     pub(crate) collect: &'a [String],
     pub(crate) session: bool,
 }

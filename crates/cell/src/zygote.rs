@@ -28,6 +28,7 @@ use crate::filter;
 static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so"));
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
+static TABLES_SOURCE: &str = include_str!("../python/tables.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.
@@ -267,7 +268,8 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
 fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let filters = [filter::zygote_filter(), filter::cell_filter()]
         .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
-    let parts = [LOCKDOWN, RUNNER_SOURCE.as_bytes(), &spec.root, &filters[0], &filters[1]];
+    let parts =
+        [LOCKDOWN, RUNNER_SOURCE.as_bytes(), TABLES_SOURCE.as_bytes(), &spec.root, &filters[0], &filters[1]];
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;
