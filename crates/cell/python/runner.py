@@ -4,11 +4,14 @@ Everything here runs beside hostile code once a job has started, in the same pro
 claim, and the supervisor treats it so. Its purpose is to be quick and to report honestly for honest code.
 """
 
+import atexit
 import builtins
+import errno
 import io
 import json
 import linecache
 import math
+import mmap
 import os
 import pathlib
 import random
@@ -29,10 +32,13 @@ MESSAGE_CHARACTERS_MAX = 4000
 TRACEBACK_FRAMES_MAX = 40
 VALUE_DEPTH_MAX = 60
 VALUE_ITEMS_MAX = 2_000_000
+# More than one of the arenas that CPython takes from the system at once.
+RESERVE_BYTES = 4 << 20
 
 START_BYTES = 0
 REHEARSAL = ""
 RESEED = ()
+RESERVE = None
 
 _received = bytearray()
 _call_lock = threading.Lock()
@@ -40,15 +46,18 @@ _call_lock = threading.Lock()
 
 def prepare(settings):
     """Sets, once in the zygote, what all its cells share."""
-    global REHEARSAL, RESEED
+    global REHEARSAL, RESEED, RESERVE
     REHEARSAL = settings["rehearsal"]
     numpy_random = sys.modules.get("numpy.random")
     RESEED = (numpy_random.seed,) if numpy_random else ()
+    RESERVE = new_reserve()
     # A smaller stack for each thread, because stacks count as memory.
     threading.stack_size(1 << 20)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     os.environ.update({"HOME": WORK, "TMPDIR": "/tmp", "LANG": "C.UTF-8"})
+    # The zygote runs without `site`, which is what makes these two in an ordinary interpreter.
+    builtins.exit = builtins.quit = sys.exit
     module = types.ModuleType("ordain", "What plan code can ask of its host.")
     module.call, module.HostError = call, HostError
     sys.modules["ordain"] = module
@@ -136,22 +145,43 @@ def new_namespace():
 
 
 def execute(source, name, namespace):
-    """Runs a program to its end, threads and exit handlers included. Returns (exit code, error or None)."""
+    """Runs a program. Returns (exit code, error or None, name of the limit behind the error or None)."""
     try:
         code = compile(source, name, "exec", dont_inherit=True)
         exec(code, namespace)
-        finish()
-        return 0, None
+        return 0, None, None
     except SystemExit as stop:
-        finish()
-        return exit_code(stop), None
+        return exit_code(stop), None, None
     except BaseException as error:
-        return 1, describe(error, source, name)
+        passed = limit_behind(error)
+        if passed == "memory":
+            RESERVE.close()
+        return 1, describe(error, source, name), passed
+
+
+def limit_behind(error):
+    """The limit that an exception tells of; libraries have classes of their own for it."""
+    if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return "memory"
+    if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
+        return "processes"
+    return None
+
+
+def new_reserve():
+    """Memory that counts but is never touched: given back when there is no other, so that the end can be reported."""
+    return mmap.mmap(-1, RESERVE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def finish():
-    if threading.active_count() > 1:
-        threading._shutdown()
+    """What Python itself does when a program has ended, however it ended: waits for threads that are no daemons, then
+    runs exit handlers. A session has not ended, so its threads go on and its handlers never run."""
+    try:
+        if threading.active_count() > 1:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException as error:
+        describe(error, "", "")
 
 
 def exit_code(stop):
@@ -159,7 +189,10 @@ def exit_code(stop):
         return 0
     if isinstance(stop.code, int):
         return stop.code & 0xFF
-    print(text_of(stop.code), file=sys.stderr)
+    try:
+        print(text_of(stop.code), file=sys.stderr)
+    except BaseException:
+        pass
     return 1
 
 
@@ -290,10 +323,12 @@ def run(job, source, namespace):
     namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
     namespace["__file__"] = name = job["name"]
-    code, error = execute(source, name, namespace)
+    code, error, passed = execute(source, name, namespace)
+    if not job["session"]:
+        finish()
     values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
     flush()
-    result = {"exit": code, "error": error, "values": values, "notes": notes}
+    result = {"exit": code, "error": error, "limit": passed, "values": values, "notes": notes}
     return json.dumps(result, allow_nan=False).encode("utf-8", "backslashreplace")
 
 
@@ -311,7 +346,7 @@ def rehearse():
     try:
         namespace = {"__name__": "__main__", "__builtins__": builtins}
         execute(REHEARSAL, "rehearsal", namespace)
-        json.dumps({"exit": 0, "error": None, "values": {}, "notes": {}}).encode()
+        json.dumps({"exit": 0, "error": None, "limit": None, "values": {}, "notes": {}}).encode()
     finally:
         sys.stdout = real
 

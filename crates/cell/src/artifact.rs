@@ -85,8 +85,8 @@ impl Artifact {
 pub(crate) struct Collected {
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) refused: Vec<Refusal>,
-    /// Whether a limit was passed.
-    pub(crate) is_over_limit: bool,
+    /// The limit that was passed first, in words.
+    pub(crate) over_limit: Option<String>,
 }
 
 /// How the content of an artifact is kept.
@@ -118,7 +118,7 @@ pub(crate) fn collect(work: &OwnedFd, limits: &Limits, keep: Keep) -> Collected 
     let seen_max = limits.artifacts as usize + ENTRIES_BEYOND_LIMIT;
     let mut names = entries(&folder, seen_max + 1).unwrap_or_default();
     if names.len() > seen_max {
-        collected.is_over_limit = true;
+        collected.pass_limit(format!("it left more than {} artifacts", limits.artifacts));
         collected.refuse(b"...", format!("more than {seen_max} files; the rest was not looked at"));
     }
     names.sort();
@@ -146,6 +146,10 @@ impl Collected {
         }
     }
 
+    fn pass_limit(&mut self, detail: String) {
+        self.over_limit.get_or_insert(detail);
+    }
+
     fn take(&mut self, folder: &OwnedFd, name: &[u8], limits: &Limits, room: &mut u64, keep: Keep) {
         let plain = match std::str::from_utf8(name).ok().map(name::problem) {
             Some(None) => std::str::from_utf8(name).unwrap_or_default(),
@@ -157,12 +161,12 @@ impl Collected {
             Err(reason) => return self.refuse(name, reason),
         };
         if self.artifacts.len() >= limits.artifacts as usize {
-            self.is_over_limit = true;
+            self.pass_limit(format!("it left more than {} artifacts", limits.artifacts));
             return self.refuse(name, format!("more than {} artifacts", limits.artifacts));
         }
         if bytes > *room {
-            self.is_over_limit = true;
             let limit = ordain_types::format_bytes(limits.artifact_bytes);
+            self.pass_limit(format!("it left artifacts of more than {limit} together"));
             return self.refuse(name, format!("artifacts together are larger than {limit}"));
         }
         match examine(file, plain, bytes, keep) {

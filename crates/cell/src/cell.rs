@@ -16,12 +16,14 @@ use crate::capture::{Capture, Captured};
 use crate::error::CellError;
 use crate::host::{Host, HostFuture};
 use crate::job::{Job, Output};
-use crate::wire::{self, Claim, FrameBuffer, FromCell, JobHeader, WireError};
+use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
 use crate::zygote::{Ended, Zygote};
 
 /// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
 /// milliseconds.
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
+/// How long a cell that has closed its wire may take to end.
+const LAST_BREATH_MAX: Duration = Duration::from_secs(1);
 /// How long the end of a cell that is ending is waited for.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 /// How far the kernel's account of CPU time may lag behind its limit.
@@ -60,6 +62,16 @@ enum Stop {
     OutputLimit,
     Protocol(WireError),
     HostCalls,
+}
+
+/// What became of a cell whose wire closed.
+enum End {
+    /// The zygote has told how it ended.
+    Told(Ended),
+    /// The zygote is gone, and all its cells with it.
+    ZygoteLost,
+    /// It goes on without a wire.
+    OnlyWireClosed,
 }
 
 impl Cell {
@@ -221,13 +233,13 @@ impl Cell {
         };
         match stop {
             Stop::Result(claim) => {
-                ran.cause = claimed_cause(&claim);
+                (ran.cause, ran.detail) = claimed_cause(&claim, limits);
                 ran.claim = Some(claim);
                 return ran;
             }
             Stop::WireClosed => {
-                let ended = self.wait_end().await;
-                let (cause, signal, detail) = cause_of_end(ended, limits);
+                let end = self.wait_end().await;
+                let (cause, signal, detail) = cause_of_end(end, limits);
                 (ran.cause, ran.signal, ran.detail) = (cause, signal, Some(detail));
             }
             Stop::Deadline => {
@@ -254,13 +266,15 @@ impl Cell {
     }
 
     /// Waits until the cell has ended by itself; kills it if it only closed its wire.
-    async fn wait_end(&mut self) -> Option<Ended> {
-        let grace = Duration::from_secs(1);
-        if let Ok(ended) = tokio::time::timeout(grace, &mut self.ended).await {
-            return ended.ok();
+    async fn wait_end(&mut self) -> End {
+        match tokio::time::timeout(LAST_BREATH_MAX, &mut self.ended).await {
+            Ok(Ok(ended)) => End::Told(ended),
+            Ok(Err(_)) => End::ZygoteLost,
+            Err(_) => {
+                self.kill();
+                End::OnlyWireClosed
+            }
         }
-        self.kill();
-        None
     }
 
     /// Ends the cell and waits until nothing of it can change any more.
@@ -371,23 +385,30 @@ fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
 }
 
 /// What the code's own account of its end means.
-fn claimed_cause(claim: &Claim) -> Cause {
-    match &claim.error {
-        None if claim.exit == 0 => Cause::Ok,
-        Some(error) if error.kind == "MemoryError" => Cause::MemoryLimit,
-        Some(error) if error.kind == "RuntimeError" && error.message == "can't start new thread" => {
-            Cause::ProcessLimit
+fn claimed_cause(claim: &Claim, limits: &Limits) -> (Cause, Option<String>) {
+    match claim.limit.filter(|_| claim.error.is_some()) {
+        Some(ClaimedLimit::Memory) => {
+            let limit = ordain_types::format_bytes(limits.memory_bytes);
+            (Cause::MemoryLimit, Some(format!("it asked for more than {limit}")))
         }
-        _ => Cause::Error,
+        Some(ClaimedLimit::Processes) => {
+            (Cause::ProcessLimit, Some(format!("it started more than {} threads", limits.processes)))
+        }
+        None if claim.error.is_none() && claim.exit == 0 => (Cause::Ok, None),
+        None => (Cause::Error, None),
     }
 }
 
 /// What the kernel's account of a cell's end means, when there was no result.
-fn cause_of_end(ended: Option<Ended>, limits: &Limits) -> (Cause, Option<i32>, String) {
+fn cause_of_end(end: End, limits: &Limits) -> (Cause, Option<i32>, String) {
     const SIGKILL: i32 = 9;
     const SIGXCPU: i32 = 24;
-    let Some(Ended { status, cpu }) = ended else {
-        return (Cause::Crash, None, "its zygote was lost while it ran".to_owned());
+    let Ended { status, cpu } = match end {
+        End::Told(ended) => ended,
+        End::ZygoteLost => return (Cause::Crash, None, "its zygote was lost while it ran".to_owned()),
+        End::OnlyWireClosed => {
+            return (Cause::NoResult, None, "it closed its wire and gave no result".to_owned());
+        }
     };
     let signal = status & 0x7f;
     match signal {

@@ -286,9 +286,12 @@ impl LocalExecutor {
             Some(claim) => (Some(claim.exit), claim.error, claim.values, claim.notes),
             None => Default::default(),
         };
-        let is_over_limit = collected.is_over_limit && ran.cause == Cause::Ok;
+        let (cause, detail) = match collected.over_limit {
+            Some(detail) if ran.cause == Cause::Ok => (Cause::ArtifactLimit, Some(detail)),
+            _ => (ran.cause, ran.detail),
+        };
         Execution {
-            cause: if is_over_limit { Cause::ArtifactLimit } else { ran.cause },
+            cause,
             exit,
             signal: ran.signal,
             stdout: ran.captured.stdout,
@@ -300,7 +303,7 @@ impl LocalExecutor {
             artifacts: collected.artifacts,
             refused: collected.refused,
             left_behind,
-            detail: ran.detail,
+            detail,
             limits: job.limits.clone(),
             timing: Timing { queue, run: ran.run, total: started.elapsed() },
             isolation: self.level,

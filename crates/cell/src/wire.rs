@@ -38,8 +38,18 @@ pub(crate) enum FromCell {
 pub(crate) struct Claim {
     pub(crate) exit: i32,
     pub(crate) error: Option<Raised>,
+    /// The limit that the exception tells of.
+    pub(crate) limit: Option<ClaimedLimit>,
     pub(crate) values: Map<String, Value>,
     pub(crate) notes: Map<String, Value>,
+}
+
+/// A limit that code can run into and then report itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ClaimedLimit {
+    Memory,
+    Processes,
 }
 
 /// The part of a job that travels beside its code.
@@ -58,7 +68,7 @@ pub(crate) struct JobHeader<'a> {
 /// Why a frame did not read. The text is the supervisor's own; nothing of the frame is repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WireError {
-    #[error("a frame of {0} bytes is larger than a frame may be")]
+    #[error("a frame of {0} bytes, more than a frame may have")]
     TooLarge(usize),
     #[error("a frame of unknown kind")]
     UnknownKind,
