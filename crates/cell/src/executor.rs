@@ -264,12 +264,13 @@ impl LocalExecutor {
         queue: std::time::Duration,
     ) -> Execution {
         // The usual job leaves nothing, and then nobody need wait for the cell to be gone.
-        let (collected, left_behind) = if artifact::is_empty(cell.work()) {
-            (Collected::default(), artifact::left_behind(cell.work()))
+        let collected = if artifact::is_empty(cell.work()) {
+            Collected::default()
         } else {
             cell.end().await;
-            (artifact::collect(cell.work(), &job.limits, Keep::Descriptor), Vec::new())
+            artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
         };
+        let left_behind = artifact::left_behind(cell.work());
         self.execution(ran, collected, left_behind, job, started, queue)
     }
 
