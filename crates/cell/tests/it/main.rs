@@ -1,5 +1,10 @@
 //! The behaviour of `ordain-cell` through its public surface.
 
+mod artifacts;
+mod causes;
+mod files;
+mod output;
 mod profile_faults;
 mod profile_set_up;
 mod profile_world;
+mod world;
