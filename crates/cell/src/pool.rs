@@ -53,10 +53,11 @@ impl Pool {
             let zygote = self.zygote().await?;
             return Cell::start(&zygote, work_bytes).await;
         }
-        let _waiting = Waiting::new(self);
+        let waiting = Waiting::new(self);
         loop {
             let changed = self.changed.notified();
             if let Some(taken) = self.take_idle() {
+                drop(waiting);
                 self.refill();
                 return taken;
             }
@@ -127,7 +128,7 @@ impl Pool {
         let mut state = lock(&self.state);
         while !state.is_closed
             && state.failure.is_none()
-            && state.idle.len() + state.starting < self.idle_max.max(1) + state.waiting.saturating_sub(1)
+            && state.idle.len() + state.starting < self.idle_max + state.waiting
         {
             state.starting += 1;
             let pool = Arc::clone(self);
