@@ -7,11 +7,11 @@ claim, and the supervisor treats it so. Its purpose is to be quick and to report
 import atexit
 import builtins
 import errno
+import functools
 import io
 import json
 import linecache
 import math
-import mmap
 import os
 import pathlib
 import random
@@ -32,25 +32,27 @@ MESSAGE_CHARACTERS_MAX = 4000
 TRACEBACK_FRAMES_MAX = 40
 VALUE_DEPTH_MAX = 60
 VALUE_ITEMS_MAX = 2_000_000
-# More than one of the arenas that CPython takes from the system at once.
+# What is left to report the end of a job that used up its memory: more than one of the arenas that CPython takes from
+# the system at once.
 RESERVE_BYTES = 4 << 20
 
 START_BYTES = 0
 REHEARSAL = ""
 RESEED = ()
-RESERVE = None
+# Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
+OPEN_RESERVE = None
 
 _received = bytearray()
 _call_lock = threading.Lock()
+_awaited = 0
 
 
 def prepare(settings):
     """Sets, once in the zygote, what all its cells share."""
-    global REHEARSAL, RESEED, RESERVE
+    global REHEARSAL, RESEED
     REHEARSAL = settings["rehearsal"]
     numpy_random = sys.modules.get("numpy.random")
     RESEED = (numpy_random.seed,) if numpy_random else ()
-    RESERVE = new_reserve()
     # A smaller stack for each thread, because stacks count as memory.
     threading.stack_size(1 << 20)
     for stream in (sys.stdout, sys.stderr):
@@ -104,12 +106,22 @@ def _fill():
 
 def call(name, /, **arguments):
     """Calls a function of the host and returns its answer; raises HostError when the host refuses."""
-    payload = json.dumps({"name": name, "arguments": arguments}, allow_nan=False).encode()
+    global _awaited
+    if type(name) is not str:
+        raise TypeError("the name of a host function is a str")
+    # Strict about what the wire cannot carry: not-a-number, lone surrogates and unknown types raise here.
+    payload = json.dumps({"name": name, "arguments": arguments}, allow_nan=False, ensure_ascii=False).encode()
     if len(payload) > FRAME_BYTES_MAX:
         raise HostError("too_large", f"a call of {len(payload)} bytes is larger than a frame may be")
     with _call_lock:
+        # An exception, such as a signal handler's, may have left an earlier call before its answer came.
+        while _awaited:
+            receive()
+            _awaited -= 1
         send(CALL, payload)
+        _awaited = 1
         kind, reply = receive()
+        _awaited = 0
     if kind != REPLY:
         os._exit(72)
     reply = json.loads(reply)
@@ -122,15 +134,23 @@ def call(name, /, **arguments):
 
 
 def limit(job):
-    """Lowers this cell's limits to the job's. Hard limits cannot be raised again."""
-    for what, value in (
-        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"]),
-        (resource.RLIMIT_NPROC, job["processes"]),
-    ):
-        resource.setrlimit(what, (value, value))
+    """Lowers this cell's limits to the job's. A later job of a session cannot raise them again."""
+    global OPEN_RESERVE
+    lower(resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    OPEN_RESERVE = functools.partial(resource.setrlimit, resource.RLIMIT_DATA, (hard, hard))
+    lower(resource.RLIMIT_NPROC, job["processes"])
     if job["cpu_seconds"]:
-        seconds = math.ceil(sum(os.times()[:2])) + job["cpu_seconds"]
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        lower(resource.RLIMIT_CPU, math.ceil(sum(os.times()[:2])) + job["cpu_seconds"])
+
+
+def lower(what, value, reserve=0):
+    try:
+        resource.setrlimit(what, (value, value + reserve))
+    except ValueError:
+        # It is lower already, and the supervisor knows.
+        hard = resource.getrlimit(what)[1]
+        resource.setrlimit(what, (hard - reserve, hard))
 
 
 def new_namespace():
@@ -155,7 +175,7 @@ def execute(source, name, namespace):
     except BaseException as error:
         passed = limit_behind(error)
         if passed == "memory":
-            RESERVE.close()
+            OPEN_RESERVE()
         return 1, describe(error, source, name), passed
 
 
@@ -166,11 +186,6 @@ def limit_behind(error):
     if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
         return "processes"
     return None
-
-
-def new_reserve():
-    """Memory that counts but is never touched: given back when there is no other, so that the end can be reported."""
-    return mmap.mmap(-1, RESERVE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def finish():
@@ -229,7 +244,12 @@ def message_of(error):
 
 def text_of(value):
     """A bounded text of a value; its own `__str__` may do anything, so the caller guards the call."""
-    return str(value)[:MESSAGE_CHARACTERS_MAX].encode("utf-8", "backslashreplace").decode()
+    return clean(str(value)[:MESSAGE_CHARACTERS_MAX])
+
+
+def clean(text):
+    """The text with lone surrogates, which no frame can carry, escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -256,7 +276,7 @@ def plain(value, depth, budget):
         return value
     kind = type(value)
     if kind is str:
-        return value.encode("utf-8", "backslashreplace").decode()
+        return clean(value)
     if kind is int:
         return value if -(1 << 63) <= value < 1 << 64 else str(value)
     if kind is float:
@@ -264,7 +284,7 @@ def plain(value, depth, budget):
     if kind in (list, tuple, set, frozenset):
         return [plain(item, depth + 1, budget) for item in value]
     if isinstance(value, dict):
-        return {str(key): plain(item, depth + 1, budget) for key, item in dict.items(value)}
+        return {clean(str(key)): plain(item, depth + 1, budget) for key, item in dict.items(value)}
     return plain(convert(value), depth + 1, budget)
 
 
@@ -329,7 +349,16 @@ def run(job, source, namespace):
     values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
     flush()
     result = {"exit": code, "error": error, "limit": passed, "values": values, "notes": notes}
-    return json.dumps(result, allow_nan=False).encode("utf-8", "backslashreplace")
+    try:
+        payload = json.dumps(result, allow_nan=False).encode()
+        if len(payload) <= FRAME_BYTES_MAX:
+            return payload
+        reason = "the values together are larger than a frame may be"
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {message_of(error)}"
+    OPEN_RESERVE()
+    result |= {"values": {}, "notes": dict.fromkeys(job["collect"], reason)}
+    return json.dumps(result).encode()
 
 
 def flush():

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_types::{Cause, Limits};
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use rustix::process::Signal;
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
@@ -26,8 +27,6 @@ const READY_TIME_MAX: Duration = Duration::from_secs(30);
 const LAST_BREATH_MAX: Duration = Duration::from_secs(1);
 /// How long the end of a cell that is ending is waited for.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
-/// How far the kernel's account of CPU time may lag behind its limit.
-const CPU_CLOCK_SLACK: Duration = Duration::from_millis(50);
 /// Host calls that one job may make.
 const HOST_CALLS_MAX: u64 = 10_000_000;
 
@@ -39,7 +38,8 @@ pub(crate) struct Cell {
     capture: Capture,
     process: OwnedFd,
     work: Arc<OwnedFd>,
-    ended: oneshot::Receiver<Ended>,
+    /// Until the end has been told.
+    ended: Option<oneshot::Receiver<Ended>>,
 }
 
 /// How a job ended, before artifacts are looked at.
@@ -86,7 +86,7 @@ impl Cell {
         let work = promises.work.await.map_err(|_| CellError::Lost)??;
         let frames = FrameBuffer::default();
         let mut cell =
-            Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: promises.ended };
+            Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: Some(promises.ended) };
         match tokio::time::timeout(READY_TIME_MAX, cell.next_frame()).await {
             Ok(Ok(Some(FromCell::Ready))) => Ok(cell),
             _ => Err(CellError::Lost),
@@ -120,9 +120,12 @@ impl Cell {
     }
 
     /// Whether it is still there, as far as its wire tells. An idle cell has nothing to say.
+    ///
+    /// It asks the kernel and not the runtime, which hears of a closed wire only in its next round.
     pub(crate) fn is_alive(&self) -> bool {
-        let mut byte = [0; 1];
-        matches!(self.wire.try_read(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let said = rustix::net::recv(&self.wire, &mut [0_u8; 1], flags);
+        self.frames.is_empty() && matches!(said, Err(Errno::AGAIN))
     }
 
     /// Runs one job to its end. `Err` means that the job did not reach the cell.
@@ -163,16 +166,14 @@ impl Cell {
                 Ok(Some(FromCell::Result(claim))) => return Stop::Result(claim),
                 Ok(Some(FromCell::Ready)) => return Stop::Protocol(WireError::OutOfTurn),
                 Ok(Some(FromCell::Call(call))) => {
-                    // A cell waits for the answer to its call, so a second call before that, or one while the job
-                    // is still being sent, is not of the runner's making.
-                    if !watch.outgoing.is_empty() {
-                        return Stop::Protocol(WireError::OutOfTurn);
+                    if let Some(stop) = watch.count_call() {
+                        return stop;
                     }
-                    watch.host_calls += 1;
-                    if watch.host_calls > HOST_CALLS_MAX {
-                        return Stop::HostCalls;
-                    }
-                    if let Some(stop) = self.answer(watch, host.call(call), output).await {
+                    let answer = match call {
+                        Ok(call) => host.call(call),
+                        Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
+                    };
+                    if let Some(stop) = self.answer(watch, answer, output).await {
                         return stop;
                     }
                     continue;
@@ -267,9 +268,12 @@ impl Cell {
 
     /// Waits until the cell has ended by itself; kills it if it only closed its wire.
     async fn wait_end(&mut self) -> End {
-        match tokio::time::timeout(LAST_BREATH_MAX, &mut self.ended).await {
-            Ok(Ok(ended)) => End::Told(ended),
-            Ok(Err(_)) => End::ZygoteLost,
+        let Some(ended) = &mut self.ended else { return End::ZygoteLost };
+        match tokio::time::timeout(LAST_BREATH_MAX, ended).await {
+            Ok(told) => {
+                self.ended = None;
+                told.map_or(End::ZygoteLost, End::Told)
+            }
             Err(_) => {
                 self.kill();
                 End::OnlyWireClosed
@@ -280,7 +284,9 @@ impl Cell {
     /// Ends the cell and waits until nothing of it can change any more.
     pub(crate) async fn end(&mut self) {
         self.kill();
-        let _ = tokio::time::timeout(END_TIME_MAX, &mut self.ended).await;
+        if let Some(ended) = self.ended.take() {
+            let _ = tokio::time::timeout(END_TIME_MAX, ended).await;
+        }
     }
 
     /// Kills the cell at once, with all its threads.
@@ -340,6 +346,21 @@ struct Watch {
 }
 
 impl Watch {
+    /// Counts a call, unless it may not come now.
+    fn count_call(&mut self) -> Option<Stop> {
+        // A cell waits for the answer to its call, so a second call before that, or one while the job is still being
+        // sent, is not of the runner's making.
+        if !self.outgoing.is_empty() {
+            return Some(Stop::Protocol(WireError::OutOfTurn));
+        }
+        self.host_calls += 1;
+        if self.host_calls > HOST_CALLS_MAX {
+            return Some(Stop::HostCalls);
+        }
+        // Calls that come without a pause would otherwise never let the clock have its turn.
+        (Instant::now() >= self.deadline).then_some(Stop::Deadline)
+    }
+
     /// Sends what the wire takes now.
     fn send(&mut self, wire: &UnixStream) -> io::Result<()> {
         send_some(wire, &mut self.outgoing)
@@ -413,8 +434,9 @@ fn cause_of_end(end: End, limits: &Limits) -> (Cause, Option<i32>, String) {
     let signal = status & 0x7f;
     match signal {
         0 => (Cause::NoResult, None, format!("it exited with {} and gave no result", (status >> 8) & 0xff)),
-        // The kernel's clock for the limit and its account of the time differ by a tick or two.
-        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu + CPU_CLOCK_SLACK >= limit) => (
+        // The kernel enforces the limit by counting ticks and accounts by measuring, which may differ by much on a
+        // loaded or virtual machine. Nothing else kills at half the limit but a shortage of the whole machine.
+        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu * 2 >= limit) => (
             Cause::CpuLimit,
             Some(signal),
             format!("it used {} of CPU time", ordain_types::format_duration(cpu)),
