@@ -130,6 +130,12 @@ async fn artifacts_of_a_program_that_failed_are_kept() {
     let code = "(artifacts / 'partial.txt').write_text('so far')\nwhile True: pass";
     let execution = world.run_limited(code, |limits| limits.wall = wall).await;
     assert_eq!((execution.cause, names(&execution)), (Cause::Timeout, vec!["partial.txt"]));
+    for (end, cause) in
+        [("import os\nos._exit(0)", Cause::NoResult), ("import ctypes\nctypes.string_at(0)", Cause::Crash)]
+    {
+        let execution = world.run(&format!("(artifacts / 'partial.txt').write_text('so far')\n{end}")).await;
+        assert_eq!((execution.cause, names(&execution)), (cause, vec!["partial.txt"]));
+    }
 }
 
 #[tokio::test]

@@ -50,7 +50,12 @@ impl World {
 
     /// Runs a program that may call a host.
     pub(crate) async fn run_with(&self, code: &str, host: &mut dyn Host) -> Execution {
-        self.executor.run(job(code), host, &mut Discard).await.unwrap()
+        self.run_job_with(job(code), host).await
+    }
+
+    /// Runs any job that may call a host.
+    pub(crate) async fn run_job_with(&self, job: Job, host: &mut dyn Host) -> Execution {
+        self.executor.run(job, host, &mut Discard).await.unwrap()
     }
 
     /// Runs any job.
