@@ -52,6 +52,8 @@ pub(crate) struct Ran {
     pub(crate) detail: Option<String>,
     pub(crate) host_calls: u64,
     pub(crate) run: Duration,
+    /// Whether the cell was lost with its zygote before anything came out of it: nobody can tell that it ran.
+    pub(crate) is_lost_without_trace: bool,
 }
 
 /// Why the watch over a job stopped.
@@ -77,18 +79,26 @@ enum End {
 impl Cell {
     /// Orders a cell and waits until it has warmed up.
     pub(crate) async fn start(zygote: &Zygote, work_bytes: u64) -> Result<Self, CellError> {
+        // A cell that is not ready in time finds its wire closed and ends.
+        let started = tokio::time::timeout(READY_TIME_MAX, Self::start_now(zygote, work_bytes));
+        started.await.unwrap_or(Err(CellError::Lost))
+    }
+
+    async fn start_now(zygote: &Zygote, work_bytes: u64) -> Result<Self, CellError> {
         let (ours, theirs) = wire_pair().map_err(CellError::host("make a wire"))?;
         let (capture, ends) = Capture::new().map_err(CellError::host("make output pipes"))?;
         let descriptors = [theirs.as_fd(), ends.stdout.as_fd(), ends.stderr.as_fd()];
         let promises = zygote.order(work_bytes, descriptors)?;
         drop((theirs, ends));
-        let process = promises.process.await.map_err(|_| CellError::Lost)?;
+        let process = promises.process.await;
+        // Without a process there is no folder either, but there may be the reason.
         let work = promises.work.await.map_err(|_| CellError::Lost)??;
+        let process = process.map_err(|_| CellError::Lost)?;
         let frames = FrameBuffer::default();
         let mut cell =
             Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: Some(promises.ended) };
-        match tokio::time::timeout(READY_TIME_MAX, cell.next_frame()).await {
-            Ok(Ok(Some(FromCell::Ready))) => Ok(cell),
+        match cell.next_frame().await {
+            Ok(Some(FromCell::Ready)) => Ok(cell),
             _ => Err(CellError::Lost),
         }
     }
@@ -231,6 +241,7 @@ impl Cell {
             detail: None,
             host_calls: watch.host_calls,
             run,
+            is_lost_without_trace: false,
         };
         match stop {
             Stop::Result(claim) => {
@@ -240,6 +251,9 @@ impl Cell {
             }
             Stop::WireClosed => {
                 let end = self.wait_end().await;
+                let is_silent = ran.captured.stdout.is_empty() && ran.captured.stderr.is_empty();
+                ran.is_lost_without_trace =
+                    matches!(end, End::ZygoteLost) && is_silent && ran.host_calls == 0;
                 let (cause, signal, detail) = cause_of_end(end, limits);
                 (ran.cause, ran.signal, ran.detail) = (cause, signal, Some(detail));
             }

@@ -211,6 +211,7 @@ impl LocalExecutor {
                 Ok((cell.run(&job, host, output).await?, cell, queue))
             };
             match ran.await {
+                Ok((ran, ..)) if ran.is_lost_without_trace && attempt < TRIES => {}
                 Ok((ran, cell, queue)) => {
                     return Ok(self.finish_single(cell, ran, &job, started, queue).await);
                 }

@@ -101,10 +101,19 @@ impl Pool {
             state.is_closed = true;
             state.idle.clear();
         }
-        if let Some(zygote) = self.zygote.lock().await.take() {
-            // Ending waits for the process, which must not hold up other tasks.
-            let _ = tokio::task::spawn_blocking(move || drop(zygote)).await;
+        self.changed.notify_waiters();
+        let Some(zygote) = self.zygote.lock().await.take() else { return };
+        // Cells that are still being made are lost with it, and hold it until they know.
+        zygote.shut_down();
+        loop {
+            let changed = self.changed.notified();
+            if lock(&self.state).starting == 0 {
+                break;
+            }
+            changed.await;
         }
+        // Ending waits for the process, which must not hold up other tasks.
+        let _ = tokio::task::spawn_blocking(move || drop(zygote)).await;
     }
 
     /// The number of the zygote's outer process, if it runs.
@@ -120,7 +129,8 @@ impl Pool {
                 return Some(Ok(cell));
             }
         }
-        state.failure.take().map(Err)
+        let failure = state.failure.take();
+        failure.or(state.is_closed.then_some(CellError::Lost)).map(Err)
     }
 
     /// Starts as many cells as are missing, in the background.
@@ -166,6 +176,7 @@ impl Pool {
     async fn zygote(&self) -> Result<Arc<Zygote>, CellError> {
         let mut zygote = self.zygote.lock().await;
         match &*zygote {
+            _ if lock(&self.state).is_closed => Err(CellError::Lost),
             Some(zygote) if !zygote.is_lost() => Ok(Arc::clone(zygote)),
             _ => {
                 let started = Arc::new(Zygote::start(&self.spec).await?);
