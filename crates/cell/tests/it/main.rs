@@ -2,12 +2,16 @@
 
 mod artifacts;
 mod causes;
+mod faults;
 mod files;
 mod host_calls;
+mod neighbours;
 mod output;
+mod pool;
 mod processes;
 mod profile_faults;
 mod profile_set_up;
 mod profile_world;
 mod sessions;
+mod values;
 mod world;

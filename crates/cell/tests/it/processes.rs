@@ -21,8 +21,13 @@ pub(crate) fn descendants(of: u32) -> Vec<u32> {
     found
 }
 
+/// Whether a process is there and does not only wait to be collected.
+pub(crate) fn is_running(process: u32) -> bool {
+    parent(process).is_some()
+}
+
 /// The parent of a process, unless it is gone or only waits to be collected.
-fn parent(process: u32) -> Option<u32> {
+pub(crate) fn parent(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in brackets may hold anything, so the fields are counted from its end.
     let mut fields = status.rsplit_once(')')?.1.split_whitespace();
