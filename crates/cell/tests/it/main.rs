@@ -5,6 +5,7 @@ mod causes;
 mod faults;
 mod files;
 mod host_calls;
+mod leftovers;
 mod neighbours;
 mod output;
 mod pool;
