@@ -13,14 +13,14 @@ use std::time::Duration;
 use clap::ValueEnum;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
-    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
+    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
 };
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
 
 use crate::commands::python;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
 
-/// The largest program that is read at all; the verifier's own limit is lower.
+/// The largest program that is read at all.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
@@ -98,7 +98,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let programs = match args.programs.iter().map(|path| read_program(path)).collect::<io::Result<Vec<_>>>() {
         Ok(programs) => programs,
         Err(error) => {
-            failure::print_text(&error.to_string(), Some("name a Python file, or `-` for standard input"));
+            failure::print_text(
+                &error.to_string(),
+                Some("name a Python file in UTF-8, or `-` for standard input"),
+            );
             return Ok(ExitCode::from(USAGE));
         }
     };
@@ -107,7 +110,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     // One thread: it waits for the cell itself, which is quicker than being woken by another.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(run_all(&args, programs)))
+    let code = runtime.block_on(run_all(&args, programs));
+    // A thread that still waits for the terminal is not waited for.
+    runtime.shutdown_background();
+    Ok(code)
 }
 
 fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
@@ -129,7 +135,7 @@ fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
 /// A program and the name that tracebacks show.
 struct Program {
     name: String,
-    code: Vec<u8>,
+    code: String,
 }
 
 fn read_program(path: &Path) -> io::Result<Program> {
@@ -151,8 +157,22 @@ fn read_program(path: &Path) -> io::Result<Program> {
     if code.len() as u64 > PROGRAM_BYTES_MAX {
         return Err(wrong(&format!("it is larger than {}", ordain_types::format_bytes(PROGRAM_BYTES_MAX))));
     }
+    let code = as_text(code).map_err(|problem| wrong(&problem))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Program { name: if is_stdin { "stdin.py".to_owned() } else { name.unwrap_or_default() }, code })
+}
+
+/// The program as text, without the mark that some editors put before it.
+fn as_text(code: Vec<u8>) -> Result<String, String> {
+    if code.contains(&0) {
+        return Err("it is a binary file".to_owned());
+    }
+    let text = String::from_utf8(code).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("it is not UTF-8 at byte {}, in line {line}", at + 1)
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
@@ -225,13 +245,17 @@ async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Res
 }
 
 async fn run_job(args: &Args, executor: &LocalExecutor, job: Job) -> Result<Execution, CellError> {
+    if args.json {
+        return executor.run(job, &mut NoHost, &mut Discard).await;
+    }
     let mut live = live::Live::default();
-    let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
-    executor.run(job, &mut NoHost, output).await
+    let execution = executor.run(job, &mut NoHost, &mut live).await;
+    live.finish().await;
+    execution
 }
 
-fn verify(_policy: Policy, code: &[u8]) -> ordain_verify::Verdict {
-    ordain_verify::verify(&String::from_utf8_lossy(code))
+fn verify(_policy: Policy, code: &str) -> ordain_verify::Verdict {
+    ordain_verify::verify(code)
 }
 
 fn input_file(path: &Path) -> InputFile {
