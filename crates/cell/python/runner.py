@@ -43,6 +43,7 @@ RESEED = ()
 OPEN_RESERVE = None
 
 _received = bytearray()
+_piece = bytearray(1 << 16)
 _call_lock = threading.Lock()
 _awaited = 0
 
@@ -52,7 +53,8 @@ def prepare(settings):
     global REHEARSAL, RESEED
     REHEARSAL = settings["rehearsal"]
     numpy_random = sys.modules.get("numpy.random")
-    RESEED = (numpy_random.seed,) if numpy_random else ()
+    # A seed of our own making: numpy's way to find one touches half a megabyte.
+    RESEED = (lambda: numpy_random.seed(int.from_bytes(os.urandom(4), "little")),) if numpy_random else ()
     # A smaller stack for each thread, because stacks count as memory.
     threading.stack_size(1 << 20)
     for stream in (sys.stdout, sys.stderr):
@@ -98,10 +100,11 @@ def receive():
 
 
 def _fill():
-    data = os.read(WIRE, 1 << 18)
-    if not data:
+    # Reading into one piece that is there already touches no new memory.
+    length = os.readv(WIRE, (_piece,))
+    if not length:
         os._exit(0)
-    _received.extend(data)
+    _received.extend(memoryview(_piece)[:length])
 
 
 def call(name, /, **arguments):
@@ -136,15 +139,22 @@ def call(name, /, **arguments):
 def limit(job):
     """Lowers this cell's limits to the job's. A later job of a session cannot raise them again."""
     global OPEN_RESERVE
-    lower(resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES)
+    for what, value, reserve in (
+        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES),
+        (resource.RLIMIT_NPROC, job["processes"], 0),
+    ):
+        if job["memory_bytes"]:
+            lower(what, value, reserve)
+        else:
+            # A rehearsal asks for no limit, so that the job that follows can have any.
+            lower(what, resource.getrlimit(what)[1], 0)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     OPEN_RESERVE = functools.partial(resource.setrlimit, resource.RLIMIT_DATA, (hard, hard))
-    lower(resource.RLIMIT_NPROC, job["processes"])
     if job["cpu_seconds"]:
-        lower(resource.RLIMIT_CPU, math.ceil(sum(os.times()[:2])) + job["cpu_seconds"])
+        lower(resource.RLIMIT_CPU, math.ceil(sum(os.times()[:2])) + job["cpu_seconds"], 0)
 
 
-def lower(what, value, reserve=0):
+def lower(what, value, reserve):
     try:
         resource.setrlimit(what, (value, value + reserve))
     except ValueError:
@@ -304,13 +314,14 @@ def convert(value):
 # --- the life of a cell ----------------------------------------------------------------------------------------------
 
 
-def main():
-    """Warms up, then serves one job, or a session's jobs until the supervisor ends it."""
+def main(is_idle):
+    """Warms up if it will be idle for a while, then serves one job, or a session's jobs until it is ended."""
     random.seed()
     for seed in RESEED:
         seed()
     tempfile._name_sequence = None
-    rehearse_quietly()
+    if is_idle:
+        rehearse(2)
     namespace = new_namespace()
     send(READY, b"")
     while True:
@@ -321,11 +332,7 @@ def main():
             continue
         if kind != JOB:
             os._exit(73)
-        length = struct.unpack_from("<I", payload)[0]
-        job = json.loads(payload[4 : 4 + length])
-        reply = run(job, payload[4 + length :].decode("utf-8", "replace"), namespace)
-        send(RESULT, reply)
-        if not job["session"]:
+        if not serve(payload, namespace):
             os._exit(0)
 
 
@@ -338,8 +345,17 @@ def make_files(names):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def run(job, source, namespace):
+def serve(payload, namespace):
+    """Runs the job of a frame and sends its result. Whether more jobs may follow."""
+    length = struct.unpack_from("<I", payload)[0]
+    job = json.loads(payload[4 : 4 + length])
+    source = payload[4 + length :].decode("utf-8", "replace")
     limit(job)
+    send(RESULT, run(job, source, namespace))
+    return job["session"]
+
+
+def run(job, source, namespace):
     namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
     namespace["__file__"] = name = job["name"]
@@ -369,24 +385,35 @@ def flush():
             pass
 
 
-def rehearse():
-    """Runs the profile's typical program once, so that its code and data exist before the first fork."""
-    real, sys.stdout = sys.stdout, io.StringIO()
-    try:
-        namespace = {"__name__": "__main__", "__builtins__": builtins}
-        execute(REHEARSAL, "rehearsal", namespace)
-        json.dumps({"exit": 0, "error": None, "limit": None, "values": {}, "notes": {}}).encode()
-    finally:
-        sys.stdout = real
+def rehearsal_frame():
+    """A frame with the rehearsal, as the supervisor would send it."""
+    job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
+    job |= {"files": [], "values": {}, "collect": [], "session": True}
+    header = json.dumps(job).encode()
+    payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
+    return HEADER.pack(len(payload), JOB) + payload
 
 
-def rehearse_quietly():
-    """Runs it again in the cell, through the same calls a job uses, so that the pages it touches are its own."""
-    out = os.dup(1)
+def rehearse(times):
+    """Runs the profile's typical program through the very calls that a job takes, with nowhere to speak to.
+
+    In the zygote, once, it makes the code and data that all cells share. In a cell it touches the pages that a job
+    will touch, so that the job finds them its own.
+    """
+    global WIRE
+    kept = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
     nothing = os.open("/dev/null", os.O_WRONLY)
-    os.dup2(nothing, 1)
-    execute(REHEARSAL, "rehearsal", {"__name__": "__main__", "__builtins__": builtins})
-    flush()
-    os.dup2(out, 1)
-    os.close(out)
+    for descriptor, _ in kept:
+        os.dup2(nothing, descriptor)
+    wire, WIRE = WIRE, nothing
+    main_module = sys.modules["__main__"]
+    namespace = new_namespace()
+    for _ in range(times):
+        _received.extend(rehearsal_frame())
+        serve(receive()[1], namespace)
+    sys.modules["__main__"] = main_module
+    WIRE = wire
+    for descriptor, copy in kept:
+        os.dup2(copy, descriptor)
+        os.close(copy)
     os.close(nothing)

@@ -18,7 +18,7 @@ use crate::error::CellError;
 use crate::host::{Host, HostFuture};
 use crate::job::{Job, Output};
 use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
-use crate::zygote::{Ended, Zygote};
+use crate::zygote::{Ended, Purpose, Zygote};
 
 /// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
 /// milliseconds.
@@ -78,17 +78,17 @@ enum End {
 
 impl Cell {
     /// Orders a cell and waits until it has warmed up.
-    pub(crate) async fn start(zygote: &Zygote, work_bytes: u64) -> Result<Self, CellError> {
+    pub(crate) async fn start(zygote: &Zygote, work_bytes: u64, purpose: Purpose) -> Result<Self, CellError> {
         // A cell that is not ready in time finds its wire closed and ends.
-        let started = tokio::time::timeout(READY_TIME_MAX, Self::start_now(zygote, work_bytes));
+        let started = tokio::time::timeout(READY_TIME_MAX, Self::start_now(zygote, work_bytes, purpose));
         started.await.unwrap_or(Err(CellError::Lost))
     }
 
-    async fn start_now(zygote: &Zygote, work_bytes: u64) -> Result<Self, CellError> {
+    async fn start_now(zygote: &Zygote, work_bytes: u64, purpose: Purpose) -> Result<Self, CellError> {
         let (ours, theirs) = wire_pair().map_err(CellError::host("make a wire"))?;
         let (capture, ends) = Capture::new().map_err(CellError::host("make output pipes"))?;
         let descriptors = [theirs.as_fd(), ends.stdout.as_fd(), ends.stderr.as_fd()];
-        let promises = zygote.order(work_bytes, descriptors)?;
+        let promises = zygote.order(work_bytes, purpose, descriptors)?;
         drop((theirs, ends));
         let process = promises.process.await;
         // Without a process there is no folder either, but there may be the reason.

@@ -270,6 +270,7 @@ impl LocalExecutor {
         started: Instant,
         queue: std::time::Duration,
     ) -> Execution {
+        let left_behind = artifact::left_behind(cell.work());
         // The usual job leaves nothing, and then nobody need wait for the cell to be gone.
         let collected = if artifact::is_empty(cell.work()) {
             Collected::default()
@@ -277,7 +278,8 @@ impl LocalExecutor {
             cell.end().await;
             artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
         };
-        let left_behind = artifact::left_behind(cell.work());
+        // Nor for its descriptors to be closed.
+        tokio::spawn(async move { drop(cell) });
         self.execution(ran, collected, left_behind, job, started, queue)
     }
 

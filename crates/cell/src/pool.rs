@@ -2,15 +2,19 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::cell::Cell;
 use crate::error::CellError;
-use crate::zygote::{Zygote, ZygoteSpec, lock};
+use crate::zygote::{Purpose, Zygote, ZygoteSpec, lock};
 
 /// How often in a row a zygote or a cell may fail before the failure is told.
 const FAILURES_MAX: u32 = 3;
+
+/// How long a taken cell is waited for before its successor is made.
+const REFILL_DELAY: Duration = Duration::from_millis(2);
 
 /// The idle cells of one profile, and the zygote they come from.
 #[derive(Debug)]
@@ -47,18 +51,17 @@ impl Pool {
     }
 
     /// A cell that is ready: an idle one where there is one, otherwise the next that becomes ready. A job with a work
-    /// folder of another size gets a cell made for it.
+    /// folder of another size, and any job where no cells are made ahead, gets a cell made for it.
     pub(crate) async fn take(self: &Arc<Self>, work_bytes: u64) -> Result<Cell, CellError> {
-        if work_bytes != self.work_bytes {
-            let zygote = self.zygote().await?;
-            return Cell::start(&zygote, work_bytes).await;
+        if work_bytes != self.work_bytes || self.idle_max == 0 {
+            return self.fresh(work_bytes).await;
         }
         let waiting = Waiting::new(self);
         loop {
             let changed = self.changed.notified();
             if let Some(taken) = self.take_idle() {
                 drop(waiting);
-                self.refill();
+                self.refill_later();
                 return taken;
             }
             self.refill();
@@ -68,7 +71,7 @@ impl Pool {
 
     /// A cell made on demand, past the idle ones.
     pub(crate) async fn fresh(self: &Arc<Self>, work_bytes: u64) -> Result<Cell, CellError> {
-        Cell::start(&*self.zygote().await?, work_bytes).await
+        Cell::start(&*self.zygote().await?, work_bytes, Purpose::Job).await
     }
 
     /// Makes idle cells ahead of demand, and waits until there are that many.
@@ -123,7 +126,7 @@ impl Pool {
 
     fn take_idle(&self) -> Option<Result<Cell, CellError>> {
         let mut state = lock(&self.state);
-        while let Some(cell) = state.idle.pop_front() {
+        while let Some(cell) = state.idle.pop_back() {
             // A cell whose zygote was killed is of no use; the next one may be.
             if cell.is_alive() {
                 return Some(Ok(cell));
@@ -131,6 +134,18 @@ impl Pool {
         }
         let failure = state.failure.take();
         failure.or(state.is_closed.then_some(CellError::Lost)).map(Err)
+    }
+
+    /// Makes up for a cell that was taken, but not at once: the job that took it comes first, and most are done
+    /// sooner than a fork.
+    fn refill_later(self: &Arc<Self>) {
+        let pool = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(REFILL_DELAY).await;
+            if let Some(pool) = pool.upgrade() {
+                pool.refill();
+            }
+        });
     }
 
     /// Starts as many cells as are missing, in the background.
@@ -148,7 +163,7 @@ impl Pool {
 
     async fn add(self: Arc<Self>) {
         let started = match self.zygote().await {
-            Ok(zygote) => Cell::start(&zygote, self.work_bytes).await,
+            Ok(zygote) => Cell::start(&zygote, self.work_bytes, Purpose::Idle).await,
             Err(error) => Err(error),
         };
         let mut state = lock(&self.state);

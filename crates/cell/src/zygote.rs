@@ -69,6 +69,15 @@ pub(crate) struct Zygote {
     next_cell: AtomicU64,
 }
 
+/// What a cell is ordered for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To wait for a job: it warms up first.
+    Idle,
+    /// For a job that waits already: warming up would only be waited for.
+    Job,
+}
+
 /// How a cell ended, as the zygote saw it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
@@ -132,10 +141,12 @@ impl Zygote {
     pub(crate) fn order(
         &self,
         work_bytes: u64,
+        purpose: Purpose,
         descriptors: [BorrowedFd<'_>; 3],
     ) -> Result<Promises, CellError> {
         let cell = self.next_cell.fetch_add(1, Ordering::Relaxed);
-        let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false };
+        let is_idle = purpose == Purpose::Idle;
+        let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false, is_idle };
         let promises = self.cells.expect(cell);
         send_with(self.control.as_fd(), &order.encode(), &descriptors).map_err(|_| CellError::Lost)?;
         if self.is_lost() {

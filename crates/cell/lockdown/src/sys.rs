@@ -623,7 +623,7 @@ pub unsafe extern "C" fn ordain_enter(config: *const u8, length: usize) -> i64 {
     }
 }
 
-/// Serves orders on the control socket. Returns 0 in every new cell, locked down; in the zygote it returns only a
+/// Serves orders on the control socket. Returns in every new cell, locked down: 1 if it will be idle, 0 if not; in the zygote it returns only a
 /// packed failure (negative).
 ///
 /// # Safety
@@ -644,7 +644,7 @@ pub unsafe extern "C" fn ordain_serve(
     let jail =
         cell::Jail { control, proc_folder, filter: cell_filter, options: cell::Options::from_bits(options) };
     match zygote::serve(&jail, zygote_filter) {
-        Ok(()) => 0,
+        Ok(order) => i64::from(order.is_idle),
         Err(failure) => -pack(failure),
     }
 }

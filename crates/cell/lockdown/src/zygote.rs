@@ -132,8 +132,8 @@ struct Children {
     count: usize,
 }
 
-/// Serves orders until the supervisor is gone. Returns `Ok` in each new cell, never in the zygote.
-pub fn serve(jail: &Jail<'_>, filter: Filter<'_>) -> Outcome<()> {
+/// Serves orders until the supervisor is gone. Returns the order in each new cell, never in the zygote.
+pub fn serve(jail: &Jail<'_>, filter: Filter<'_>) -> Outcome<Order> {
     sys::install_filter(filter).at(Step::ZygoteFilter)?;
     report(jail.control, Report::Serving)?;
     let nobody = Child { cell: 0, process: 0, descriptor: -1 };
@@ -149,8 +149,10 @@ pub fn serve(jail: &Jail<'_>, filter: Filter<'_>) -> Outcome<()> {
             Err(errno) => return Err(Failure { step: Step::Receive, errno }),
         }
         reap_ended(jail.control, &mut children)?;
-        if children.waits[0].is_ready() && take_order(jail, &mut children)? == Side::Child {
-            return Ok(());
+        if children.waits[0].is_ready()
+            && let Some(order) = take_order(jail, &mut children)?
+        {
+            return Ok(order);
         }
     }
 }
@@ -173,10 +175,11 @@ fn reap_ended(control: c_int, children: &mut Children) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes one order and forks its cell. The zygote ends, and all cells with it, when the supervisor is gone.
-fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Side> {
+/// Takes one order and forks its cell, in which it is returned. The zygote ends, and all cells with it, when the
+/// supervisor is gone.
+fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Option<Order>> {
     let received = match sys::receive(jail.control) {
-        Err(EINTR) => return Ok(Side::Parent { process: 0, descriptor: -1 }),
+        Err(EINTR) => return Ok(None),
         received => received.at(Step::Receive)?,
     };
     if received.length == 0 {
@@ -185,13 +188,13 @@ fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Side> {
     let order = Order::decode(&received.message[..received.length])
         .filter(|_| received.descriptors.iter().filter(|it| **it >= 0).count() == ORDER_DESCRIPTORS)
         .ok_or(Failure { step: Step::Receive, errno: EINVAL })?;
-    let side = fork_cell(jail, &order, received.descriptors, children)?;
-    if side != Side::Child {
-        for descriptor in received.descriptors {
-            sys::close(descriptor).at(Step::Receive)?;
-        }
+    if fork_cell(jail, &order, received.descriptors, children)? == Side::Child {
+        return Ok(Some(order));
     }
-    Ok(side)
+    for descriptor in received.descriptors {
+        sys::close(descriptor).at(Step::Receive)?;
+    }
+    Ok(None)
 }
 
 fn fork_cell(

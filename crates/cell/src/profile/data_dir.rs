@@ -40,8 +40,7 @@ impl DataDir {
 
     /// The same as [`DataDir::from_env`] for everything but the folder.
     pub fn at(root: impl AsRef<Path>) -> Result<Self, ProfileError> {
-        let root = std::path::absolute(root.as_ref())
-            .map_err(ProfileError::file("find the absolute path of", root.as_ref()))?;
+        let root = std::path::absolute(root.as_ref()).map_err(ProfileError::file(root.as_ref()))?;
         let search_path = env::var_os("PATH").unwrap_or_default();
         Ok(Self { root, python: set(PYTHON_VARIABLE), search_path })
     }

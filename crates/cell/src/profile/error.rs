@@ -24,13 +24,9 @@ pub enum ProfileError {
     )]
     NoDataDir,
     /// The folder for profiles can't be used.
-    #[error("failed to {action} `{}`", path.display())]
+    #[error("the folder for Python profiles can't be used")]
     DataDir {
-        /// What was tried.
-        action: &'static str,
-        /// On which file or folder.
-        path: PathBuf,
-        /// What the system said.
+        /// What was tried on which file, and what the system said.
         source: io::Error,
     },
     /// The disk is full. What was begun is removed.
@@ -172,11 +168,11 @@ impl ProfileError {
     }
 
     /// The error for a failed file operation, which tells a full disk from other trouble.
-    pub(super) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ProfileError + use<> {
+    pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> ProfileError + use<> {
         let path = path.to_owned();
         move |source| match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
-            _ => Self::DataDir { action, path, source },
+            _ => Self::DataDir { source },
         }
     }
 }

@@ -74,7 +74,7 @@ fn with_uv(
         .args([OsStr::new("-r"), place.requirements.as_os_str()]);
     clean(&mut command, data_dir, place);
     let mut is_installing = false;
-    run("uv", command, place.site, |event| match event {
+    run("uv", command, data_dir, |event| match event {
         Event::Line(line) => {
             let line = line.trim();
             if let Some(package) = line.strip_prefix("Downloading ") {
@@ -112,7 +112,7 @@ fn with_pip(
     clean(&mut command, data_dir, place);
     progress.phase(Phase::Downloading, Some(wanted.len()));
     let mut count = 0;
-    run("pip", command, place.site, |event| {
+    run("pip", command, data_dir, |event| {
         let Event::Line(line) = event else { return };
         if let Some(package) = line.strip_prefix("Collecting ") {
             progress.done(count);
@@ -137,7 +137,7 @@ pub(super) fn compile(
     clean(&mut command, data_dir, place);
     progress.phase(Phase::Compiling, None);
     let mut is_counted = false;
-    run("the bytecode compiler", command, place.site, |event| {
+    run("the bytecode compiler", command, data_dir, |event| {
         let Event::Line(line) = event else { return };
         let mut numbers = line.split_whitespace().map_while(|word| word.parse().ok());
         if let (Some(done), Some(total)) = (numbers.next(), numbers.next()) {
@@ -203,7 +203,7 @@ enum Event<'a> {
 fn run(
     tool: &'static str,
     mut command: Command,
-    site: &Path,
+    data_dir: &DataDir,
     mut on_event: impl FnMut(Event<'_>),
 ) -> Result<(), ProfileError> {
     let failed = |status: String, line: String| ProfileError::Install { tool, status, line };
@@ -233,7 +233,7 @@ fn run(
     }
     let status = child.0.wait().map_err(|error| failed("lost".into(), error.to_string()))?;
     on_event(Event::Look);
-    if status.success() { Ok(()) } else { Err(output.error(tool, &status.to_string(), site)) }
+    if status.success() { Ok(()) } else { Err(output.error(tool, &status.to_string(), data_dir.root())) }
 }
 
 /// A child that does not outlive the set-up that started it, even when a [`Progress`] panics.
@@ -278,6 +278,6 @@ pub(super) fn distributions(site: &Path) -> Vec<(String, String)> {
 }
 
 fn empty(folder: &Path) -> Result<(), ProfileError> {
-    fs_err::remove_dir_all(folder).map_err(ProfileError::file("empty", folder))?;
-    fs_err::create_dir(folder).map_err(ProfileError::file("empty", folder))
+    fs_err::remove_dir_all(folder).map_err(ProfileError::file(folder))?;
+    fs_err::create_dir(folder).map_err(ProfileError::file(folder))
 }

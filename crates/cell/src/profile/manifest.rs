@@ -69,7 +69,7 @@ impl Manifest {
         bytes: u64,
         site: &Path,
     ) -> Result<Self, ProfileError> {
-        let entries = entries(site).map_err(ProfileError::file("list", site))?;
+        let entries = entries(site).map_err(ProfileError::file(site))?;
         let created_unix_s = now_unix_s();
         let (python, executable) = (interpreter.version_text(), interpreter.executable.clone());
         Ok(Self { profile, python, executable, packages, bytes, created_unix_s, entries })
@@ -78,7 +78,7 @@ impl Manifest {
     /// Writes it into the profile's folder.
     pub(super) fn write(self, folder: &Path) -> Result<(), ProfileError> {
         let path = folder.join(FILE);
-        let failed = ProfileError::file("write", &path);
+        let failed = ProfileError::file(&path);
         let sealed = self.hash().map(|sha256| Sealed { manifest: self, sha256 });
         let text = sealed.and_then(|sealed| serde_json::to_vec_pretty(&sealed));
         text.map_err(io::Error::from).and_then(|text| fs_err::write(&path, text)).map_err(failed)
@@ -101,23 +101,23 @@ pub(super) fn read(
     interpreter: &Interpreter,
 ) -> Result<Option<Installed>, ProfileError> {
     let folder = data_dir.python_root().join(lock::folder_name(profile, interpreter));
-    match folder.symlink_metadata() {
+    match fs_err::symlink_metadata(&folder) {
         Ok(_) => check(profile, &folder, interpreter).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ProfileError::file("read", &folder)(error)),
+        Err(error) => Err(ProfileError::file(&folder)(error)),
     }
 }
 
 fn check(profile: Profile, folder: &Path, interpreter: &Interpreter) -> Result<Installed, ProfileError> {
     let damaged = |what: String| ProfileError::Damaged { profile, folder: folder.into(), what };
     let path = folder.join(FILE);
-    let bytes = match path.metadata() {
+    let bytes = match fs_err::metadata(&path) {
         Ok(metadata) if metadata.len() > BYTES_MAX => {
             return Err(damaged("its manifest is too large".into()));
         }
-        Ok(_) => fs_err::read(&path).map_err(ProfileError::file("read", &path))?,
+        Ok(_) => fs_err::read(&path).map_err(ProfileError::file(&path))?,
         Err(error) if is_absent(&error) => return Err(damaged("it has no manifest".into())),
-        Err(error) => return Err(ProfileError::file("read", &path)(error)),
+        Err(error) => return Err(ProfileError::file(&path)(error)),
     };
     let sealed: Sealed = serde_json::from_slice(&bytes)
         .map_err(|error| damaged(format!("its manifest is malformed: {error}")))?;
@@ -129,7 +129,7 @@ fn check(profile: Profile, folder: &Path, interpreter: &Interpreter) -> Result<I
     let entries = match entries(&site) {
         Ok(entries) => entries,
         Err(error) if is_absent(&error) => return Err(damaged("its packages are gone".into())),
-        Err(error) => return Err(ProfileError::file("list", &site)(error)),
+        Err(error) => return Err(ProfileError::file(&site)(error)),
     };
     if let Some(missing) = manifest.entries.difference(&entries).next() {
         return Err(damaged(format!("`{missing}` is missing")));

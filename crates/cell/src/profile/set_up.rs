@@ -1,7 +1,7 @@
 //! Builds a profile's folder and puts it in place, one process at a time.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::TryLockError,
     io,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -33,12 +33,15 @@ pub fn set_up(
 ) -> Result<Installed, ProfileError> {
     // A set-up is the moment to notice that a shim now leads elsewhere.
     let interpreter = interpreter::find_anew(data_dir)?;
+    if !force && let Ok(Some(installed)) = manifest::read(profile, data_dir, &interpreter) {
+        return Ok(installed);
+    }
     let root = data_dir.python_root();
-    fs_err::create_dir_all(&root).map_err(ProfileError::file("create", &root))?;
+    fs_err::create_dir_all(&root).map_err(ProfileError::file(&root))?;
     make_readable(&root)?;
     let name = lock::folder_name(profile, &interpreter);
-    // Held until the end of this function; the kernel releases it if the process dies.
     let began_unix_s = manifest::now_unix_s();
+    // Held until the end of this function; the kernel releases it if the process dies.
     let _lock = exclude_others(&root.join(format!(".{name}.lock")), profile, progress)?;
     remove_leftovers(&root, &name)?;
 
@@ -64,9 +67,14 @@ pub fn set_up(
 }
 
 /// Takes the exclusive lock, after any process that has it.
-fn exclude_others(path: &Path, profile: Profile, progress: &mut dyn Progress) -> Result<File, ProfileError> {
-    let failed = |error| ProfileError::file("lock", path)(error);
-    let file = File::options().create(true).truncate(false).write(true).open(path).map_err(failed)?;
+fn exclude_others(
+    path: &Path,
+    profile: Profile,
+    progress: &mut dyn Progress,
+) -> Result<fs_err::File, ProfileError> {
+    let failed = |error| ProfileError::file(path)(error);
+    let file =
+        fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
@@ -82,8 +90,8 @@ fn exclude_others(path: &Path, profile: Profile, progress: &mut dyn Progress) ->
 /// Removes what a crashed set-up of the same profile left. The lock says that none is at work.
 fn remove_leftovers(root: &Path, name: &str) -> Result<(), ProfileError> {
     let prefix = format!(".{name}.");
-    for entry in fs_err::read_dir(root).map_err(ProfileError::file("list", root))? {
-        let entry = entry.map_err(ProfileError::file("list", root))?;
+    for entry in fs_err::read_dir(root).map_err(ProfileError::file(root))? {
+        let entry = entry.map_err(ProfileError::file(root))?;
         let file_name = entry.file_name();
         let file_name = file_name.to_string_lossy();
         if file_name.starts_with(&prefix) && file_name.ends_with(PARTIAL_SUFFIX) {
@@ -103,10 +111,10 @@ fn build(
 ) -> Result<(), ProfileError> {
     let (site, temporary) = (partial.join(manifest::SITE), partial.join("tmp"));
     for folder in [partial, &site, &temporary] {
-        fs_err::create_dir(folder).map_err(ProfileError::file("create", folder))?;
+        fs_err::create_dir(folder).map_err(ProfileError::file(folder))?;
     }
     let requirements = partial.join(REQUIREMENTS);
-    fs_err::write(&requirements, lock::text(profile)).map_err(ProfileError::file("write", &requirements))?;
+    fs_err::write(&requirements, lock::text(profile)).map_err(ProfileError::file(&requirements))?;
 
     let place = Place { site: &site, requirements: &requirements, temporary: &temporary };
     let wanted = lock::requirements(profile, interpreter);
@@ -115,7 +123,7 @@ fn build(
     compare(&wanted, &packages)?;
     install::compile(data_dir, interpreter, &place, progress)?;
 
-    fs_err::remove_dir_all(&temporary).map_err(ProfileError::file("remove", &temporary))?;
+    fs_err::remove_dir_all(&temporary).map_err(ProfileError::file(&temporary))?;
     let bytes = make_readable_below(partial)?;
     Manifest::describe(profile, interpreter, packages, bytes, &site)?.write(partial)?;
     make_readable(&partial.join(manifest::FILE))
@@ -137,7 +145,7 @@ fn compare(wanted: &[lock::Requirement], found: &[(String, String)]) -> Result<(
 
 /// Gives the finished folder its name in one step, swapping it with whatever had the name before.
 fn put_in_place(partial: &Path, folder: &Path) -> Result<(), ProfileError> {
-    let failed = |error: io::Error| ProfileError::file("put in place", folder)(error);
+    let failed = |error: io::Error| ProfileError::file(folder)(error);
     if folder.symlink_metadata().is_err() {
         return fs_err::rename(partial, folder).map_err(failed);
     }
@@ -167,12 +175,12 @@ fn remove(path: &Path) -> Result<(), ProfileError> {
         Ok(_) => fs_err::remove_file(path),
         Err(_) => Ok(()),
     };
-    removed.map_err(ProfileError::file("remove", path))
+    removed.map_err(ProfileError::file(path))
 }
 
 /// Lets every user read the tree, because a cell runs under another user when Ordain runs as root; returns its size.
 fn make_readable_below(folder: &Path) -> Result<u64, ProfileError> {
-    let failed = |path: &Path| ProfileError::file("list", path);
+    let failed = |path: &Path| ProfileError::file(path);
     let mut bytes = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -195,7 +203,7 @@ fn make_readable(path: &Path) -> Result<(), ProfileError> {
 }
 
 fn make_readable_file(path: &Path) -> Result<u64, ProfileError> {
-    let failed = |error| ProfileError::file("make readable", path)(error);
+    let failed = |error| ProfileError::file(path)(error);
     let metadata = fs_err::metadata(path).map_err(failed)?;
     let mode = metadata.permissions().mode();
     let wanted = mode | if metadata.is_dir() { 0o555 } else { 0o444 };

@@ -64,12 +64,7 @@ impl Output {
 
     /// What went wrong, by the words of the output.
     pub(super) fn trouble(&self) -> Trouble {
-        let any = |marks: &[&str]| {
-            self.lines.iter().any(|line| {
-                let line = line.to_lowercase();
-                marks.iter().any(|mark| line.contains(mark))
-            })
-        };
+        let any = |marks: &[&str]| self.last_with(marks).is_some();
         // A full disk can break a download, and a broken download a hash: the deepest cause comes first.
         if any(&DISK_FULL) {
             Trouble::DiskFull
@@ -82,8 +77,25 @@ impl Output {
         }
     }
 
+    /// The last line that has one of the marks.
+    fn last_with(&self, marks: &[&str]) -> Option<&str> {
+        let has_mark = |line: &&String| {
+            let line = line.to_lowercase();
+            marks.iter().any(|mark| line.contains(mark))
+        };
+        self.lines.iter().rev().find(has_mark).map(|line| line.trim())
+    }
+
     /// The last line that explains the failure.
     pub(super) fn telling_line(&self) -> String {
+        // Without a network pip ends with "no matching distribution"; what it said before that is the reason.
+        if self.trouble() == Trouble::Offline
+            && let Some(line) = self.last_with(&OFFLINE)
+        {
+            let reason =
+                line.rsplit_once("Failed to establish a new connection: ").map_or(line, |(_, rest)| rest);
+            return without_label(reason.split("')").next().unwrap_or(reason));
+        }
         let explains = |line: &&String| {
             let line = line.trim_start().to_lowercase();
             ["error", "fatal", "caused by", "cause:", "modulenotfounderror", "permissionerror", "oserror"]
@@ -91,7 +103,7 @@ impl Output {
                 .any(|mark| line.starts_with(mark))
         };
         let line = self.lines.iter().rev().find(explains).or(self.lines.last());
-        line.map_or_else(|| "it said nothing".into(), |line| line.trim().to_owned())
+        line.map_or_else(|| "it said nothing".into(), |line| without_label(line))
     }
 
     /// The error for an installer that ended with `status`.
@@ -104,6 +116,13 @@ impl Output {
             Trouble::Other => ProfileError::Install { tool, status: status.to_owned(), line },
         }
     }
+}
+
+/// The line without the word that only says that it is an error.
+fn without_label(line: &str) -> String {
+    let line = line.trim();
+    let labels = ["ERROR: ", "error: ", "cause: ", "Caused by: "];
+    labels.iter().find_map(|label| line.strip_prefix(label)).unwrap_or(line).to_owned()
 }
 
 #[cfg(test)]
@@ -126,7 +145,7 @@ mod tests {
              ERROR: No matching distribution found for tinydb==4.9.0\n",
         );
         assert_eq!(output.trouble(), Trouble::Offline);
-        assert_eq!(output.telling_line(), "ERROR: No matching distribution found for tinydb==4.9.0");
+        assert_eq!(output.telling_line(), "[Errno -2] Name or service not known");
     }
 
     #[test]
@@ -136,7 +155,7 @@ mod tests {
                Caused by: error sending request\n  Caused by: dns error\n",
         );
         assert_eq!(output.trouble(), Trouble::Offline);
-        assert_eq!(output.telling_line(), "Caused by: dns error");
+        assert_eq!(output.telling_line(), "dns error");
     }
 
     #[test]
@@ -160,6 +179,6 @@ mod tests {
     fn control_characters_and_endless_lines_do_not_reach_a_terminal() {
         let output = output(&format!("error: \u{1b}[31mred\u{7}{}", "x".repeat(10_000)));
         let line = output.telling_line();
-        assert!(line.starts_with("error: [31mred") && line.len() <= LINE_CHARS_MAX, "{line}");
+        assert!(line.starts_with("[31mred") && line.len() <= LINE_CHARS_MAX, "{line}");
     }
 }

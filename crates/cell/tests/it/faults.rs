@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{Output, Stream};
+use ordain_cell::{Job, Output, Stream};
 use ordain_types::{Cause, Limits};
 use rustix::process::{Pid, Signal};
 
@@ -166,17 +166,16 @@ async fn a_job_that_waits_for_a_cell_when_everything_closes_is_told() {
 }
 
 #[tokio::test]
-async fn a_program_too_large_for_a_frame_is_refused() {
+async fn a_job_too_large_for_a_frame_is_refused() {
     let world = World::new();
-    let large = "#".repeat(33 << 20);
-    let error = world.run_job(job(&large)).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "input file `main.py` is larger, with its values, than a frame may be",
-        "{error:?}"
-    );
-    let ten = format!("x = '{}'\nprint(len(x))", "y".repeat(10 << 20));
-    assert_eq!(printed(&world.run(&ten).await), "10485760\n");
+    let with = |bytes: usize| {
+        let values = [("text".to_owned(), "x".repeat(bytes).into())].into_iter().collect();
+        world.run_job(Job { values, ..job("print(len(text))") })
+    };
+    let error = with(33 << 20).await.unwrap_err();
+    let expected = "input file `main.py` is larger, with its values, than a frame may be";
+    assert_eq!(error.to_string(), expected, "{error:?}");
+    assert_eq!(printed(&with(30 << 20).await.unwrap()), "31457280\n");
 }
 
 #[tokio::test]

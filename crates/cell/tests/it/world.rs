@@ -10,7 +10,7 @@ use ordain_cell::{
     Output,
 };
 use ordain_types::{Cause, Limits};
-use ordain_verify::VerifiedCode;
+use ordain_verify::{Contract, Policy, Schema, VerifiedCode};
 
 /// One executor with its own zygote, ended with the test.
 pub(crate) struct World {
@@ -71,7 +71,10 @@ impl World {
 
 /// Code that the verifier has accepted; these tests are about the jail, so it is asked for syntax and size only.
 pub(crate) fn verified(code: &str) -> VerifiedCode {
-    ordain_verify::verify(code).verified.unwrap()
+    let policy = Policy::for_contract(Contract::Open);
+    let verdict = ordain_verify::verify(code, &policy, &Schema::default());
+    assert!(verdict.is_accepted(), "{:?}", verdict.findings);
+    verdict.into_verified().unwrap()
 }
 
 /// A job for the `core` profile.

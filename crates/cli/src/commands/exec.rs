@@ -16,11 +16,13 @@ use ordain_cell::{
     CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
 };
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
+use ordain_verify::Contract;
 
 use crate::commands::python;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::verification;
 
-/// The largest program that is read at all.
+/// The largest program that is read at all; the verifier's own limit is lower.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
@@ -98,10 +100,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let programs = match args.programs.iter().map(|path| read_program(path)).collect::<io::Result<Vec<_>>>() {
         Ok(programs) => programs,
         Err(error) => {
-            failure::print_text(
-                &error.to_string(),
-                Some("name a Python file in UTF-8, or `-` for standard input"),
-            );
+            failure::print_text(&error.to_string(), Some("name a Python file, or `-` for standard input"));
             return Ok(ExitCode::from(USAGE));
         }
     };
@@ -135,7 +134,7 @@ fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
 /// A program and the name that tracebacks show.
 struct Program {
     name: String,
-    code: String,
+    code: Vec<u8>,
 }
 
 fn read_program(path: &Path) -> io::Result<Program> {
@@ -157,22 +156,12 @@ fn read_program(path: &Path) -> io::Result<Program> {
     if code.len() as u64 > PROGRAM_BYTES_MAX {
         return Err(wrong(&format!("it is larger than {}", ordain_types::format_bytes(PROGRAM_BYTES_MAX))));
     }
-    let code = as_text(code).map_err(|problem| wrong(&problem))?;
+    // Some editors put a mark before the text that Python does not take in a text.
+    if code.starts_with(b"\xef\xbb\xbf") {
+        code.drain(..3);
+    }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Program { name: if is_stdin { "stdin.py".to_owned() } else { name.unwrap_or_default() }, code })
-}
-
-/// The program as text, without the mark that some editors put before it.
-fn as_text(code: Vec<u8>) -> Result<String, String> {
-    if code.contains(&0) {
-        return Err("it is a binary file".to_owned());
-    }
-    let text = String::from_utf8(code).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("it is not UTF-8 at byte {}, in line {line}", at + 1)
-    })?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
@@ -224,11 +213,15 @@ fn limits(args: &Args) -> Limits {
 
 /// Runs one program and shows what came of it. Whether it was ok.
 async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Result<bool, CellError> {
-    let verdict = verify(args.policy, &program.code);
-    let Some(code) = verdict.verified else {
-        record::print_rejected(args, &program.name);
-        return Ok(false);
+    let contract = match args.policy {
+        Policy::Exec => Contract::Exec,
+        Policy::Open => Contract::Open,
     };
+    let verdict = verification::judge(&program.code, contract, args.profile);
+    if !verdict.is_accepted() {
+        record::print_rejected(args, &program.name, &verdict);
+    }
+    let Some(code) = verdict.into_verified() else { return Ok(false) };
     let mut job = Job::new(code, args.profile);
     job.name = program.name;
     job.limits = limits(args);
@@ -252,10 +245,6 @@ async fn run_job(args: &Args, executor: &LocalExecutor, job: Job) -> Result<Exec
     let execution = executor.run(job, &mut NoHost, &mut live).await;
     live.finish().await;
     execution
-}
-
-fn verify(_policy: Policy, code: &str) -> ordain_verify::Verdict {
-    ordain_verify::verify(code)
 }
 
 fn input_file(path: &Path) -> InputFile {

@@ -64,11 +64,12 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { action } = args;
     let done = match action {
         Action::Setup { profile, force, json } => match set_up(profile, force) {
-            Ok(installed) => write_installed(&installed, json),
+            Ok(installed) => write_installed(&mut io::stdout().lock(), &installed, json),
             Err(error) => return Ok(report(&error)),
         },
         Action::List { json } => match DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)) {
-            Ok(statuses) => write_statuses(&statuses, json),
+            Ok(statuses) => write_statuses(&mut io::stdout().lock(), &statuses, json)
+                .and_then(|()| warn_of_damage(&mut io::stderr().lock(), &statuses)),
             Err(error) => return Ok(report(&error)),
         },
     };
@@ -110,10 +111,9 @@ pub(crate) fn read_profile(text: &str) -> Result<Profile, String> {
     })
 }
 
-fn write_installed(installed: &Installed, json: bool) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+fn write_installed(stdout: &mut impl Write, installed: &Installed, json: bool) -> io::Result<()> {
     if json {
-        return write_json(&mut stdout, &installed_json(installed));
+        return write_json(stdout, &installed_json(installed));
     }
     writeln!(
         stdout,
@@ -126,11 +126,10 @@ fn write_installed(installed: &Installed, json: bool) -> io::Result<()> {
     )
 }
 
-fn write_statuses(statuses: &[Status], json: bool) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+fn write_statuses(stdout: &mut impl Write, statuses: &[Status], json: bool) -> io::Result<()> {
     if json {
         let statuses: Vec<_> = statuses.iter().map(status_json).collect();
-        return write_json(&mut stdout, &json!({ "profiles": statuses }));
+        return write_json(stdout, &json!({ "profiles": statuses }));
     }
     writeln!(
         stdout,
@@ -152,11 +151,14 @@ fn write_statuses(statuses: &[Status], json: bool) -> io::Result<()> {
             status.folder.display()
         )?;
     }
-    stdout.flush()?;
+    stdout.flush()
+}
+
+/// Tells of each damaged profile, and how to repair it.
+fn warn_of_damage(stderr: &mut impl Write, statuses: &[Status]) -> io::Result<()> {
     for status in statuses {
         if let State::Damaged(what) = &status.state {
             let profile = status.profile;
-            let mut stderr = io::stderr().lock();
             writeln!(stderr, "warning: profile {profile} is damaged: {what}")?;
             writeln!(stderr, "hint: run `ordain python setup {profile} --force` to build it again")?;
         }
@@ -205,4 +207,95 @@ fn write_json(stdout: &mut impl Write, value: &serde_json::Value) -> io::Result<
 
 fn count(packages: usize) -> String {
     if packages == 1 { "1 package".into() } else { format!("{packages} packages") }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use ordain_cell::profile::Interpreter;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn interpreter() -> Interpreter {
+        Interpreter {
+            executable: "/usr/bin/python3.12".into(),
+            launcher: "/usr/bin/python3".into(),
+            base_prefix: "/usr".into(),
+            stdlib: "/usr/lib/python3.12".into(),
+            platstdlib: "/usr/lib/python3.12".into(),
+            platlib: "/usr/lib/python3.12/site-packages".into(),
+            version: (3, 12, 1),
+            abi_tag: "cp312".into(),
+            platform: "linux-x86_64".into(),
+            libc: "glibc".into(),
+            has_pip: true,
+        }
+    }
+
+    fn statuses() -> [Status; 3] {
+        let installed = Installed {
+            profile: Profile::Core,
+            site: "/data/core-cp312-0/site".into(),
+            interpreter: interpreter(),
+            packages: vec![("tinydb".into(), "4.9.0".into())],
+            bytes: 2048,
+            created_unix_s: 7,
+        };
+        let states =
+            [State::Ready(Box::new(installed)), State::Damaged("`numpy` is missing".into()), State::Missing];
+        let mut states = states.into_iter();
+        Profile::ALL.map(|profile| Status {
+            profile,
+            interpreter: interpreter(),
+            folder: format!("/data/{profile}-cp312-0").into(),
+            packages: 1,
+            state: states.next().unwrap(),
+        })
+    }
+
+    fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+        let mut written = Vec::new();
+        write(&mut written).unwrap();
+        String::from_utf8(written).unwrap()
+    }
+
+    #[test]
+    fn the_list_shows_every_profile_in_columns() {
+        assert_eq!(
+            text(|out| write_statuses(out, &statuses(), false)),
+            "PROFILE  STATE    PYTHON   PACKAGES      SIZE  LOCATION\n\
+             core     ready    3.12.1          1      2KiB  /data/core-cp312-0\n\
+             data     damaged  3.12.1          1         -  /data/data-cp312-0\n\
+             full     missing  3.12.1          1         -  /data/full-cp312-0\n"
+        );
+        assert_eq!(
+            text(|out| warn_of_damage(out, &statuses())),
+            "warning: profile data is damaged: `numpy` is missing\n\
+             hint: run `ordain python setup data --force` to build it again\n"
+        );
+    }
+
+    #[test]
+    fn the_json_says_the_same_and_names_the_packages() {
+        let list: serde_json::Value =
+            serde_json::from_str(&text(|out| write_statuses(out, &statuses(), true))).unwrap();
+        assert_eq!(list["profiles"][0]["packages"], json!({ "tinydb": "4.9.0" }));
+        assert_eq!(list["profiles"][0]["location"], "/data/core-cp312-0");
+        assert_eq!(list["profiles"][1]["problem"], "`numpy` is missing");
+        let states: Vec<_> = list["profiles"].as_array().unwrap().iter().map(|one| &one["state"]).collect();
+        assert_eq!(states, ["ready", "damaged", "missing"]);
+    }
+
+    #[test]
+    fn a_mistyped_profile_is_a_usage_error_that_offers_the_nearest() {
+        let error = Cli::try_parse_from(["python", "setup", "ful"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("unknown profile `ful`; did you mean `full`?"), "{error}");
+    }
 }

@@ -33,7 +33,7 @@ pub(super) async fn run(args: &Args, executor: &LocalExecutor) -> ExitCode {
         if code.trim().is_empty() {
             continue;
         }
-        let program = Program { name: format!("input-{number}.py"), code };
+        let program = Program { name: format!("input-{number}.py"), code: code.into_bytes() };
         match run_one(args, executor, program).await {
             Ok(is_ok) => has_failed |= !is_ok,
             Err(error) => return failure::of_cell(&error),

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ordain_cell::profile::{Phase, Profile, Progress};
 
 /// The bar, on stderr.
@@ -21,11 +21,8 @@ pub(crate) struct Bar {
 impl Bar {
     /// Nothing is shown before the first phase begins.
     pub(crate) fn new(profile: Profile) -> Self {
-        let line = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::no_length();
-            bar.enable_steady_tick(Duration::from_millis(100));
-            bar
-        });
+        let hidden = || ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let line = io::stderr().is_terminal().then(hidden);
         Self { profile, line, last: None }
     }
 }
@@ -51,14 +48,18 @@ impl Progress for Bar {
             Some(_) => format!("{start} {{bar:24}} {{pos}}/{{len}} {unit} {{msg}}"),
             None => format!("{start} {{elapsed}} {{msg}}"),
         };
-        if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style);
-        }
-        bar.set_message("");
-        bar.set_position(0);
         match total {
             Some(total) => bar.set_length(total as u64),
             None => bar.unset_length(),
+        }
+        bar.set_position(0);
+        bar.set_message("");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        if bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(Duration::from_millis(100));
         }
     }
 
