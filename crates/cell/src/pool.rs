@@ -51,15 +51,16 @@ impl Pool {
     }
 
     /// A cell that is ready: an idle one where there is one, otherwise the next that becomes ready. A job with a work
-    /// folder of another size gets a cell made for it.
+    /// folder of another size, and any job where no cells are made ahead, gets a cell made for it.
     pub(crate) async fn take(self: &Arc<Self>, work_bytes: u64) -> Result<Cell, CellError> {
-        if work_bytes != self.work_bytes {
+        if work_bytes != self.work_bytes || self.idle_max == 0 {
             return self.fresh(work_bytes).await;
         }
-        let _waiting = Waiting::new(self);
+        let waiting = Waiting::new(self);
         loop {
             let changed = self.changed.notified();
             if let Some(taken) = self.take_idle() {
+                drop(waiting);
                 self.refill_later();
                 return taken;
             }
@@ -103,10 +104,19 @@ impl Pool {
             state.is_closed = true;
             state.idle.clear();
         }
-        if let Some(zygote) = self.zygote.lock().await.take() {
-            // Ending waits for the process, which must not hold up other tasks.
-            let _ = tokio::task::spawn_blocking(move || drop(zygote)).await;
+        self.changed.notify_waiters();
+        let Some(zygote) = self.zygote.lock().await.take() else { return };
+        // Cells that are still being made are lost with it, and hold it until they know.
+        zygote.shut_down();
+        loop {
+            let changed = self.changed.notified();
+            if lock(&self.state).starting == 0 {
+                break;
+            }
+            changed.await;
         }
+        // Ending waits for the process, which must not hold up other tasks.
+        let _ = tokio::task::spawn_blocking(move || drop(zygote)).await;
     }
 
     /// The number of the zygote's outer process, if it runs.
@@ -122,7 +132,8 @@ impl Pool {
                 return Some(Ok(cell));
             }
         }
-        state.failure.take().map(Err)
+        let failure = state.failure.take();
+        failure.or(state.is_closed.then_some(CellError::Lost)).map(Err)
     }
 
     /// Makes up for a cell that was taken, but not at once: the job that took it comes first, and most are done
@@ -142,7 +153,7 @@ impl Pool {
         let mut state = lock(&self.state);
         while !state.is_closed
             && state.failure.is_none()
-            && state.idle.len() + state.starting < self.idle_max.max(1) + state.waiting.saturating_sub(1)
+            && state.idle.len() + state.starting < self.idle_max + state.waiting
         {
             state.starting += 1;
             let pool = Arc::clone(self);
@@ -180,6 +191,7 @@ impl Pool {
     async fn zygote(&self) -> Result<Arc<Zygote>, CellError> {
         let mut zygote = self.zygote.lock().await;
         match &*zygote {
+            _ if lock(&self.state).is_closed => Err(CellError::Lost),
             Some(zygote) if !zygote.is_lost() => Ok(Arc::clone(zygote)),
             _ => {
                 let started = Arc::new(Zygote::start(&self.spec).await?);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -155,6 +156,12 @@ impl Zygote {
         Ok(promises)
     }
 
+    /// Tells the zygote to end, and with it every cell.
+    pub(crate) fn shut_down(&self) {
+        // This works even while the listener still holds the socket.
+        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
+    }
+
     /// Whether the zygote is gone.
     pub(crate) fn is_lost(&self) -> bool {
         self.cells.is_lost.load(Ordering::Acquire)
@@ -169,8 +176,7 @@ impl Zygote {
 impl Drop for Zygote {
     /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind.
     fn drop(&mut self) {
-        // Shutting the socket down works even while the listener still holds it.
-        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
+        self.shut_down();
         reap(&mut lock(&self.process));
     }
 }
@@ -199,8 +205,12 @@ impl Cells {
                 sender.zip(descriptor).map(|(sender, work)| sender.send(Ok(work)));
             }
             Report::Failed { cell, step, errno } => {
-                let sender = waiting.get_mut(&cell).and_then(|it| it.work.take());
-                sender.map(|sender| sender.send(Err(jail_error(step, errno))));
+                let Some(it) = waiting.get_mut(&cell) else { return };
+                it.work.take().map(|sender| sender.send(Err(jail_error(step, errno))));
+                // A cell that was not even forked has no process and no end that could be told.
+                if it.process.is_some() {
+                    waiting.remove(&cell);
+                }
             }
             Report::Ended { cell, status, cpu_us, .. } => {
                 let ended = Ended { status, cpu: Duration::from_micros(cpu_us) };
@@ -259,6 +269,8 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
         ("HOME", "/work"),
         ("LANG", "C.UTF-8"),
     ]);
+    // A group of its own, so that Ctrl-C at the terminal reaches the supervisor alone, which then ends the cells.
+    command.process_group(0);
     command.current_dir("/").stdin(Stdio::from(control)).stdout(Stdio::null()).stderr(Stdio::piped());
     let failed = |source| CellError::Start { interpreter: spec.interpreter.display().to_string(), source };
     command.spawn().map_err(failed)
@@ -370,4 +382,31 @@ fn reap(process: &mut Child) {
 /// A lock whose holder panicked still guards whole data: every change under it is a single step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_refused_fork_is_told_to_whoever_waits() {
+        let cells = Cells::default();
+        let promises = cells.expect(7);
+        let step = Step::CloneCell as u8;
+        cells.tell(Report::Failed { cell: 7, step, errno: libc::EAGAIN }, None);
+        assert!(promises.process.await.is_err(), "no process will ever be told");
+        let error = promises.work.await.unwrap().unwrap_err();
+        assert!(error.to_string().starts_with("failed to fork a cell with its namespaces: "), "{error}");
+        assert!(lock(&cells.waiting).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_lost_zygote_is_told_to_whoever_waits() {
+        let cells = Cells::default();
+        let promises = cells.expect(7);
+        cells.lose();
+        assert!(
+            promises.process.await.is_err() && promises.work.await.is_err() && promises.ended.await.is_err()
+        );
+    }
 }
