@@ -10,7 +10,7 @@ use crate::config::Entries;
 use crate::control::{ORDER_DESCRIPTORS, Order, Report};
 use crate::root;
 use crate::step::{At, Failure, Outcome, Step};
-use crate::sys::{self, EINTR, EINVAL, Side, Wait};
+use crate::sys::{self, EINTR, EINVAL, EPERM, Side, Wait};
 
 /// New user namespace.
 pub(crate) const NEW_USER: u64 = 0x1000_0000;
@@ -56,14 +56,34 @@ fn enter_as_superuser(proc_folder: c_int, entries: Entries<'_>) -> Outcome<()> {
     sys::unshare(NEW_MOUNT).at(Step::ZygoteNamespaces)?;
     root::build(entries)?;
     match sys::become_user(NOBODY, NOBODY) {
-        // In a container whose superuser is an ordinary user outside, no other user may exist. That superuser is
-        // not user 0 of the host, which is what this step is for.
-        Ok(()) | Err(EINVAL) => {}
+        Ok(()) => {}
+        // In a container whose superuser is an ordinary user outside, no other user may exist and no group be left.
+        // That superuser is not user 0 of the host, which is what this step is for.
+        Err(EINVAL | EPERM) if !is_superuser_outside(proc_folder) => {}
         Err(errno) => return Err(Failure { step: Step::DropSuperuser, errno }),
     }
     // Changing the user made /proc/self the superuser's; the maps could not be written.
     sys::set_dumpable(true).at(Step::DropSuperuser)?;
     new_identity(proc_folder)
+}
+
+/// Whether the superuser here is, as far as can be told, also the one outside this user namespace.
+fn is_superuser_outside(proc_folder: c_int) -> bool {
+    const O_RDONLY_CLOEXEC: c_int = 0o2_000_000;
+    let mut text = [0; 128];
+    let read = sys::open_at(proc_folder, c"self/uid_map", O_RDONLY_CLOEXEC, 0).and_then(|file| {
+        let read = sys::read(file, &mut text);
+        sys::close(file).and(read)
+    });
+    read.map_or(true, |length| outside_of_first(&text[..length]) != Some(false))
+}
+
+/// Of a map's first line, which is `inside outside count`: whether inside and outside are both 0.
+fn outside_of_first(map: &[u8]) -> Option<bool> {
+    let line = map.split(|byte| *byte == b'\n').next()?;
+    let mut numbers = line.split(|byte| *byte == b' ').filter(|number| !number.is_empty());
+    let (inside, outside) = (numbers.next()?, numbers.next()?);
+    (inside == b"0").then_some(outside == b"0")
 }
 
 /// An ordinary user needs the user namespace before anything can be mounted.
@@ -241,6 +261,17 @@ pub(crate) fn report(control: c_int, report: Report) -> Outcome<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_map_tells_whether_the_superuser_is_one_outside() {
+        assert_eq!(outside_of_first(b"         0          0 4294967295\n"), Some(true));
+        assert_eq!(
+            outside_of_first(b"         0       1000          1\n         1     100000      65536\n"),
+            Some(false)
+        );
+        assert_eq!(outside_of_first(b"      1000          0          1\n"), None);
+        assert_eq!(outside_of_first(b""), None);
+    }
 
     #[test]
     fn map_lines_are_decimal() {
