@@ -26,6 +26,7 @@ mod edits;
 mod effects;
 mod finding;
 mod finding_code;
+mod flow;
 mod lines;
 mod names;
 mod policy;
@@ -125,6 +126,7 @@ fn judge(code: &str, policy: &Policy, schema: &Schema, mut report: Report<'_>) -
     let mut effects = Effects { deterministic: true, ..Effects::default() };
     let scopes = Scopes::of(body);
     names::judge(body, &scopes, policy, schema, &mut report, &mut effects);
+    flow::judge(body, code, &scopes, policy, schema, &mut report, &mut effects);
     give(code, policy, report, effects)
 }
 

@@ -72,6 +72,8 @@ struct Names<'a, 'r, 's> {
 struct Guards {
     imports: usize,
     names: usize,
+    /// Any error at all.
+    any: usize,
 }
 
 impl<'a> Names<'a, '_, '_> {
@@ -189,6 +191,7 @@ impl<'a> Names<'a, '_, '_> {
         let outer = self.guards;
         self.guards.imports += usize::from(catches(statement, &["ImportError", "ModuleNotFoundError"]));
         self.guards.names += usize::from(catches(statement, &["NameError"]));
+        self.guards.any += usize::from(!statement.handlers.is_empty());
         self.visit_body(&statement.body);
         self.guards = outer;
         for handler in &statement.handlers {
@@ -245,6 +248,13 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
                 self.inside(class.range, |names| names.visit_body(&class.body));
             }
             Stmt::Try(statement) => self.try_statement(statement),
+            // What annotates a local variable is never evaluated.
+            Stmt::AnnAssign(statement) if self.scopes.is_function(self.scope) => {
+                if let Some(value) = &statement.value {
+                    self.visit_expr(value);
+                }
+                self.visit_expr(&statement.target);
+            }
             _ => visitor::walk_stmt(self, stmt),
         }
     }

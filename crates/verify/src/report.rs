@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use ruff_text_size::{TextRange, TextSize};
+use ruff_text_size::TextRange;
 use rustc_hash::FxHashSet;
 
 use crate::finding::{Edit, Finding, Replacement, Severity};
@@ -77,10 +77,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    pub(crate) fn source(&self) -> &'a str {
-        self.source
-    }
-
     /// The source text of a range; empty if the range does not fall on characters.
     pub(crate) fn text(&self, range: TextRange) -> &'a str {
         self.source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default()
@@ -107,18 +103,8 @@ impl<'a> Report<'a> {
         has_room
     }
 
-    /// Whether there is a finding of this kind already.
-    pub(crate) fn has(&self, code: FindingCode) -> bool {
-        self.drafts.iter().any(|draft| draft.code == code)
-    }
-
     pub(crate) fn has_errors(&self) -> bool {
         self.kept[0] > 0
-    }
-
-    /// The line, counted from 1, on which an offset lies.
-    pub(crate) fn line(&self, offset: TextSize) -> usize {
-        self.lines().line(offset.to_usize())
     }
 
     pub(crate) fn finish(mut self) -> (Vec<Finding>, usize) {

@@ -180,7 +180,6 @@ fn deepens(kind: TokenKind) -> bool {
             | T::Yield
             | T::From
             | T::As
-            | T::Colon
     )
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     if text.is_empty() { "none".to_owned() } else { text }
 }
 
-fn fold(name: &str) -> String {
+/// A name without case and underscores.
+pub(crate) fn fold(name: &str) -> String {
     name.chars()
         .filter(|&character| !matches!(character, '_' | '-' | ' '))
         .flat_map(char::to_lowercase)

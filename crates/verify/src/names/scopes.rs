@@ -100,9 +100,8 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Whether the program binds the name anywhere.
-    pub(crate) fn binds_anywhere(&self, name: &str) -> bool {
-        self.list.iter().any(|scope| scope.bindings.contains_key(name))
+    pub(crate) fn is_function(&self, scope: ScopeId) -> bool {
+        self.list[scope].kind == ScopeKind::Function
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {

@@ -22,7 +22,8 @@ pub(super) fn judge<'a>(names: &mut Names<'a, '_, '_>, stmt: &'a Stmt, is_last: 
 
 fn while_loop<'a>(names: &mut Names<'a, '_, '_>, statement: &'a StmtWhile) {
     let body = Body::of(&statement.body);
-    if body.leaves {
+    // `try: while True: … except IndexError` is left by the exception.
+    if body.leaves || names.guards.any > 0 {
         return;
     }
     let is_unbounded = match constant(&statement.test) {
@@ -60,6 +61,8 @@ fn dropped<'a>(names: &mut Names<'a, '_, '_>, value: &'a Expr) {
         Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0] == ast::CmpOp::Eq => {
             ("this compares and drops the result".to_owned(), "to assign, write `=`")
         }
+        // Inside a `try` a value may be computed only to see whether it can be.
+        _ if names.guards.any > 0 => return,
         Expr::Compare(_) | Expr::BinOp(_) | Expr::UnaryOp(_) => {
             ("this computes a value and drops it".to_owned(), "assign the result, or remove the statement")
         }
@@ -179,8 +182,10 @@ impl<'a> Visitor<'a> for Body<'a> {
                 if let Expr::Attribute(attribute) = &*call.func {
                     self.touch_all(&attribute.value);
                 }
-                for argument in call.arguments.iter_source_order() {
-                    self.touch_all(argument.value());
+                if !only_looks(&call.func) {
+                    for argument in call.arguments.iter_source_order() {
+                        self.touch_all(argument.value());
+                    }
                 }
                 visitor::walk_expr(self, expr);
             }
@@ -204,6 +209,13 @@ fn ends_program(func: &Expr) -> bool {
         Expr::Attribute(attribute) => matches!(attribute.attr.as_str(), "exit" | "_exit"),
         _ => false,
     }
+}
+
+/// Builtins that change nothing that they are given.
+fn only_looks(func: &Expr) -> bool {
+    const LOOKING: &[&str] =
+        &["print", "len", "str", "int", "float", "repr", "round", "abs", "sum", "min", "max", "isinstance"];
+    matches!(func, Expr::Name(name) if LOOKING.contains(&name.id.as_str()))
 }
 
 /// A call of a plain name may be a function of the program, which may change or raise anything.
