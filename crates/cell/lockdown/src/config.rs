@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn entries_read_back_and_garbage_stops_the_reading() {
-        let mut entries = Entries::new(b"d/packages\0/home/site\0l/bin\0usr/bin\0t/etc/passwd\0x\0");
-        assert_eq!(entries.next(), Some(Entry::Folder { path: c"/packages", source: c"/home/site" }));
+        let mut entries = Entries::new(b"d/packages\0/srv/site\0l/bin\0usr/bin\0t/etc/passwd\0x\0");
+        assert_eq!(entries.next(), Some(Entry::Folder { path: c"/packages", source: c"/srv/site" }));
         assert_eq!(entries.next(), Some(Entry::Link { path: c"/bin", target: c"usr/bin" }));
         assert_eq!(entries.next(), Some(Entry::Text { path: c"/etc/passwd", text: c"x" }));
         assert!(entries.is_finished());
