@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import types
+import weakref
 
 WIRE = 3
 WORK = "/work"
@@ -42,6 +43,8 @@ RESEED = ()
 TABLES = None
 # Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
 OPEN_RESERVE = None
+
+EXIT_DUTIES = None
 
 _received = bytearray()
 _piece = bytearray(1 << 16)
@@ -208,9 +211,17 @@ def finish():
     try:
         if threading.active_count() > 1:
             threading._shutdown()
-        atexit._run_exitfuncs()
+        # What the zygote's own imports have registered has nothing to do in most cells, and costs more than most jobs.
+        if exit_duties() != EXIT_DUTIES:
+            atexit._run_exitfuncs()
     except BaseException as error:
         describe(error, "", "")
+
+
+def exit_duties():
+    """How many exit handlers there are, and how many of the things that the two common ones look after."""
+    logging = sys.modules.get("logging")
+    return atexit._ncallbacks(), len(logging._handlerList) if logging else 0, len(weakref.finalize._registry)
 
 
 def exit_code(stop):
@@ -320,6 +331,7 @@ def convert(value):
 
 def main(is_idle):
     """Warms up if it will be idle for a while, then serves one job, or a session's jobs until it is ended."""
+    global EXIT_DUTIES
     random.seed()
     for seed in RESEED:
         seed()
@@ -327,6 +339,7 @@ def main(is_idle):
     if is_idle:
         rehearse(2)
     namespace = new_namespace()
+    EXIT_DUTIES = exit_duties()
     send(READY, b"")
     while True:
         kind, payload = receive()

@@ -67,6 +67,7 @@ enum Stop {
 }
 
 /// What became of a cell whose wire closed.
+#[derive(Clone, Copy)]
 enum End {
     /// The zygote has told how it ended.
     Told(Ended),
@@ -194,8 +195,7 @@ impl Cell {
                 biased;
                 _ = self.wire.readable() => match self.fill() {
                     Ok(true) => {}
-                    Ok(false) => return Stop::WireClosed,
-                    Err(_) => return Stop::WireClosed,
+                    Ok(false) | Err(_) => return Stop::WireClosed,
                 },
                 is_within = self.capture.next(&mut watch.captured, output) => if !is_within {
                     return Stop::OutputLimit;
@@ -283,16 +283,12 @@ impl Cell {
     /// Waits until the cell has ended by itself; kills it if it only closed its wire.
     async fn wait_end(&mut self) -> End {
         let Some(ended) = &mut self.ended else { return End::ZygoteLost };
-        match tokio::time::timeout(LAST_BREATH_MAX, ended).await {
-            Ok(told) => {
-                self.ended = None;
-                told.map_or(End::ZygoteLost, End::Told)
-            }
-            Err(_) => {
-                self.kill();
-                End::OnlyWireClosed
-            }
-        }
+        let Ok(told) = tokio::time::timeout(LAST_BREATH_MAX, ended).await else {
+            self.kill();
+            return End::OnlyWireClosed;
+        };
+        self.ended = None;
+        told.map_or(End::ZygoteLost, End::Told)
     }
 
     /// Ends the cell and waits until nothing of it can change any more.
@@ -331,6 +327,7 @@ impl Cell {
     }
 
     /// Takes what the wire has now. `false` when it is closed.
+    #[expect(clippy::large_stack_arrays, reason = "much at once, and every stack has room for that")]
     fn fill(&mut self) -> io::Result<bool> {
         let mut piece = [0; 64 * 1024];
         match self.wire.try_read(&mut piece) {

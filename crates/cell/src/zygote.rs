@@ -33,7 +33,7 @@ static TABLES_SOURCE: &str = include_str!("../python/tables.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.
-const START_TIME_MAX: Duration = Duration::from_secs(120);
+const START_TIME_MAX: Duration = Duration::from_mins(2);
 /// How much of a zygote's last words is kept.
 const SAID_BYTES_MAX: u64 = 8 * 1024;
 /// Number of files and folders that a work folder holds.

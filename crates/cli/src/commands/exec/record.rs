@@ -67,7 +67,8 @@ fn write_summary(
         execution.isolation
     )?;
     for (at, artifact) in execution.artifacts.iter().enumerate() {
-        let warnings = artifact.warnings.iter().map(|warning| format!(" [{warning}]")).collect::<String>();
+        let warnings: Vec<_> = artifact.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
+        let warnings = warnings.concat();
         let place = match saved.get(at) {
             Some(Ok(path)) => format!(" → {}", path.display()),
             _ => String::new(),
