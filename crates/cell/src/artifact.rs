@@ -17,7 +17,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-pub(crate) use name::{is_plain, shown};
+pub(crate) use name::{is_deceptive, is_plain, shown};
 
 /// Entries looked at beyond those that may be taken; a folder with more is cut off.
 const ENTRIES_BEYOND_LIMIT: usize = 200;
