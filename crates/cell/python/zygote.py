@@ -27,8 +27,11 @@ def fail(control, packed):
     """Reports a packed failure (step above sixteen bits of error number) as the lockdown library would."""
     step, errno = packed >> 16, packed & 0xFFFF
     message = bytes([ord("x"), step, 0, 0]) + errno.to_bytes(4, "little") + bytes(40)
-    os.write(control, message)
-    os._exit(1)
+    try:
+        os.write(control, message)
+    finally:
+        # At once, even if the supervisor is gone: an ordinary exit would wait for locks that PyOS_BeforeFork took.
+        os._exit(1)
 
 
 def give_way_to_child(child):

@@ -101,8 +101,9 @@ impl Pool {
             state.idle.clear();
         }
         if let Some(zygote) = self.zygote.lock().await.take() {
-            // Ending waits for the process, which must not hold up other tasks.
-            let _ = tokio::task::spawn_blocking(move || drop(zygote)).await;
+            // Ending waits for the process, which must not hold up other tasks. A cell that is just being made holds
+            // the zygote too, so that dropping this hold on it would end nothing yet.
+            let _ = tokio::task::spawn_blocking(move || zygote.end()).await;
         }
     }
 
@@ -164,6 +165,9 @@ impl Pool {
     /// The zygote, started anew if there is none or it was lost.
     async fn zygote(&self) -> Result<Arc<Zygote>, CellError> {
         let mut zygote = self.zygote.lock().await;
+        if lock(&self.state).is_closed {
+            return Err(CellError::Lost);
+        }
         match &*zygote {
             Some(zygote) if !zygote.is_lost() => Ok(Arc::clone(zygote)),
             _ => {

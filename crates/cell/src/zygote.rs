@@ -148,6 +148,14 @@ impl Zygote {
         self.cells.is_lost.load(Ordering::Acquire)
     }
 
+    /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind, whoever
+    /// else still holds it.
+    pub(crate) fn end(&self) {
+        // Shutting the socket down works even while the listener still holds it.
+        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
+        reap(&mut lock(&self.process));
+    }
+
     /// The outer process's number, for tests and measurements.
     pub(crate) fn process_id(&self) -> u32 {
         lock(&self.process).id()
@@ -155,11 +163,8 @@ impl Zygote {
 }
 
 impl Drop for Zygote {
-    /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind.
     fn drop(&mut self) {
-        // Shutting the socket down works even while the listener still holds it.
-        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
-        reap(&mut lock(&self.process));
+        self.end();
     }
 }
 
