@@ -4,7 +4,10 @@ Everything here runs beside hostile code once a job has started, in the same pro
 claim, and the supervisor treats it so. Its purpose is to be quick and to report honestly for honest code.
 """
 
+import atexit
 import builtins
+import errno
+import functools
 import io
 import json
 import linecache
@@ -29,26 +32,40 @@ MESSAGE_CHARACTERS_MAX = 4000
 TRACEBACK_FRAMES_MAX = 40
 VALUE_DEPTH_MAX = 60
 VALUE_ITEMS_MAX = 2_000_000
+# What is left to report the end of a job that used up its memory: more than one of the arenas that CPython takes from
+# the system at once.
+RESERVE_BYTES = 4 << 20
 
 START_BYTES = 0
 REHEARSAL = ""
 RESEED = ()
+TABLES = None
+# Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
+OPEN_RESERVE = None
 
 _received = bytearray()
+_piece = bytearray(1 << 16)
 _call_lock = threading.Lock()
+_awaited = 0
 
 
-def prepare(settings):
+def prepare(settings, tables):
     """Sets, once in the zygote, what all its cells share."""
-    global REHEARSAL, RESEED
+    global REHEARSAL, RESEED, TABLES
+    TABLES = tables
+    if tables:
+        tables.install()
     REHEARSAL = settings["rehearsal"]
     numpy_random = sys.modules.get("numpy.random")
-    RESEED = (numpy_random.seed,) if numpy_random else ()
+    # A seed of our own making: numpy's way to find one touches half a megabyte.
+    RESEED = (lambda: numpy_random.seed(int.from_bytes(os.urandom(4), "little")),) if numpy_random else ()
     # A smaller stack for each thread, because stacks count as memory.
     threading.stack_size(1 << 20)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-    os.environ.update({"HOME": WORK, "TMPDIR": "/tmp", "LANG": "C.UTF-8"})
+    os.environ.update({"HOME": WORK, "TMPDIR": WORK + "/tmp", "LANG": "C.UTF-8"})
+    # The zygote runs without `site`, which is what makes these two in an ordinary interpreter.
+    builtins.exit = builtins.quit = sys.exit
     module = types.ModuleType("ordain", "What plan code can ask of its host.")
     module.call, module.HostError = call, HostError
     sys.modules["ordain"] = module
@@ -87,20 +104,31 @@ def receive():
 
 
 def _fill():
-    data = os.read(WIRE, 1 << 18)
-    if not data:
+    # Reading into one piece that is there already touches no new memory.
+    length = os.readv(WIRE, (_piece,))
+    if not length:
         os._exit(0)
-    _received.extend(data)
+    _received.extend(memoryview(_piece)[:length])
 
 
 def call(name, /, **arguments):
     """Calls a function of the host and returns its answer; raises HostError when the host refuses."""
-    payload = json.dumps({"name": name, "arguments": arguments}, allow_nan=False).encode()
+    global _awaited
+    if type(name) is not str:
+        raise TypeError("the name of a host function is a str")
+    # Strict about what the wire cannot carry: not-a-number, lone surrogates and unknown types raise here.
+    payload = json.dumps({"name": name, "arguments": arguments}, allow_nan=False, ensure_ascii=False).encode()
     if len(payload) > FRAME_BYTES_MAX:
         raise HostError("too_large", f"a call of {len(payload)} bytes is larger than a frame may be")
     with _call_lock:
+        # An exception, such as a signal handler's, may have left an earlier call before its answer came.
+        while _awaited:
+            receive()
+            _awaited -= 1
         send(CALL, payload)
+        _awaited = 1
         kind, reply = receive()
+        _awaited = 0
     if kind != REPLY:
         os._exit(72)
     reply = json.loads(reply)
@@ -113,15 +141,30 @@ def call(name, /, **arguments):
 
 
 def limit(job):
-    """Lowers this cell's limits to the job's. Hard limits cannot be raised again."""
-    for what, value in (
-        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"]),
-        (resource.RLIMIT_NPROC, job["processes"]),
+    """Lowers this cell's limits to the job's. A later job of a session cannot raise them again."""
+    global OPEN_RESERVE
+    for what, value, reserve in (
+        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES),
+        (resource.RLIMIT_NPROC, job["processes"], 0),
     ):
-        resource.setrlimit(what, (value, value))
+        if job["memory_bytes"]:
+            lower(what, value, reserve)
+        else:
+            # A rehearsal asks for no limit, so that the job that follows can have any.
+            lower(what, resource.getrlimit(what)[1], 0)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    OPEN_RESERVE = functools.partial(resource.setrlimit, resource.RLIMIT_DATA, (hard, hard))
     if job["cpu_seconds"]:
-        seconds = math.ceil(sum(os.times()[:2])) + job["cpu_seconds"]
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        lower(resource.RLIMIT_CPU, math.ceil(sum(os.times()[:2])) + job["cpu_seconds"], 0)
+
+
+def lower(what, value, reserve):
+    try:
+        resource.setrlimit(what, (value, value + reserve))
+    except ValueError:
+        # It is lower already, and the supervisor knows.
+        hard = resource.getrlimit(what)[1]
+        resource.setrlimit(what, (hard - reserve, hard))
 
 
 def new_namespace():
@@ -136,22 +179,38 @@ def new_namespace():
 
 
 def execute(source, name, namespace):
-    """Runs a program to its end, threads and exit handlers included. Returns (exit code, error or None)."""
+    """Runs a program. Returns (exit code, error or None, name of the limit behind the error or None)."""
     try:
         code = compile(source, name, "exec", dont_inherit=True)
         exec(code, namespace)
-        finish()
-        return 0, None
+        return 0, None, None
     except SystemExit as stop:
-        finish()
-        return exit_code(stop), None
+        return exit_code(stop), None, None
     except BaseException as error:
-        return 1, describe(error, source, name)
+        passed = limit_behind(error)
+        if passed == "memory":
+            OPEN_RESERVE()
+        return 1, describe(error, source, name), passed
+
+
+def limit_behind(error):
+    """The limit that an exception tells of; libraries have classes of their own for it."""
+    if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return "memory"
+    if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
+        return "processes"
+    return None
 
 
 def finish():
-    if threading.active_count() > 1:
-        threading._shutdown()
+    """What Python itself does when a program has ended, however it ended: waits for threads that are no daemons, then
+    runs exit handlers. A session has not ended, so its threads go on and its handlers never run."""
+    try:
+        if threading.active_count() > 1:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException as error:
+        describe(error, "", "")
 
 
 def exit_code(stop):
@@ -159,7 +218,10 @@ def exit_code(stop):
         return 0
     if isinstance(stop.code, int):
         return stop.code & 0xFF
-    print(text_of(stop.code), file=sys.stderr)
+    try:
+        print(text_of(stop.code), file=sys.stderr)
+    except BaseException:
+        pass
     return 1
 
 
@@ -196,7 +258,12 @@ def message_of(error):
 
 def text_of(value):
     """A bounded text of a value; its own `__str__` may do anything, so the caller guards the call."""
-    return str(value)[:MESSAGE_CHARACTERS_MAX].encode("utf-8", "backslashreplace").decode()
+    return clean(str(value)[:MESSAGE_CHARACTERS_MAX])
+
+
+def clean(text):
+    """The text with lone surrogates, which no frame can carry, escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -223,7 +290,7 @@ def plain(value, depth, budget):
         return value
     kind = type(value)
     if kind is str:
-        return value.encode("utf-8", "backslashreplace").decode()
+        return clean(value)
     if kind is int:
         return value if -(1 << 63) <= value < 1 << 64 else str(value)
     if kind is float:
@@ -231,7 +298,7 @@ def plain(value, depth, budget):
     if kind in (list, tuple, set, frozenset):
         return [plain(item, depth + 1, budget) for item in value]
     if isinstance(value, dict):
-        return {str(key): plain(item, depth + 1, budget) for key, item in dict.items(value)}
+        return {clean(str(key)): plain(item, depth + 1, budget) for key, item in dict.items(value)}
     return plain(convert(value), depth + 1, budget)
 
 
@@ -251,13 +318,14 @@ def convert(value):
 # --- the life of a cell ----------------------------------------------------------------------------------------------
 
 
-def main():
-    """Warms up, then serves one job, or a session's jobs until the supervisor ends it."""
+def main(is_idle):
+    """Warms up if it will be idle for a while, then serves one job, or a session's jobs until it is ended."""
     random.seed()
     for seed in RESEED:
         seed()
     tempfile._name_sequence = None
-    rehearse_quietly()
+    if is_idle:
+        rehearse(2)
     namespace = new_namespace()
     send(READY, b"")
     while True:
@@ -268,11 +336,7 @@ def main():
             continue
         if kind != JOB:
             os._exit(73)
-        length = struct.unpack_from("<I", payload)[0]
-        job = json.loads(payload[4 : 4 + length])
-        reply = run(job, payload[4 + length :].decode("utf-8", "replace"), namespace)
-        send(RESULT, reply)
-        if not job["session"]:
+        if not serve(payload, namespace):
             os._exit(0)
 
 
@@ -285,16 +349,46 @@ def make_files(names):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def run(job, source, namespace):
+def serve(payload, namespace):
+    """Runs the job of a frame and sends its result. Whether more jobs may follow."""
+    length = struct.unpack_from("<I", payload)[0]
+    job = json.loads(payload[4 : 4 + length])
+    source = payload[4 + length :].decode("utf-8", "replace")
     limit(job)
+    send(RESULT, run(job, source, namespace))
+    return job["session"]
+
+
+def run(job, source, namespace):
     namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
+    if job["tables"]:
+        namespace.update(TABLES.bind(call, job["tables"]))
+    if job["helpers"]:
+        code, error, passed = execute(job["helpers"], "helpers.py", namespace)
+        if error:
+            return reply_of(code, error, passed, {}, {}, [])
     namespace["__file__"] = name = job["name"]
-    code, error = execute(source, name, namespace)
+    code, error, passed = execute(source, name, namespace)
+    if not job["session"]:
+        finish()
     values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
     flush()
-    result = {"exit": code, "error": error, "values": values, "notes": notes}
-    return json.dumps(result, allow_nan=False).encode("utf-8", "backslashreplace")
+    return reply_of(code, error, passed, values, notes, job["collect"])
+
+
+def reply_of(code, error, passed, values, notes, names):
+    result = {"exit": code, "error": error, "limit": passed, "values": values, "notes": notes}
+    try:
+        payload = json.dumps(result, allow_nan=False).encode()
+        if len(payload) <= FRAME_BYTES_MAX:
+            return payload
+        reason = "the values together are larger than a frame may be"
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {message_of(error)}"
+    OPEN_RESERVE()
+    result |= {"values": {}, "notes": dict.fromkeys(names, reason)}
+    return json.dumps(result).encode()
 
 
 def flush():
@@ -305,24 +399,35 @@ def flush():
             pass
 
 
-def rehearse():
-    """Runs the profile's typical program once, so that its code and data exist before the first fork."""
-    real, sys.stdout = sys.stdout, io.StringIO()
-    try:
-        namespace = {"__name__": "__main__", "__builtins__": builtins}
-        execute(REHEARSAL, "rehearsal", namespace)
-        json.dumps({"exit": 0, "error": None, "values": {}, "notes": {}}).encode()
-    finally:
-        sys.stdout = real
+def rehearsal_frame():
+    """A frame with the rehearsal, as the supervisor would send it."""
+    job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
+    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": True}
+    header = json.dumps(job).encode()
+    payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
+    return HEADER.pack(len(payload), JOB) + payload
 
 
-def rehearse_quietly():
-    """Runs it again in the cell, through the same calls a job uses, so that the pages it touches are its own."""
-    out = os.dup(1)
+def rehearse(times):
+    """Runs the profile's typical program through the very calls that a job takes, with nowhere to speak to.
+
+    In the zygote, once, it makes the code and data that all cells share. In a cell it touches the pages that a job
+    will touch, so that the job finds them its own.
+    """
+    global WIRE
+    kept = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
     nothing = os.open("/dev/null", os.O_WRONLY)
-    os.dup2(nothing, 1)
-    execute(REHEARSAL, "rehearsal", {"__name__": "__main__", "__builtins__": builtins})
-    flush()
-    os.dup2(out, 1)
-    os.close(out)
+    for descriptor, _ in kept:
+        os.dup2(nothing, descriptor)
+    wire, WIRE = WIRE, nothing
+    main_module = sys.modules["__main__"]
+    namespace = new_namespace()
+    for _ in range(times):
+        _received.extend(rehearsal_frame())
+        serve(receive()[1], namespace)
+    sys.modules["__main__"] = main_module
+    WIRE = wire
+    for descriptor, copy in kept:
+        os.dup2(copy, descriptor)
+        os.close(copy)
     os.close(nothing)

@@ -49,6 +49,12 @@ def import_modules(names):
             raise SystemExit(f"cannot import {name}: {error}") from error
 
 
+def load(name, filename, source):
+    module = types.ModuleType(name)
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module
+
+
 def require_one_thread(proc_folder):
     """Forking a process with more than one thread is unsafe: the copy would inherit locks nobody releases."""
     tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc_folder)
@@ -73,7 +79,7 @@ def words(data):
 
 def start(control_socket, text, descriptors):
     settings = json.loads(text)
-    library, runner_source, entries, zygote_filter, cell_filter = descriptors
+    library, runner_source, tables_source, entries, zygote_filter, cell_filter = descriptors
     lockdown = ctypes.PyDLL(f"/proc/self/fd/{library}")
     os.close(library)
     lockdown.ordain_enter.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -87,7 +93,7 @@ def start(control_socket, text, descriptors):
     nothing = os.open("/dev/null", os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    runner_source, entries = read_all(runner_source), read_all(entries)
+    runner_source, tables_source, entries = map(read_all, (runner_source, tables_source, entries))
     zygote_filter, cell_filter = words(read_all(zygote_filter)), words(read_all(cell_filter))
 
     proc_folder = lockdown.ordain_enter(entries, len(entries))
@@ -102,10 +108,12 @@ def start(control_socket, text, descriptors):
 
     sys.path[:] = [path for path in sys.path if path] + settings["paths"]
     import_modules(settings["imports"])
-    runner = types.ModuleType("ordain_runner")
-    exec(compile(runner_source, "<ordain runner>", "exec"), runner.__dict__)
-    runner.prepare(settings)
-    runner.rehearse()
+    runner = load("ordain_runner", "<ordain runner>", runner_source)
+    tables = load("ordain_tables", "<ordain tables>", tables_source) if "tinydb" in sys.modules else None
+    runner.prepare(settings, tables)
+    # Often enough that the interpreter has specialised the code: it then runs quicker in every cell, and no cell has
+    # to copy pages because the interpreter is still counting in them.
+    runner.rehearse(100)
     gc.collect()
     gc.freeze()
     require_one_thread(proc_folder)
@@ -119,7 +127,7 @@ def start(control_socket, text, descriptors):
         fail(control, -code)
     after_fork()
     try:
-        runner.main()
+        runner.main(is_idle=code == 1)
     finally:
         os._exit(70)
 

@@ -11,9 +11,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ordain_types::Limits;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::io::Errno;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -63,20 +65,36 @@ impl Artifact {
 
     /// Writes it into a folder under its own name, whole or not at all. An existing file is never replaced.
     pub fn save(&self, folder: &Path) -> io::Result<PathBuf> {
+        // Several threads may save files of the same content, so each gets a partial file of its own.
+        static SAVED: AtomicU64 = AtomicU64::new(0);
+        let number = SAVED.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(&self.name);
-        let partial = folder.join(format!(".{}.{}.part", &self.sha256[..12], std::process::id()));
-        let saved = self.copy_to(&partial).and_then(|()| std::fs::hard_link(&partial, &path));
-        // The name is taken by linking, which fails if something of that name exists; the partial file always goes.
-        let removed = std::fs::remove_file(&partial);
-        saved.and(removed).map(|()| path)
+        let partial = folder.join(format!(".{}.{}-{number}.part", &self.sha256[..12], std::process::id()));
+        let mut target = File::create_new(&partial)?;
+        let saved = self.copy_to(&mut target).and_then(|()| take_name(&partial, &path));
+        if saved.is_err() {
+            let _ = std::fs::remove_file(&partial);
+        }
+        saved.map(|()| path)
     }
 
-    fn copy_to(&self, path: &Path) -> io::Result<()> {
-        let mut target = File::create_new(path)?;
+    fn copy_to(&self, target: &mut File) -> io::Result<()> {
         let mut content = &self.content;
         content.seek(SeekFrom::Start(0))?;
-        io::copy(&mut content.take(self.bytes), &mut target)?;
+        io::copy(&mut content.take(self.bytes), target)?;
         target.flush()
+    }
+}
+
+/// Gives a partial file its name, unless something has that name.
+fn take_name(partial: &Path, path: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, partial, CWD, path, RenameFlags::NOREPLACE) {
+        // A filesystem that knows no such renaming knows links.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            std::fs::hard_link(partial, path)?;
+            std::fs::remove_file(partial)
+        }
+        renamed => Ok(renamed?),
     }
 }
 
@@ -85,8 +103,8 @@ impl Artifact {
 pub(crate) struct Collected {
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) refused: Vec<Refusal>,
-    /// Whether a limit was passed.
-    pub(crate) is_over_limit: bool,
+    /// The limit that was passed first, in words.
+    pub(crate) over_limit: Option<String>,
 }
 
 /// How the content of an artifact is kept.
@@ -118,7 +136,7 @@ pub(crate) fn collect(work: &OwnedFd, limits: &Limits, keep: Keep) -> Collected 
     let seen_max = limits.artifacts as usize + ENTRIES_BEYOND_LIMIT;
     let mut names = entries(&folder, seen_max + 1).unwrap_or_default();
     if names.len() > seen_max {
-        collected.is_over_limit = true;
+        collected.pass_limit(format!("it left more than {} artifacts", limits.artifacts));
         collected.refuse(b"...", format!("more than {seen_max} files; the rest was not looked at"));
     }
     names.sort();
@@ -146,6 +164,10 @@ impl Collected {
         }
     }
 
+    fn pass_limit(&mut self, detail: String) {
+        self.over_limit.get_or_insert(detail);
+    }
+
     fn take(&mut self, folder: &OwnedFd, name: &[u8], limits: &Limits, room: &mut u64, keep: Keep) {
         let plain = match std::str::from_utf8(name).ok().map(name::problem) {
             Some(None) => std::str::from_utf8(name).unwrap_or_default(),
@@ -157,12 +179,12 @@ impl Collected {
             Err(reason) => return self.refuse(name, reason),
         };
         if self.artifacts.len() >= limits.artifacts as usize {
-            self.is_over_limit = true;
+            self.pass_limit(format!("it left more than {} artifacts", limits.artifacts));
             return self.refuse(name, format!("more than {} artifacts", limits.artifacts));
         }
         if bytes > *room {
-            self.is_over_limit = true;
             let limit = ordain_types::format_bytes(limits.artifact_bytes);
+            self.pass_limit(format!("it left artifacts of more than {limit} together"));
             return self.refuse(name, format!("artifacts together are larger than {limit}"));
         }
         match examine(file, plain, bytes, keep) {
@@ -177,7 +199,7 @@ impl Collected {
 
 /// Opens one entry if it is an ordinary file, and says how large it is.
 fn open_regular(folder: &OwnedFd, name: &str) -> Result<(File, u64), String> {
-    let unreadable = |error: rustix::io::Errno| format!("it could not be read: {error}");
+    let unreadable = |error: Errno| format!("it could not be read: {error}");
     let status = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(unreadable)?;
     let kind = match FileType::from_raw_mode(status.st_mode) {
         FileType::RegularFile => None,

@@ -80,36 +80,55 @@ impl Capture {
     }
 
     /// Takes what is there now, without waiting. Returns `false` when the limit is passed.
+    ///
+    /// It asks the kernel and not the runtime, which may not have heard yet of bytes that were written just before
+    /// the result.
     pub(crate) fn drain(&self, captured: &mut Captured, output: &mut dyn Output) -> bool {
-        self.read(Stream::Stdout, captured, output) & self.read(Stream::Stderr, captured, output)
+        [(Stream::Stdout, &self.stdout), (Stream::Stderr, &self.stderr)]
+            .map(|(stream, pipe)| {
+                let read = |piece: &mut [u8]| rustix::io::read(pipe, piece).map_err(io::Error::from);
+                read_all(read, stream, captured, output)
+            })
+            .into_iter()
+            .all(|is_within| is_within)
     }
 
-    /// Reads one stream until it would wait, ends, or passes the limit.
+    /// Reads one stream that the runtime says is ready.
     fn read(&self, stream: Stream, captured: &mut Captured, output: &mut dyn Output) -> bool {
         let pipe = match stream {
             Stream::Stdout => &self.stdout,
             Stream::Stderr => &self.stderr,
         };
-        let mut piece = [0; PIECE_BYTES];
-        loop {
-            match pipe.try_read(&mut piece) {
-                Ok(length) if length > 0 => {
-                    if !captured.take(stream, &piece[..length], output) {
-                        return false;
-                    }
-                    if length < piece.len() {
-                        return true;
-                    }
+        read_all(|piece| pipe.try_read(piece), stream, captured, output)
+    }
+}
+
+/// Reads one stream until it would wait, ends, or passes the limit.
+fn read_all(
+    mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+    stream: Stream,
+    captured: &mut Captured,
+    output: &mut dyn Output,
+) -> bool {
+    let mut piece = [0; PIECE_BYTES];
+    loop {
+        match read(&mut piece) {
+            Ok(length) if length > 0 => {
+                if !captured.take(stream, &piece[..length], output) {
+                    return false;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(_) | Err(_) => {
-                    match stream {
-                        Stream::Stdout => captured.is_stdout_open = false,
-                        Stream::Stderr => captured.is_stderr_open = false,
-                    }
+                if length < piece.len() {
                     return true;
                 }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => {
+                match stream {
+                    Stream::Stdout => captured.is_stdout_open = false,
+                    Stream::Stderr => captured.is_stderr_open = false,
+                }
+                return true;
             }
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_types::{Cause, Limits};
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use rustix::process::Signal;
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
@@ -16,16 +17,16 @@ use crate::capture::{Capture, Captured};
 use crate::error::CellError;
 use crate::host::{Host, HostFuture};
 use crate::job::{Job, Output};
-use crate::wire::{self, Claim, FrameBuffer, FromCell, JobHeader, WireError};
-use crate::zygote::{Ended, Zygote};
+use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
+use crate::zygote::{Ended, Purpose, Zygote};
 
 /// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
 /// milliseconds.
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
+/// How long a cell that has closed its wire may take to end.
+const LAST_BREATH_MAX: Duration = Duration::from_secs(1);
 /// How long the end of a cell that is ending is waited for.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
-/// How far the kernel's account of CPU time may lag behind its limit.
-const CPU_CLOCK_SLACK: Duration = Duration::from_millis(50);
 /// Host calls that one job may make.
 const HOST_CALLS_MAX: u64 = 10_000_000;
 
@@ -37,7 +38,8 @@ pub(crate) struct Cell {
     capture: Capture,
     process: OwnedFd,
     work: Arc<OwnedFd>,
-    ended: oneshot::Receiver<Ended>,
+    /// Until the end has been told.
+    ended: Option<oneshot::Receiver<Ended>>,
 }
 
 /// How a job ended, before artifacts are looked at.
@@ -50,6 +52,8 @@ pub(crate) struct Ran {
     pub(crate) detail: Option<String>,
     pub(crate) host_calls: u64,
     pub(crate) run: Duration,
+    /// Whether the cell was lost with its zygote before anything came out of it: nobody can tell that it ran.
+    pub(crate) is_lost_without_trace: bool,
 }
 
 /// Why the watch over a job stopped.
@@ -62,21 +66,39 @@ enum Stop {
     HostCalls,
 }
 
+/// What became of a cell whose wire closed.
+enum End {
+    /// The zygote has told how it ended.
+    Told(Ended),
+    /// The zygote is gone, and all its cells with it.
+    ZygoteLost,
+    /// It goes on without a wire.
+    OnlyWireClosed,
+}
+
 impl Cell {
     /// Orders a cell and waits until it has warmed up.
-    pub(crate) async fn start(zygote: &Zygote, work_bytes: u64) -> Result<Self, CellError> {
+    pub(crate) async fn start(zygote: &Zygote, work_bytes: u64, purpose: Purpose) -> Result<Self, CellError> {
+        // A cell that is not ready in time finds its wire closed and ends.
+        let started = tokio::time::timeout(READY_TIME_MAX, Self::start_now(zygote, work_bytes, purpose));
+        started.await.unwrap_or(Err(CellError::Lost))
+    }
+
+    async fn start_now(zygote: &Zygote, work_bytes: u64, purpose: Purpose) -> Result<Self, CellError> {
         let (ours, theirs) = wire_pair().map_err(CellError::host("make a wire"))?;
         let (capture, ends) = Capture::new().map_err(CellError::host("make output pipes"))?;
         let descriptors = [theirs.as_fd(), ends.stdout.as_fd(), ends.stderr.as_fd()];
-        let promises = zygote.order(work_bytes, descriptors)?;
+        let promises = zygote.order(work_bytes, purpose, descriptors)?;
         drop((theirs, ends));
-        let process = promises.process.await.map_err(|_| CellError::Lost)?;
+        let process = promises.process.await;
+        // Without a process there is no folder either, but there may be the reason.
         let work = promises.work.await.map_err(|_| CellError::Lost)??;
+        let process = process.map_err(|_| CellError::Lost)?;
         let frames = FrameBuffer::default();
         let mut cell =
-            Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: promises.ended };
-        match tokio::time::timeout(READY_TIME_MAX, cell.next_frame()).await {
-            Ok(Ok(Some(FromCell::Ready))) => Ok(cell),
+            Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: Some(promises.ended) };
+        match cell.next_frame().await {
+            Ok(Some(FromCell::Ready)) => Ok(cell),
             _ => Err(CellError::Lost),
         }
     }
@@ -108,9 +130,12 @@ impl Cell {
     }
 
     /// Whether it is still there, as far as its wire tells. An idle cell has nothing to say.
+    ///
+    /// It asks the kernel and not the runtime, which hears of a closed wire only in its next round.
     pub(crate) fn is_alive(&self) -> bool {
-        let mut byte = [0; 1];
-        matches!(self.wire.try_read(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let said = rustix::net::recv(&self.wire, &mut [0_u8; 1], flags);
+        self.frames.is_empty() && matches!(said, Err(Errno::AGAIN))
     }
 
     /// Runs one job to its end. `Err` means that the job did not reach the cell.
@@ -151,16 +176,14 @@ impl Cell {
                 Ok(Some(FromCell::Result(claim))) => return Stop::Result(claim),
                 Ok(Some(FromCell::Ready)) => return Stop::Protocol(WireError::OutOfTurn),
                 Ok(Some(FromCell::Call(call))) => {
-                    // A cell waits for the answer to its call, so a second call before that, or one while the job
-                    // is still being sent, is not of the runner's making.
-                    if !watch.outgoing.is_empty() {
-                        return Stop::Protocol(WireError::OutOfTurn);
+                    if let Some(stop) = watch.count_call() {
+                        return stop;
                     }
-                    watch.host_calls += 1;
-                    if watch.host_calls > HOST_CALLS_MAX {
-                        return Stop::HostCalls;
-                    }
-                    if let Some(stop) = self.answer(watch, host.call(call), output).await {
+                    let answer = match call {
+                        Ok(call) => host.call(call),
+                        Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
+                    };
+                    if let Some(stop) = self.answer(watch, answer, output).await {
                         return stop;
                     }
                     continue;
@@ -218,16 +241,20 @@ impl Cell {
             detail: None,
             host_calls: watch.host_calls,
             run,
+            is_lost_without_trace: false,
         };
         match stop {
             Stop::Result(claim) => {
-                ran.cause = claimed_cause(&claim);
+                (ran.cause, ran.detail) = claimed_cause(&claim, limits);
                 ran.claim = Some(claim);
                 return ran;
             }
             Stop::WireClosed => {
-                let ended = self.wait_end().await;
-                let (cause, signal, detail) = cause_of_end(ended, limits);
+                let end = self.wait_end().await;
+                let is_silent = ran.captured.stdout.is_empty() && ran.captured.stderr.is_empty();
+                ran.is_lost_without_trace =
+                    matches!(end, End::ZygoteLost) && is_silent && ran.host_calls == 0;
+                let (cause, signal, detail) = cause_of_end(end, limits);
                 (ran.cause, ran.signal, ran.detail) = (cause, signal, Some(detail));
             }
             Stop::Deadline => {
@@ -254,19 +281,26 @@ impl Cell {
     }
 
     /// Waits until the cell has ended by itself; kills it if it only closed its wire.
-    async fn wait_end(&mut self) -> Option<Ended> {
-        let grace = Duration::from_secs(1);
-        if let Ok(ended) = tokio::time::timeout(grace, &mut self.ended).await {
-            return ended.ok();
+    async fn wait_end(&mut self) -> End {
+        let Some(ended) = &mut self.ended else { return End::ZygoteLost };
+        match tokio::time::timeout(LAST_BREATH_MAX, ended).await {
+            Ok(told) => {
+                self.ended = None;
+                told.map_or(End::ZygoteLost, End::Told)
+            }
+            Err(_) => {
+                self.kill();
+                End::OnlyWireClosed
+            }
         }
-        self.kill();
-        None
     }
 
     /// Ends the cell and waits until nothing of it can change any more.
     pub(crate) async fn end(&mut self) {
         self.kill();
-        let _ = tokio::time::timeout(END_TIME_MAX, &mut self.ended).await;
+        if let Some(ended) = self.ended.take() {
+            let _ = tokio::time::timeout(END_TIME_MAX, ended).await;
+        }
     }
 
     /// Kills the cell at once, with all its threads.
@@ -326,6 +360,21 @@ struct Watch {
 }
 
 impl Watch {
+    /// Counts a call, unless it may not come now.
+    fn count_call(&mut self) -> Option<Stop> {
+        // A cell waits for the answer to its call, so a second call before that, or one while the job is still being
+        // sent, is not of the runner's making.
+        if !self.outgoing.is_empty() {
+            return Some(Stop::Protocol(WireError::OutOfTurn));
+        }
+        self.host_calls += 1;
+        if self.host_calls > HOST_CALLS_MAX {
+            return Some(Stop::HostCalls);
+        }
+        // Calls that come without a pause would otherwise never let the clock have its turn.
+        (Instant::now() >= self.deadline).then_some(Stop::Deadline)
+    }
+
     /// Sends what the wire takes now.
     fn send(&mut self, wire: &UnixStream) -> io::Result<()> {
         send_some(wire, &mut self.outgoing)
@@ -360,6 +409,8 @@ fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
         cpu_seconds: job.limits.cpu.map_or(0, |cpu| cpu.as_secs().max(1)),
         files: job.files.iter().map(|file| file.name.as_str()).collect(),
         values: &job.values,
+        tables: &job.tables,
+        helpers: &job.helpers,
         collect: &job.collect,
         session: job.session.is_some(),
     };
@@ -371,29 +422,37 @@ fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
 }
 
 /// What the code's own account of its end means.
-fn claimed_cause(claim: &Claim) -> Cause {
-    match &claim.error {
-        None if claim.exit == 0 => Cause::Ok,
-        Some(error) if error.kind == "MemoryError" => Cause::MemoryLimit,
-        Some(error) if error.kind == "RuntimeError" && error.message == "can't start new thread" => {
-            Cause::ProcessLimit
+fn claimed_cause(claim: &Claim, limits: &Limits) -> (Cause, Option<String>) {
+    match claim.limit.filter(|_| claim.error.is_some()) {
+        Some(ClaimedLimit::Memory) => {
+            let limit = ordain_types::format_bytes(limits.memory_bytes);
+            (Cause::MemoryLimit, Some(format!("it asked for more than {limit}")))
         }
-        _ => Cause::Error,
+        Some(ClaimedLimit::Processes) => {
+            (Cause::ProcessLimit, Some(format!("it started more than {} threads", limits.processes)))
+        }
+        None if claim.error.is_none() && claim.exit == 0 => (Cause::Ok, None),
+        None => (Cause::Error, None),
     }
 }
 
 /// What the kernel's account of a cell's end means, when there was no result.
-fn cause_of_end(ended: Option<Ended>, limits: &Limits) -> (Cause, Option<i32>, String) {
+fn cause_of_end(end: End, limits: &Limits) -> (Cause, Option<i32>, String) {
     const SIGKILL: i32 = 9;
     const SIGXCPU: i32 = 24;
-    let Some(Ended { status, cpu }) = ended else {
-        return (Cause::Crash, None, "its zygote was lost while it ran".to_owned());
+    let Ended { status, cpu } = match end {
+        End::Told(ended) => ended,
+        End::ZygoteLost => return (Cause::Crash, None, "its zygote was lost while it ran".to_owned()),
+        End::OnlyWireClosed => {
+            return (Cause::NoResult, None, "it closed its wire and gave no result".to_owned());
+        }
     };
     let signal = status & 0x7f;
     match signal {
         0 => (Cause::NoResult, None, format!("it exited with {} and gave no result", (status >> 8) & 0xff)),
-        // The kernel's clock for the limit and its account of the time differ by a tick or two.
-        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu + CPU_CLOCK_SLACK >= limit) => (
+        // The kernel enforces the limit by counting ticks and accounts by measuring, which may differ by much on a
+        // loaded or virtual machine. Nothing else kills at half the limit but a shortage of the whole machine.
+        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu * 2 >= limit) => (
             Cause::CpuLimit,
             Some(signal),
             format!("it used {} of CPU time", ordain_types::format_duration(cpu)),

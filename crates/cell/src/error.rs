@@ -84,7 +84,9 @@ impl CellError {
             Self::Lost => "the pool has already started anew: run it again",
             Self::Busy { .. } => "wait for running jobs to end, or raise the limit of waiting jobs",
             Self::Sessions { .. } => "end a session that is no longer needed",
-            Self::File { .. } => "give each file a plain, unique name and stay below the size limit",
+            Self::File { .. } => {
+                "check the path; each file needs a plain, unique name and a size below the limit"
+            }
             Self::Isolation { .. } => "run `ordain doctor` for how to get the missing layers",
             Self::Profile(error) => return error.hint(),
             Self::Host { .. } => return None,

@@ -20,9 +20,15 @@ use crate::isolation::{self, Level};
 use crate::job::{Execution, Job, Output, Timing};
 use crate::pool::Pool;
 use crate::profile::{self, DataDir, Profile};
-use crate::session::Sessions;
+use crate::session::{Session, Sessions};
 
 pub(crate) use profile_spec::bare_spec;
+
+/// How often a job is given to a cell before it is told that cells are lost.
+const TRIES: usize = 3;
+
+/// Input files, opened.
+type Opened = Vec<(String, std::fs::File)>;
 
 /// What running a job gives, when it is done.
 pub type ExecutionFuture<'a> = Pin<Box<dyn Future<Output = Result<Execution, CellError>> + Send + 'a>>;
@@ -190,27 +196,27 @@ impl LocalExecutor {
     async fn run_single(
         &self,
         pool: &Arc<Pool>,
-        opened: Vec<(String, std::fs::File)>,
+        opened: Opened,
         job: Job,
         host: &mut dyn Host,
         output: &mut dyn Output,
         started: Instant,
     ) -> Result<Execution, CellError> {
-        const TRIES: usize = 3;
-        let mut cell = pool.take(job.limits.work_bytes()).await?;
         let mut opened = Some(opened);
         for attempt in 1.. {
-            if let Some(opened) = opened.take() {
-                files::place(&mut cell, opened).await?;
-            }
-            let queue = started.elapsed();
-            match cell.run(&job, host, output).await {
-                Ok(ran) => return Ok(self.finish_single(cell, ran, &job, started, queue).await),
-                // The cell was lost before the job reached it, so another may have it.
-                Err(CellError::Lost) if attempt < TRIES => {
-                    cell = pool.take(job.limits.work_bytes()).await?;
-                    opened = Some(files::open(&job.files, &job.limits)?);
+            let ran = async {
+                let mut cell = pool.take(job.limits.work_bytes()).await?;
+                place_files(&mut cell, &mut opened, &job).await?;
+                let queue = started.elapsed();
+                Ok((cell.run(&job, host, output).await?, cell, queue))
+            };
+            match ran.await {
+                Ok((ran, ..)) if ran.is_lost_without_trace && attempt < TRIES => {}
+                Ok((ran, cell, queue)) => {
+                    return Ok(self.finish_single(cell, ran, &job, started, queue).await);
                 }
+                // The cell was lost before the job reached it, so another may have it.
+                Err(CellError::Lost) if attempt < TRIES => {}
                 Err(error) => return Err(error),
             }
         }
@@ -221,37 +227,38 @@ impl LocalExecutor {
         &self,
         name: &str,
         pool: &Arc<Pool>,
-        opened: Vec<(String, std::fs::File)>,
-        job: Job,
+        opened: Opened,
+        mut job: Job,
         host: &mut dyn Host,
         output: &mut dyn Output,
         started: Instant,
     ) -> Result<Execution, CellError> {
-        let session = self.sessions.get(name)?;
-        let mut kept = session.lock().await;
-        let mut cell = match kept.take() {
-            Some(cell) if cell.is_alive() => cell,
-            _ => pool.take(job.limits.work_bytes()).await?,
-        };
-        files::place(&mut cell, opened).await?;
-        let queue = started.elapsed();
-        let ran = cell.run(&job, host, output).await?;
-        let goes_on = ran.claim.is_some();
-        let collected = if goes_on {
-            cell.pause();
-            let collected = artifact::collect(cell.work(), &job.limits, Keep::Copy);
-            cell.resume();
-            collected
-        } else {
-            cell.end().await;
-            artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
-        };
-        if goes_on {
-            *kept = Some(cell);
-        } else {
-            self.sessions.forget(name);
+        let mut entered = self.sessions.enter(name).await?;
+        let asked = job.limits.clone();
+        let mut opened = Some(opened);
+        for attempt in 1.. {
+            let ran = async {
+                let mut session = match entered.place.take() {
+                    Some(session) if session.cell.is_alive() => session,
+                    _ => Session::new(pool.take(asked.work_bytes()).await?, &asked),
+                };
+                job.limits = session.lower(&asked);
+                place_files(&mut session.cell, &mut opened, &job).await?;
+                let queue = started.elapsed();
+                Ok((session.cell.run(&job, host, output).await?, session, queue))
+            };
+            match ran.await {
+                Ok((ran, session, queue)) => {
+                    let (collected, session) = leave(session, &ran, &job.limits).await;
+                    *entered.place = session;
+                    return Ok(self.execution(ran, collected, Vec::new(), &job, started, queue));
+                }
+                // The cell was lost before the job reached it: the session starts anew.
+                Err(CellError::Lost) if attempt < TRIES => {}
+                Err(error) => return Err(error),
+            }
         }
-        Ok(self.execution(ran, collected, Vec::new(), &job, started, queue))
+        unreachable!("the last attempt returns")
     }
 
     /// Ends a single-use cell and takes what it left.
@@ -263,13 +270,16 @@ impl LocalExecutor {
         started: Instant,
         queue: std::time::Duration,
     ) -> Execution {
+        let left_behind = artifact::left_behind(cell.work());
         // The usual job leaves nothing, and then nobody need wait for the cell to be gone.
-        let (collected, left_behind) = if artifact::is_empty(cell.work()) {
-            (Collected::default(), artifact::left_behind(cell.work()))
+        let collected = if artifact::is_empty(cell.work()) {
+            Collected::default()
         } else {
             cell.end().await;
-            (artifact::collect(cell.work(), &job.limits, Keep::Descriptor), Vec::new())
+            artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
         };
+        // Nor for its descriptors to be closed.
+        tokio::spawn(async move { drop(cell) });
         self.execution(ran, collected, left_behind, job, started, queue)
     }
 
@@ -286,9 +296,12 @@ impl LocalExecutor {
             Some(claim) => (Some(claim.exit), claim.error, claim.values, claim.notes),
             None => Default::default(),
         };
-        let is_over_limit = collected.is_over_limit && ran.cause == Cause::Ok;
+        let (cause, detail) = match collected.over_limit {
+            Some(detail) if ran.cause == Cause::Ok => (Cause::ArtifactLimit, Some(detail)),
+            _ => (ran.cause, ran.detail),
+        };
         Execution {
-            cause: if is_over_limit { Cause::ArtifactLimit } else { ran.cause },
+            cause,
             exit,
             signal: ran.signal,
             stdout: ran.captured.stdout,
@@ -300,7 +313,7 @@ impl LocalExecutor {
             artifacts: collected.artifacts,
             refused: collected.refused,
             left_behind,
-            detail: ran.detail,
+            detail,
             limits: job.limits.clone(),
             timing: Timing { queue, run: ran.run, total: started.elapsed() },
             isolation: self.level,
@@ -322,6 +335,30 @@ impl Executor for LocalExecutor {
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(self.sessions.end(name))
     }
+}
+
+/// Copies the job's files into a cell. They are opened again when an earlier cell was lost with them.
+async fn place_files(cell: &mut Cell, opened: &mut Option<Opened>, job: &Job) -> Result<(), CellError> {
+    let opened = match opened.take() {
+        Some(opened) => opened,
+        None => files::open(&job.files, &job.limits)?,
+    };
+    files::place(cell, opened).await
+}
+
+/// Takes what a session's job left. The session goes on unless its cell broke the rules or a limit.
+async fn leave(mut session: Session, ran: &Ran, limits: &Limits) -> (Collected, Option<Session>) {
+    if ran.claim.is_none() {
+        session.cell.end().await;
+        let mut collected = artifact::collect(session.cell.work(), limits, Keep::Descriptor);
+        session.keep_new(&mut collected.artifacts);
+        return (collected, None);
+    }
+    session.cell.pause();
+    let mut collected = artifact::collect(session.cell.work(), limits, Keep::Copy);
+    session.cell.resume();
+    session.keep_new(&mut collected.artifacts);
+    (collected, Some(session))
 }
 
 /// One more in a bounded count, for as long as it lives.

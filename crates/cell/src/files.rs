@@ -56,8 +56,10 @@ pub(crate) fn open(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, 
 
 fn open_one(file: &InputFile) -> io::Result<(File, u64)> {
     // Asking first keeps a pipe from blocking the open.
-    if !std::fs::metadata(&file.path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
+    let metadata = std::fs::metadata(&file.path)?;
+    if !metadata.is_file() {
+        let kind = if metadata.is_dir() { "it is a folder" } else { "it is not an ordinary file" };
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, kind));
     }
     let content = File::open(&file.path)?;
     let bytes = content.metadata()?.len();

@@ -23,14 +23,18 @@ enum Rule {
     Never(i32),
     /// When the argument, masked, is one of the values; otherwise the error.
     When { argument: u32, mask: u32, values: &'static [u32], otherwise: i32 },
-    /// When the argument, masked, is none of the values; otherwise the error.
-    Unless { argument: u32, mask: u32, values: &'static [u32], otherwise: i32 },
+    /// Unless the argument has all bits of one of these sets; then the error.
+    Unless { argument: u32, bits: &'static [u32], otherwise: i32 },
+    /// When the argument is none of the values; otherwise the error.
+    Except { argument: u32, values: &'static [u32], otherwise: i32 },
     /// When the 64-bit argument is zero; otherwise the error.
     WhenZero { argument: u32, otherwise: i32 },
 }
 
 const PROCESS_THREAD: u32 = 0x1_0000;
 const MAP_SHARED_ANONYMOUS: u32 = 0x21;
+const MAP_GROWS_DOWN: u32 = 0x100;
+const MAP_HUGE_PAGES: u32 = 0x4_0000;
 
 /// Calls whose arguments decide. They stand first, because the kernel caches the plain ones.
 const BY_ARGUMENT: &[(c_long, Rule)] = &[
@@ -39,20 +43,25 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
         libc::SYS_clone,
         Rule::When { argument: 0, mask: PROCESS_THREAD, values: &[PROCESS_THREAD], otherwise: libc::EPERM },
     ),
-    // Shared anonymous memory would not count against the memory limit.
+    // Shared anonymous memory, stacks that grow by themselves and huge pages would not count against the memory
+    // limit.
     (
         libc::SYS_mmap,
         Rule::Unless {
             argument: 3,
-            mask: MAP_SHARED_ANONYMOUS,
-            values: &[MAP_SHARED_ANONYMOUS],
+            bits: &[MAP_SHARED_ANONYMOUS, MAP_GROWS_DOWN, MAP_HUGE_PAGES],
             otherwise: libc::ENOMEM,
         },
     ),
     // A pair of connected sockets inside the cell is what event loops wake themselves with.
     (
         libc::SYS_socketpair,
-        Rule::When { argument: 0, mask: u32::MAX, values: &[libc::AF_UNIX as u32], otherwise: libc::EPERM },
+        Rule::When {
+            argument: 0,
+            mask: u32::MAX,
+            values: &[libc::AF_UNIX.cast_unsigned()],
+            otherwise: libc::EPERM,
+        },
     ),
     // On such a pair, and never to an address.
     (libc::SYS_sendto, Rule::WhenZero { argument: 4, otherwise: libc::EPERM }),
@@ -69,12 +78,7 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
     // Anything but larger pipes, which are memory of the kernel.
     (
         libc::SYS_fcntl,
-        Rule::Unless {
-            argument: 1,
-            mask: u32::MAX,
-            values: &[libc::F_SETPIPE_SZ as u32],
-            otherwise: libc::EPERM,
-        },
+        Rule::Except { argument: 1, values: &[libc::F_SETPIPE_SZ.cast_unsigned()], otherwise: libc::EPERM },
     ),
 ];
 
@@ -396,8 +400,21 @@ impl Rule {
             Self::When { argument, mask, values, otherwise } => {
                 compare(argument, mask, values, Action::Allow, Action::Refuse(otherwise))
             }
-            Self::Unless { argument, mask, values, otherwise } => {
-                compare(argument, mask, values, Action::Refuse(otherwise), Action::Allow)
+            Self::Except { argument, values, otherwise } => {
+                compare(argument, u32::MAX, values, Action::Refuse(otherwise), Action::Allow)
+            }
+            Self::Unless { argument, bits, otherwise } => {
+                let mut program = Vec::new();
+                for set in bits {
+                    program.extend([
+                        instruction(LOAD, 0, 0, ARGUMENTS_AT + 8 * argument),
+                        instruction(AND, 0, 0, *set),
+                        instruction(JUMP_EQUAL, 0, 1, *set),
+                        answer(Action::Refuse(otherwise)),
+                    ]);
+                }
+                program.push(answer(Action::Allow));
+                program
             }
             Self::WhenZero { argument, otherwise } => {
                 let at = ARGUMENTS_AT + 8 * argument;
@@ -519,6 +536,14 @@ mod tests {
         let filter = zygote_filter();
         assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x22, u64::MAX, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x21, u64::MAX, 0]), refused(libc::ENOMEM));
+        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x122, u64::MAX, 0]), refused(libc::ENOMEM));
+        assert_eq!(
+            judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x4_0022, u64::MAX, 0]),
+            refused(libc::ENOMEM)
+        );
+        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 1, 0x1, 5, 0]), ALLOWED);
+        assert_eq!(judge(&filter, libc::SYS_fcntl, [0, 1031, 0, 0, 0, 0]), refused(libc::EPERM));
+        assert_eq!(judge(&filter, libc::SYS_fcntl, [0, 3, 0, 0, 0, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_socketpair, [1, 1, 0, 0, 0, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_socketpair, [2, 1, 0, 0, 0, 0]), refused(libc::EPERM));
         assert_eq!(judge(&filter, libc::SYS_sendto, [3, 0, 1, 0, 0, 0]), ALLOWED);

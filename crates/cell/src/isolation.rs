@@ -8,7 +8,7 @@ use crate::cell::Cell;
 use crate::error::CellError;
 use crate::executor;
 use crate::profile::Interpreter;
-use crate::zygote::Zygote;
+use crate::zygote::{Purpose, Zygote};
 
 /// How well cells are isolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -164,7 +164,7 @@ async fn trial(interpreter: &Interpreter) -> Layer {
     let started = std::time::Instant::now();
     let spec = executor::bare_spec(interpreter);
     let outcome = match Zygote::start(&spec).await {
-        Ok(zygote) => Cell::start(&zygote, 1 << 20).await.map(drop),
+        Ok(zygote) => Cell::start(&zygote, 1 << 20, Purpose::Job).await.map(drop),
         Err(error) => Err(error),
     };
     match outcome {

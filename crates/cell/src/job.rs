@@ -27,6 +27,10 @@ pub struct Job {
     pub files: Vec<InputFile>,
     /// Variables that it finds set.
     pub values: Map<String, Value>,
+    /// Tables that it finds as `<name>_tbl`; what it asks of them reaches the host as `table.…` calls.
+    pub tables: Vec<String>,
+    /// Code of the workspace's owner that runs first and defines functions for it.
+    pub helpers: String,
     /// Variables whose values it gives back.
     pub collect: Vec<String>,
     /// The session whose state it shares, if any.
@@ -43,6 +47,8 @@ impl Job {
             limits: Limits::default(),
             files: Vec::new(),
             values: Map::new(),
+            tables: Vec::new(),
+            helpers: String::new(),
             collect: Vec::new(),
             session: None,
         }

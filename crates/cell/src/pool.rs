@@ -2,15 +2,19 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::cell::Cell;
 use crate::error::CellError;
-use crate::zygote::{Zygote, ZygoteSpec, lock};
+use crate::zygote::{Purpose, Zygote, ZygoteSpec, lock};
 
 /// How often in a row a zygote or a cell may fail before the failure is told.
 const FAILURES_MAX: u32 = 3;
+
+/// How long a taken cell is waited for before its successor is made.
+const REFILL_DELAY: Duration = Duration::from_millis(2);
 
 /// The idle cells of one profile, and the zygote they come from.
 #[derive(Debug)]
@@ -47,17 +51,17 @@ impl Pool {
     }
 
     /// A cell that is ready: an idle one where there is one, otherwise the next that becomes ready. A job with a work
-    /// folder of another size gets a cell made for it.
+    /// folder of another size, and any job where no cells are made ahead, gets a cell made for it.
     pub(crate) async fn take(self: &Arc<Self>, work_bytes: u64) -> Result<Cell, CellError> {
-        if work_bytes != self.work_bytes {
-            let zygote = self.zygote().await?;
-            return Cell::start(&zygote, work_bytes).await;
+        if work_bytes != self.work_bytes || self.idle_max == 0 {
+            return self.fresh(work_bytes).await;
         }
-        let _waiting = Waiting::new(self);
+        let waiting = Waiting::new(self);
         loop {
             let changed = self.changed.notified();
             if let Some(taken) = self.take_idle() {
-                self.refill();
+                drop(waiting);
+                self.refill_later();
                 return taken;
             }
             self.refill();
@@ -67,7 +71,7 @@ impl Pool {
 
     /// A cell made on demand, past the idle ones.
     pub(crate) async fn fresh(self: &Arc<Self>, work_bytes: u64) -> Result<Cell, CellError> {
-        Cell::start(&*self.zygote().await?, work_bytes).await
+        Cell::start(&*self.zygote().await?, work_bytes, Purpose::Job).await
     }
 
     /// Makes idle cells ahead of demand, and waits until there are that many.
@@ -100,11 +104,19 @@ impl Pool {
             state.is_closed = true;
             state.idle.clear();
         }
-        if let Some(zygote) = self.zygote.lock().await.take() {
-            // Ending waits for the process, which must not hold up other tasks. A cell that is just being made holds
-            // the zygote too, so that dropping this hold on it would end nothing yet.
-            let _ = tokio::task::spawn_blocking(move || zygote.end()).await;
+        self.changed.notify_waiters();
+        let Some(zygote) = self.zygote.lock().await.take() else { return };
+        // Cells that are still being made are lost with it, and hold it until they know.
+        zygote.shut_down();
+        loop {
+            let changed = self.changed.notified();
+            if lock(&self.state).starting == 0 {
+                break;
+            }
+            changed.await;
         }
+        // Ending waits for the process, which must not hold up other tasks.
+        let _ = tokio::task::spawn_blocking(move || drop(zygote)).await;
     }
 
     /// The number of the zygote's outer process, if it runs.
@@ -114,13 +126,26 @@ impl Pool {
 
     fn take_idle(&self) -> Option<Result<Cell, CellError>> {
         let mut state = lock(&self.state);
-        while let Some(cell) = state.idle.pop_front() {
+        while let Some(cell) = state.idle.pop_back() {
             // A cell whose zygote was killed is of no use; the next one may be.
             if cell.is_alive() {
                 return Some(Ok(cell));
             }
         }
-        state.failure.take().map(Err)
+        let failure = state.failure.take();
+        failure.or(state.is_closed.then_some(CellError::Lost)).map(Err)
+    }
+
+    /// Makes up for a cell that was taken, but not at once: the job that took it comes first, and most are done
+    /// sooner than a fork.
+    fn refill_later(self: &Arc<Self>) {
+        let pool = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(REFILL_DELAY).await;
+            if let Some(pool) = pool.upgrade() {
+                pool.refill();
+            }
+        });
     }
 
     /// Starts as many cells as are missing, in the background.
@@ -128,7 +153,7 @@ impl Pool {
         let mut state = lock(&self.state);
         while !state.is_closed
             && state.failure.is_none()
-            && state.idle.len() + state.starting < self.idle_max.max(1) + state.waiting.saturating_sub(1)
+            && state.idle.len() + state.starting < self.idle_max + state.waiting
         {
             state.starting += 1;
             let pool = Arc::clone(self);
@@ -138,7 +163,7 @@ impl Pool {
 
     async fn add(self: Arc<Self>) {
         let started = match self.zygote().await {
-            Ok(zygote) => Cell::start(&zygote, self.work_bytes).await,
+            Ok(zygote) => Cell::start(&zygote, self.work_bytes, Purpose::Idle).await,
             Err(error) => Err(error),
         };
         let mut state = lock(&self.state);
@@ -165,10 +190,8 @@ impl Pool {
     /// The zygote, started anew if there is none or it was lost.
     async fn zygote(&self) -> Result<Arc<Zygote>, CellError> {
         let mut zygote = self.zygote.lock().await;
-        if lock(&self.state).is_closed {
-            return Err(CellError::Lost);
-        }
         match &*zygote {
+            _ if lock(&self.state).is_closed => Err(CellError::Lost),
             Some(zygote) if !zygote.is_lost() => Ok(Arc::clone(zygote)),
             _ => {
                 let started = Arc::new(Zygote::start(&self.spec).await?);

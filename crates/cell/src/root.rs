@@ -12,10 +12,20 @@ const LIBRARIES: [&str; 5] = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib6
 const OTHERS: [&str; 3] = ["/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/ld.so.conf"];
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
-/// Encodes the root for an interpreter whose files lie in `folders`.
-pub(crate) fn encode(folders: &[PathBuf]) -> Vec<u8> {
+/// Where a cell finds its profile's packages, wherever they lie on the host.
+pub(crate) const PACKAGES: &str = "/packages";
+
+/// Encodes the root for an interpreter whose files lie in `folders`, with the packages of a profile.
+pub(crate) fn encode(folders: &[PathBuf], packages: Option<&Path>) -> Vec<u8> {
     let mut root = Root::default();
     root.add_made();
+    // An interpreter that lies below /tmp needs the folder itself; programs then find `TMPDIR` only.
+    if !folders.iter().any(|folder| folder.starts_with("/tmp")) {
+        root.add(&Entry::Link { path: c"/tmp", target: c"/work/tmp" });
+    }
+    if let Some(source) = packages.and_then(|packages| c_string(packages.as_os_str())) {
+        root.add(&Entry::Folder { path: c"/packages", source: &source });
+    }
     for path in LIBRARIES.iter().map(Path::new).chain(folders.iter().map(PathBuf::as_path)) {
         root.add_path(path);
     }
@@ -35,7 +45,6 @@ impl Root {
     /// What is made rather than taken from the host.
     fn add_made(&mut self) {
         self.add(&Entry::Empty { path: c"/work" });
-        self.add(&Entry::Link { path: c"/tmp", target: c"/work/tmp" });
         // A user exists, so that libraries that ask for its name and home get an answer.
         self.add(&Entry::Text { path: c"/etc/passwd", text: c"cell:x:1000:1000:cell:/work:/nonexistent\n" });
         self.add(&Entry::Text { path: c"/etc/group", text: c"cell:x:1000:\n" });
@@ -53,7 +62,7 @@ impl Root {
             }
         } else if metadata.is_dir() {
             self.folders.push(path.to_owned());
-            self.add(&Entry::Folder { path: &text });
+            self.add(&Entry::Folder { path: &text, source: &text });
         } else {
             self.add(&Entry::File { path: &text });
         }
@@ -81,12 +90,12 @@ mod tests {
 
     #[test]
     fn a_folder_inside_another_is_not_bound_twice_and_home_is_never_bound() {
-        let encoded = encode(&[PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib/python3")]);
+        let encoded = encode(&[PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib/python3")], None);
         let mut entries = Entries::new(&encoded);
         let bound: Vec<_> = entries
             .by_ref()
             .filter_map(|entry| match entry {
-                Entry::Folder { path } => Some(path.to_str().unwrap().to_owned()),
+                Entry::Folder { path, .. } => Some(path.to_str().unwrap().to_owned()),
                 _ => None,
             })
             .collect();

@@ -28,8 +28,8 @@ pub(crate) enum FromCell {
     Ready,
     /// The code came to its end. A claim.
     Result(Box<Claim>),
-    /// The code calls its host.
-    Call(HostCall),
+    /// The code calls its host; or it did so with proper arguments that are more than is read here, and why.
+    Call(Result<HostCall, HostError>),
 }
 
 /// What a cell says about the end of its job.
@@ -38,8 +38,18 @@ pub(crate) enum FromCell {
 pub(crate) struct Claim {
     pub(crate) exit: i32,
     pub(crate) error: Option<Raised>,
+    /// The limit that the exception tells of.
+    pub(crate) limit: Option<ClaimedLimit>,
     pub(crate) values: Map<String, Value>,
     pub(crate) notes: Map<String, Value>,
+}
+
+/// A limit that code can run into and then report itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ClaimedLimit {
+    Memory,
+    Processes,
 }
 
 /// The part of a job that travels beside its code.
@@ -51,6 +61,8 @@ pub(crate) struct JobHeader<'a> {
     pub(crate) cpu_seconds: u64,
     pub(crate) files: Vec<&'a str>,
     pub(crate) values: &'a Map<String, Value>,
+    pub(crate) tables: &'a [String],
+    pub(crate) helpers: &'a str,
     pub(crate) collect: &'a [String],
     pub(crate) session: bool,
 }
@@ -58,7 +70,7 @@ pub(crate) struct JobHeader<'a> {
 /// Why a frame did not read. The text is the supervisor's own; nothing of the frame is repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WireError {
-    #[error("a frame of {0} bytes is larger than a frame may be")]
+    #[error("a frame of {0} bytes, more than a frame may have")]
     TooLarge(usize),
     #[error("a frame of unknown kind")]
     UnknownKind,
@@ -78,6 +90,11 @@ impl FrameBuffer {
     /// Takes bytes as they came.
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Whether nothing has come that was not taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     /// The next whole frame, if there is one.
@@ -108,9 +125,23 @@ fn decode(kind: u8, payload: &[u8]) -> Result<FromCell, WireError> {
         RESULT => serde_json::from_slice(payload)
             .map(|claim| FromCell::Result(Box::new(claim)))
             .map_err(|_| WireError::Malformed),
-        CALL => serde_json::from_slice(payload).map(FromCell::Call).map_err(|_| WireError::Malformed),
+        CALL => match serde_json::from_slice(payload) {
+            Ok(call) => Ok(FromCell::Call(Ok(call))),
+            Err(error) if is_beyond_reading(&error) => {
+                let message = "the arguments nest too deep, or hold a number that is too large";
+                Ok(FromCell::Call(Err(HostError::new("malformed", message))))
+            }
+            Err(_) => Err(WireError::Malformed),
+        },
         _ => Err(WireError::Malformed),
     }
+}
+
+/// Whether an honest cell could have sent this: JSON that nests deeper, or has a larger number, than is read here.
+/// The library tells these two apart from garbage by their text alone.
+fn is_beyond_reading(error: &serde_json::Error) -> bool {
+    let text = error.to_string();
+    text.starts_with("recursion limit exceeded") || text.starts_with("number out of range")
 }
 
 /// The names of a job's files as they travel.
@@ -180,7 +211,7 @@ mod tests {
             assert!(buffer.next().unwrap().is_none());
         }
         buffer.extend(&whole[whole.len() - 1..]);
-        assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(call))) if call.name == "x"));
+        assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Ok(call)))) if call.name == "x"));
         assert!(buffer.next().unwrap().is_none());
     }
 
@@ -194,19 +225,31 @@ mod tests {
     #[test]
     fn garbage_is_refused_and_never_a_panic() {
         let forged = br#"{"exit":0,"error":null,"values":{},"notes":{},"cause":"FORGED"}"#;
-        let deep = "[".repeat(100_000);
         for bytes in [
             frame(b'?', b""),
             frame(RESULT, b"{}"),
             frame(RESULT, forged),
             frame(RESULT, b"\xff\xfe"),
-            frame(CALL, deep.as_bytes()),
+            frame(CALL, b"[["),
             frame(READY, b"not empty"),
             frame(JOB, b""),
         ] {
             let mut buffer = FrameBuffer::default();
             buffer.extend(&bytes);
             assert!(buffer.next().is_err());
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_too_deep_or_too_large_a_number_is_no_garbage() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let large = format!("1{}", "0".repeat(400));
+        for value in [deep, large] {
+            let call = format!(r#"{{"name":"x","arguments":{{"value":{value}}}}}"#);
+            let mut buffer = FrameBuffer::default();
+            buffer.extend(&frame(CALL, call.as_bytes()));
+            assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Err(_))))), "{call}");
+            assert!(buffer.is_empty());
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,6 +29,7 @@ use crate::filter;
 static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so"));
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
+static TABLES_SOURCE: &str = include_str!("../python/tables.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.
@@ -66,6 +68,15 @@ pub(crate) struct Zygote {
     process: Mutex<Child>,
     cells: Arc<Cells>,
     next_cell: AtomicU64,
+}
+
+/// What a cell is ordered for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To wait for a job: it warms up first.
+    Idle,
+    /// For a job that waits already: warming up would only be waited for.
+    Job,
 }
 
 /// How a cell ended, as the zygote saw it.
@@ -131,10 +142,12 @@ impl Zygote {
     pub(crate) fn order(
         &self,
         work_bytes: u64,
+        purpose: Purpose,
         descriptors: [BorrowedFd<'_>; 3],
     ) -> Result<Promises, CellError> {
         let cell = self.next_cell.fetch_add(1, Ordering::Relaxed);
-        let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false };
+        let is_idle = purpose == Purpose::Idle;
+        let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false, is_idle };
         let promises = self.cells.expect(cell);
         send_with(self.control.as_fd(), &order.encode(), &descriptors).map_err(|_| CellError::Lost)?;
         if self.is_lost() {
@@ -143,17 +156,15 @@ impl Zygote {
         Ok(promises)
     }
 
+    /// Tells the zygote to end, and with it every cell.
+    pub(crate) fn shut_down(&self) {
+        // This works even while the listener still holds the socket.
+        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
+    }
+
     /// Whether the zygote is gone.
     pub(crate) fn is_lost(&self) -> bool {
         self.cells.is_lost.load(Ordering::Acquire)
-    }
-
-    /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind, whoever
-    /// else still holds it.
-    pub(crate) fn end(&self) {
-        // Shutting the socket down works even while the listener still holds it.
-        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
-        reap(&mut lock(&self.process));
     }
 
     /// The outer process's number, for tests and measurements.
@@ -163,8 +174,10 @@ impl Zygote {
 }
 
 impl Drop for Zygote {
+    /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind.
     fn drop(&mut self) {
-        self.end();
+        self.shut_down();
+        reap(&mut lock(&self.process));
     }
 }
 
@@ -192,8 +205,12 @@ impl Cells {
                 sender.zip(descriptor).map(|(sender, work)| sender.send(Ok(work)));
             }
             Report::Failed { cell, step, errno } => {
-                let sender = waiting.get_mut(&cell).and_then(|it| it.work.take());
-                sender.map(|sender| sender.send(Err(jail_error(step, errno))));
+                let Some(it) = waiting.get_mut(&cell) else { return };
+                it.work.take().map(|sender| sender.send(Err(jail_error(step, errno))));
+                // A cell that was not even forked has no process and no end that could be told.
+                if it.process.is_some() {
+                    waiting.remove(&cell);
+                }
             }
             Report::Ended { cell, status, cpu_us, .. } => {
                 let ended = Ended { status, cpu: Duration::from_micros(cpu_us) };
@@ -252,6 +269,8 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
         ("HOME", "/work"),
         ("LANG", "C.UTF-8"),
     ]);
+    // A group of its own, so that Ctrl-C at the terminal reaches the supervisor alone, which then ends the cells.
+    command.process_group(0);
     command.current_dir("/").stdin(Stdio::from(control)).stdout(Stdio::null()).stderr(Stdio::piped());
     let failed = |source| CellError::Start { interpreter: spec.interpreter.display().to_string(), source };
     command.spawn().map_err(failed)
@@ -261,7 +280,8 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
 fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let filters = [filter::zygote_filter(), filter::cell_filter()]
         .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
-    let parts = [LOCKDOWN, RUNNER_SOURCE.as_bytes(), &spec.root, &filters[0], &filters[1]];
+    let parts =
+        [LOCKDOWN, RUNNER_SOURCE.as_bytes(), TABLES_SOURCE.as_bytes(), &spec.root, &filters[0], &filters[1]];
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;
@@ -362,4 +382,31 @@ fn reap(process: &mut Child) {
 /// A lock whose holder panicked still guards whole data: every change under it is a single step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_refused_fork_is_told_to_whoever_waits() {
+        let cells = Cells::default();
+        let promises = cells.expect(7);
+        let step = Step::CloneCell as u8;
+        cells.tell(Report::Failed { cell: 7, step, errno: libc::EAGAIN }, None);
+        assert!(promises.process.await.is_err(), "no process will ever be told");
+        let error = promises.work.await.unwrap().unwrap_err();
+        assert!(error.to_string().starts_with("failed to fork a cell with its namespaces: "), "{error}");
+        assert!(lock(&cells.waiting).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_lost_zygote_is_told_to_whoever_waits() {
+        let cells = Cells::default();
+        let promises = cells.expect(7);
+        cells.lose();
+        assert!(
+            promises.process.await.is_err() && promises.work.await.is_err() && promises.ended.await.is_err()
+        );
+    }
 }

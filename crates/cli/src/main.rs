@@ -2,6 +2,7 @@
 
 mod commands;
 mod failure;
+mod verification;
 
 use std::{
     io::{self, Write},
@@ -19,6 +20,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(commands::bench::Args),
+    Demo(commands::demo::Args),
+    Doctor(commands::doctor::Args),
     Exec(commands::exec::Args),
     Python(commands::python::Args),
 }
@@ -26,6 +30,9 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Bench(args) => commands::bench::run(args),
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
         Command::Exec(args) => commands::exec::run(args),
         Command::Python(args) => commands::python::run(args),
     };

@@ -99,17 +99,22 @@ fn hand_over_work(control: c_int, cell: u64) -> Outcome<()> {
 
 fn limit_resources(order: &Order) -> Result<(), i32> {
     const RLIMIT_FSIZE: c_int = 1;
+    const RLIMIT_STACK: c_int = 3;
     const RLIMIT_CORE: c_int = 4;
     const RLIMIT_NOFILE: c_int = 7;
     const RLIMIT_MEMLOCK: c_int = 8;
+    const RLIMIT_SIGPENDING: c_int = 11;
     const RLIMIT_MSGQUEUE: c_int = 12;
     const RLIMIT_NICE: c_int = 13;
     const RLIMIT_RTPRIO: c_int = 14;
     for (resource, value) in [
         (RLIMIT_FSIZE, order.work_bytes),
+        // The stack does not count as data, so it has a limit of its own.
+        (RLIMIT_STACK, 16 << 20),
         (RLIMIT_CORE, 0),
         (RLIMIT_NOFILE, 256),
         (RLIMIT_MEMLOCK, 0),
+        (RLIMIT_SIGPENDING, 256),
         (RLIMIT_MSGQUEUE, 0),
         (RLIMIT_NICE, 0),
         (RLIMIT_RTPRIO, 0),

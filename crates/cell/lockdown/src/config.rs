@@ -10,8 +10,10 @@ use core::ffi::CStr;
 pub enum Entry<'a> {
     /// Binds a folder of the host, read-only.
     Folder {
-        /// The path on the host and in the root.
+        /// The path in the root.
         path: &'a CStr,
+        /// The path on the host.
+        source: &'a CStr,
     },
     /// Binds a single file or device of the host.
     File {
@@ -73,7 +75,7 @@ impl<'a> Iterator for Entries<'a> {
         let entry = (|| {
             let path = self.string()?;
             Some(match kind {
-                b'd' => Entry::Folder { path },
+                b'd' => Entry::Folder { path, source: self.string()? },
                 b'f' => Entry::File { path },
                 b'l' => Entry::Link { path, target: self.string()? },
                 b'e' => Entry::Empty { path },
@@ -92,7 +94,7 @@ impl Entry<'_> {
     /// The kind byte and the strings of the record.
     pub fn parts(&self) -> (u8, &CStr, Option<&CStr>) {
         match *self {
-            Self::Folder { path } => (b'd', path, None),
+            Self::Folder { path, source } => (b'd', path, Some(source)),
             Self::File { path } => (b'f', path, None),
             Self::Link { path, target } => (b'l', path, Some(target)),
             Self::Empty { path } => (b'e', path, None),
@@ -107,8 +109,8 @@ mod tests {
 
     #[test]
     fn entries_read_back_and_garbage_stops_the_reading() {
-        let mut entries = Entries::new(b"d/usr\0l/bin\0usr/bin\0t/etc/passwd\0x\0");
-        assert_eq!(entries.next(), Some(Entry::Folder { path: c"/usr" }));
+        let mut entries = Entries::new(b"d/packages\0/srv/site\0l/bin\0usr/bin\0t/etc/passwd\0x\0");
+        assert_eq!(entries.next(), Some(Entry::Folder { path: c"/packages", source: c"/srv/site" }));
         assert_eq!(entries.next(), Some(Entry::Link { path: c"/bin", target: c"usr/bin" }));
         assert_eq!(entries.next(), Some(Entry::Text { path: c"/etc/passwd", text: c"x" }));
         assert!(entries.is_finished());

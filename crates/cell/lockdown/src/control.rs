@@ -20,6 +20,8 @@ pub struct Order {
     pub work_inodes: u64,
     /// Whether the cell gets a network namespace of its own instead of the zygote's empty one.
     pub own_network: bool,
+    /// Whether the cell will be idle for a while, and so should warm up before it reports.
+    pub is_idle: bool,
 }
 
 /// What the zygote and its cells tell the supervisor.
@@ -65,6 +67,7 @@ impl Order {
         let mut message = [0; MESSAGE_BYTES];
         message[0] = b'o';
         message[1] = u8::from(self.own_network);
+        message[2] = u8::from(self.is_idle);
         put(&mut message, 8, self.cell);
         put(&mut message, 16, self.work_bytes);
         put(&mut message, 24, self.work_inodes);
@@ -82,6 +85,7 @@ impl Order {
             work_bytes: get(message, 16),
             work_inodes: get(message, 24),
             own_network: message[1] != 0,
+            is_idle: message[2] != 0,
         })
     }
 }
@@ -151,7 +155,8 @@ mod tests {
 
     #[test]
     fn messages_read_back_as_written() {
-        let order = Order { cell: 7, work_bytes: 1 << 40, work_inodes: 4096, own_network: true };
+        let order =
+            Order { cell: 7, work_bytes: 1 << 40, work_inodes: 4096, own_network: true, is_idle: true };
         assert_eq!(Order::decode(&order.encode()), Some(order));
         for report in [
             Report::Serving,

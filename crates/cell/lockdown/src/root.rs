@@ -70,22 +70,22 @@ fn make(entry: Entry<'_>) -> Outcome<()> {
             let written = if text.is_empty() { Ok(()) } else { sys::write(file, text.to_bytes()) };
             sys::close(file).and(written).at(Step::Populate)
         }
-        Entry::Folder { path } => {
+        Entry::Folder { path, source } => {
             make_folder(path).at(Step::Populate)?;
-            bind(path, ATTRIBUTE_READ_ONLY | ATTRIBUTE_NOSUID | ATTRIBUTE_NODEV)
+            bind(source, path, ATTRIBUTE_READ_ONLY | ATTRIBUTE_NOSUID | ATTRIBUTE_NODEV)
         }
         Entry::File { path } => {
             let file = create(path).at(Step::Populate)?;
             sys::close(file).at(Step::Populate)?;
             // A device stays usable (no NODEV); writing to it is a matter for Landlock.
-            bind(path, ATTRIBUTE_NOSUID)
+            bind(path, path, ATTRIBUTE_NOSUID)
         }
     }
 }
 
-fn bind(path: &CStr, attributes: u64) -> Outcome<()> {
+fn bind(source: &CStr, path: &CStr, attributes: u64) -> Outcome<()> {
     let mut buffer = [0; PATH_BYTES_MAX];
-    let source = join(OLD_ROOT, path, &mut buffer).ok_or(Failure { step: Step::Bind, errno: EINVAL })?;
+    let source = join(OLD_ROOT, source, &mut buffer).ok_or(Failure { step: Step::Bind, errno: EINVAL })?;
     sys::mount(Some(source), path, None, MS_BIND | MS_REC, None).at(Step::Bind)?;
     sys::add_mount_attributes(path, attributes).at(Step::Bind)
 }

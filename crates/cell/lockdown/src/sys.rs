@@ -24,6 +24,8 @@ pub const EINVAL: i32 = 22;
 pub const EEXIST: i32 = 17;
 /// `EINTR`.
 pub const EINTR: i32 = 4;
+/// Not permitted.
+pub const EPERM: i32 = 1;
 
 unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
@@ -37,6 +39,7 @@ mod number {
     pub(super) const WRITE: c_long = 1;
     pub(super) const SENDMSG: c_long = 46;
     pub(super) const RECVMSG: c_long = 47;
+    pub(super) const READ: c_long = 0;
     pub(super) const WAIT4: c_long = 61;
     pub(super) const CHDIR: c_long = 80;
     pub(super) const GETEUID: c_long = 107;
@@ -74,6 +77,7 @@ mod number {
     pub(super) const CHDIR: c_long = 49;
     pub(super) const OPENAT: c_long = 56;
     pub(super) const CLOSE: c_long = 57;
+    pub(super) const READ: c_long = 63;
     pub(super) const WRITE: c_long = 64;
     pub(super) const PPOLL: c_long = 73;
     pub(super) const CAPSET: c_long = 91;
@@ -141,6 +145,13 @@ pub fn close_from(first: c_int) -> Call<()> {
 pub fn duplicate(from: c_int, to: c_int) -> Call<()> {
     // SAFETY: plain numbers.
     result(unsafe { syscall(number::DUP3, from, to, 0) }).map(drop)
+}
+
+/// Reads what is there, at most as much as `into` holds, and returns how much.
+pub fn read(descriptor: c_int, into: &mut [u8]) -> Call<usize> {
+    // SAFETY: the pointer and length describe `into`, which nobody else uses during the call.
+    let read = result(unsafe { syscall(number::READ, descriptor, into.as_mut_ptr(), into.len()) })?;
+    usize::try_from(read).map_err(|_| EINVAL)
 }
 
 /// Writes all bytes in one call; a short write is an error, because the files written so take one write only.
@@ -623,7 +634,7 @@ pub unsafe extern "C" fn ordain_enter(config: *const u8, length: usize) -> i64 {
     }
 }
 
-/// Serves orders on the control socket. Returns 0 in every new cell, locked down; in the zygote it returns only a
+/// Serves orders on the control socket. Returns in every new cell, locked down: 1 if it will be idle, 0 if not; in the zygote it returns only a
 /// packed failure (negative).
 ///
 /// # Safety
@@ -644,7 +655,7 @@ pub unsafe extern "C" fn ordain_serve(
     let jail =
         cell::Jail { control, proc_folder, filter: cell_filter, options: cell::Options::from_bits(options) };
     match zygote::serve(&jail, zygote_filter) {
-        Ok(()) => 0,
+        Ok(order) => i64::from(order.is_idle),
         Err(failure) => -pack(failure),
     }
 }

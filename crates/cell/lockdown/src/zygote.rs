@@ -10,7 +10,7 @@ use crate::config::Entries;
 use crate::control::{ORDER_DESCRIPTORS, Order, Report};
 use crate::root;
 use crate::step::{At, Failure, Outcome, Step};
-use crate::sys::{self, EINTR, EINVAL, Side, Wait};
+use crate::sys::{self, EINTR, EINVAL, EPERM, Side, Wait};
 
 /// New user namespace.
 pub(crate) const NEW_USER: u64 = 0x1000_0000;
@@ -56,14 +56,34 @@ fn enter_as_superuser(proc_folder: c_int, entries: Entries<'_>) -> Outcome<()> {
     sys::unshare(NEW_MOUNT).at(Step::ZygoteNamespaces)?;
     root::build(entries)?;
     match sys::become_user(NOBODY, NOBODY) {
-        // In a container whose superuser is an ordinary user outside, no other user may exist. That superuser is
-        // not user 0 of the host, which is what this step is for.
-        Ok(()) | Err(EINVAL) => {}
+        Ok(()) => {}
+        // In a container whose superuser is an ordinary user outside, no other user may exist and no group be left.
+        // That superuser is not user 0 of the host, which is what this step is for.
+        Err(EINVAL | EPERM) if !is_superuser_outside(proc_folder) => {}
         Err(errno) => return Err(Failure { step: Step::DropSuperuser, errno }),
     }
     // Changing the user made /proc/self the superuser's; the maps could not be written.
     sys::set_dumpable(true).at(Step::DropSuperuser)?;
     new_identity(proc_folder)
+}
+
+/// Whether the superuser here is, as far as can be told, also the one outside this user namespace.
+fn is_superuser_outside(proc_folder: c_int) -> bool {
+    const O_RDONLY_CLOEXEC: c_int = 0o2_000_000;
+    let mut text = [0; 128];
+    let read = sys::open_at(proc_folder, c"self/uid_map", O_RDONLY_CLOEXEC, 0).and_then(|file| {
+        let read = sys::read(file, &mut text);
+        sys::close(file).and(read)
+    });
+    read.map_or(true, |length| outside_of_first(&text[..length]) != Some(false))
+}
+
+/// Of a map's first line, which is `inside outside count`: whether inside and outside are both 0.
+fn outside_of_first(map: &[u8]) -> Option<bool> {
+    let line = map.split(|byte| *byte == b'\n').next()?;
+    let mut numbers = line.split(|byte| *byte == b' ').filter(|number| !number.is_empty());
+    let (inside, outside) = (numbers.next()?, numbers.next()?);
+    (inside == b"0").then_some(outside == b"0")
 }
 
 /// An ordinary user needs the user namespace before anything can be mounted.
@@ -132,8 +152,8 @@ struct Children {
     count: usize,
 }
 
-/// Serves orders until the supervisor is gone. Returns `Ok` in each new cell, never in the zygote.
-pub fn serve(jail: &Jail<'_>, filter: Filter<'_>) -> Outcome<()> {
+/// Serves orders until the supervisor is gone. Returns the order in each new cell, never in the zygote.
+pub fn serve(jail: &Jail<'_>, filter: Filter<'_>) -> Outcome<Order> {
     sys::install_filter(filter).at(Step::ZygoteFilter)?;
     report(jail.control, Report::Serving)?;
     let nobody = Child { cell: 0, process: 0, descriptor: -1 };
@@ -149,8 +169,10 @@ pub fn serve(jail: &Jail<'_>, filter: Filter<'_>) -> Outcome<()> {
             Err(errno) => return Err(Failure { step: Step::Receive, errno }),
         }
         reap_ended(jail.control, &mut children)?;
-        if children.waits[0].is_ready() && take_order(jail, &mut children)? == Side::Child {
-            return Ok(());
+        if children.waits[0].is_ready()
+            && let Some(order) = take_order(jail, &mut children)?
+        {
+            return Ok(order);
         }
     }
 }
@@ -173,10 +195,11 @@ fn reap_ended(control: c_int, children: &mut Children) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes one order and forks its cell. The zygote ends, and all cells with it, when the supervisor is gone.
-fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Side> {
+/// Takes one order and forks its cell, in which it is returned. The zygote ends, and all cells with it, when the
+/// supervisor is gone.
+fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Option<Order>> {
     let received = match sys::receive(jail.control) {
-        Err(EINTR) => return Ok(Side::Parent { process: 0, descriptor: -1 }),
+        Err(EINTR) => return Ok(None),
         received => received.at(Step::Receive)?,
     };
     if received.length == 0 {
@@ -185,13 +208,13 @@ fn take_order(jail: &Jail<'_>, children: &mut Children) -> Outcome<Side> {
     let order = Order::decode(&received.message[..received.length])
         .filter(|_| received.descriptors.iter().filter(|it| **it >= 0).count() == ORDER_DESCRIPTORS)
         .ok_or(Failure { step: Step::Receive, errno: EINVAL })?;
-    let side = fork_cell(jail, &order, received.descriptors, children)?;
-    if side != Side::Child {
-        for descriptor in received.descriptors {
-            sys::close(descriptor).at(Step::Receive)?;
-        }
+    if fork_cell(jail, &order, received.descriptors, children)? == Side::Child {
+        return Ok(Some(order));
     }
-    Ok(side)
+    for descriptor in received.descriptors {
+        sys::close(descriptor).at(Step::Receive)?;
+    }
+    Ok(None)
 }
 
 fn fork_cell(
@@ -238,6 +261,17 @@ pub(crate) fn report(control: c_int, report: Report) -> Outcome<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_map_tells_whether_the_superuser_is_one_outside() {
+        assert_eq!(outside_of_first(b"         0          0 4294967295\n"), Some(true));
+        assert_eq!(
+            outside_of_first(b"         0       1000          1\n         1     100000      65536\n"),
+            Some(false)
+        );
+        assert_eq!(outside_of_first(b"      1000          0          1\n"), None);
+        assert_eq!(outside_of_first(b""), None);
+    }
 
     #[test]
     fn map_lines_are_decimal() {

@@ -66,17 +66,15 @@ print(table.a.sum())
 /// How a zygote of an installed profile is started.
 pub(super) fn spec(installed: &Installed, minimum: Level) -> ZygoteSpec {
     let interpreter = &installed.interpreter;
-    let mut folders = interpreter_folders(interpreter);
-    folders.push(installed.site.clone());
     let (imports, rehearsal) = match installed.profile {
         Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
         Profile::Data | Profile::Full => ([CORE, DATA].concat(), DATA_REHEARSAL),
     };
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
-        root: root::encode(&folders),
+        root: root::encode(&interpreter_folders(interpreter), Some(&installed.site)),
         settings: Settings {
-            paths: vec![installed.site.to_string_lossy().into_owned()],
+            paths: vec![root::PACKAGES.to_owned()],
             imports,
             rehearsal,
             options: u32::from(minimum < Level::Full),
@@ -88,7 +86,7 @@ pub(super) fn spec(installed: &Installed, minimum: Level) -> ZygoteSpec {
 pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
-        root: root::encode(&interpreter_folders(interpreter)),
+        root: root::encode(&interpreter_folders(interpreter), None),
         settings: Settings {
             paths: Vec::new(),
             imports: Vec::new(),

@@ -13,12 +13,14 @@ use std::time::Duration;
 use clap::ValueEnum;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
-    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
+    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
 };
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
+use ordain_verify::Contract;
 
 use crate::commands::python;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::verification;
 
 /// The largest program that is read at all; the verifier's own limit is lower.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
@@ -107,7 +109,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     // One thread: it waits for the cell itself, which is quicker than being woken by another.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(run_all(&args, programs)))
+    let code = runtime.block_on(run_all(&args, programs));
+    // A thread that still waits for the terminal is not waited for.
+    runtime.shutdown_background();
+    Ok(code)
 }
 
 fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
@@ -150,6 +155,10 @@ fn read_program(path: &Path) -> io::Result<Program> {
     reader.by_ref().take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut code).map_err(|error| wrong(&error))?;
     if code.len() as u64 > PROGRAM_BYTES_MAX {
         return Err(wrong(&format!("it is larger than {}", ordain_types::format_bytes(PROGRAM_BYTES_MAX))));
+    }
+    // Some editors put a mark before the text that Python does not take in a text.
+    if code.starts_with(b"\xef\xbb\xbf") {
+        code.drain(..3);
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Program { name: if is_stdin { "stdin.py".to_owned() } else { name.unwrap_or_default() }, code })
@@ -204,11 +213,15 @@ fn limits(args: &Args) -> Limits {
 
 /// Runs one program and shows what came of it. Whether it was ok.
 async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Result<bool, CellError> {
-    let verdict = verify(args.policy, &program.code);
-    let Some(code) = verdict.verified else {
-        record::print_rejected(args, &program.name);
-        return Ok(false);
+    let contract = match args.policy {
+        Policy::Exec => Contract::Exec,
+        Policy::Open => Contract::Open,
     };
+    let verdict = verification::judge(&program.code, contract, args.profile);
+    if !verdict.is_accepted() {
+        record::print_rejected(args, &program.name, &verdict);
+    }
+    let Some(code) = verdict.into_verified() else { return Ok(false) };
     let mut job = Job::new(code, args.profile);
     job.name = program.name;
     job.limits = limits(args);
@@ -225,13 +238,13 @@ async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Res
 }
 
 async fn run_job(args: &Args, executor: &LocalExecutor, job: Job) -> Result<Execution, CellError> {
+    if args.json {
+        return executor.run(job, &mut NoHost, &mut Discard).await;
+    }
     let mut live = live::Live::default();
-    let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
-    executor.run(job, &mut NoHost, output).await
-}
-
-fn verify(_policy: Policy, code: &[u8]) -> ordain_verify::Verdict {
-    ordain_verify::verify(&String::from_utf8_lossy(code))
+    let execution = executor.run(job, &mut NoHost, &mut live).await;
+    live.finish().await;
+    execution
 }
 
 fn input_file(path: &Path) -> InputFile {

@@ -13,7 +13,7 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, write_json_line,
 };
-use ordain_verify::VerifiedCode;
+use ordain_verify::{Contract, Policy, Schema, VerifiedCode, verify};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -121,7 +121,8 @@ async fn execute(executor: &LocalExecutor, profile: Profile, request: RunRequest
 
 /// The one place that asks the verifier, under the open contract: what it would have caught is not the question.
 fn admit(code: &str) -> Option<VerifiedCode> {
-    ordain_verify::verify(code).verified
+    let policy = Policy::for_contract(Contract::Open);
+    verify(code, &policy, &Schema::default()).into_verified()
 }
 
 async fn tell_idle(

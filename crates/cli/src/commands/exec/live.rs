@@ -1,34 +1,61 @@
 //! Shows a program's output as it comes.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc;
 
 use ordain_cell::{Output, Stream};
+use tokio::sync::oneshot;
 
 /// Passes output on to this process's own streams. On a terminal, control characters are shown instead of obeyed:
 /// the program's text is hostile and could otherwise forge what the user sees.
-#[derive(Debug)]
+///
+/// A thread of its own writes, because a reader that pauses may hold up a write for as long as it likes, and neither
+/// the program's limits nor Ctrl-C may wait for that. What it has not written yet is at most the limit of output.
+#[derive(Debug, Default)]
 pub(super) struct Live {
-    is_stdout_terminal: bool,
-    is_stderr_terminal: bool,
+    writer: Option<Writer>,
 }
 
-impl Default for Live {
-    fn default() -> Self {
-        Self {
-            is_stdout_terminal: io::stdout().is_terminal(),
-            is_stderr_terminal: io::stderr().is_terminal(),
+#[derive(Debug)]
+struct Writer {
+    pieces: mpsc::Sender<(Stream, Vec<u8>)>,
+    done: oneshot::Receiver<()>,
+}
+
+impl Live {
+    /// Waits until everything is written.
+    pub(super) async fn finish(self) {
+        if let Some(Writer { pieces, done }) = self.writer {
+            drop(pieces);
+            let _ = done.await;
         }
     }
 }
 
 impl Output for Live {
     fn write(&mut self, stream: Stream, bytes: &[u8]) {
-        // A reader that went away has seen enough; the execution still holds everything.
-        let _ = match stream {
-            Stream::Stdout => pass_on(&mut io::stdout().lock(), bytes, self.is_stdout_terminal),
-            Stream::Stderr => pass_on(&mut io::stderr().lock(), bytes, self.is_stderr_terminal),
-        };
+        let writer = self.writer.get_or_insert_with(start_writer);
+        // A writer that is gone has told nobody, and the execution still holds everything.
+        let _ = writer.pieces.send((stream, bytes.to_owned()));
     }
+}
+
+fn start_writer() -> Writer {
+    let (pieces, received) = mpsc::channel::<(Stream, Vec<u8>)>();
+    let (is_done, done) = oneshot::channel();
+    std::thread::spawn(move || {
+        let is_stdout_terminal = io::stdout().is_terminal();
+        let is_stderr_terminal = io::stderr().is_terminal();
+        for (stream, bytes) in received {
+            // A reader that went away has seen enough; the execution still holds everything.
+            let _ = match stream {
+                Stream::Stdout => pass_on(&mut io::stdout().lock(), &bytes, is_stdout_terminal),
+                Stream::Stderr => pass_on(&mut io::stderr().lock(), &bytes, is_stderr_terminal),
+            };
+        }
+        let _ = is_done.send(());
+    });
+    Writer { pieces, done }
 }
 
 fn pass_on(to: &mut dyn Write, bytes: &[u8], is_terminal: bool) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ordain_cell::{Execution, Record, write_json_line};
 use ordain_types::{Cause, format_bytes};
+use ordain_verify::Verdict;
 use serde::Serialize;
 use serde_json::json;
 
@@ -97,13 +98,40 @@ fn hint(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Says that a program was refused before it ran.
-pub(super) fn print_rejected(args: &Args, name: &str) {
-    if args.json {
-        let _ = writeln!(io::stdout(), "{}", json!({ "cause": Cause::Rejected }));
-    } else {
-        let _ = writeln!(io::stderr(), "rejected: {name} was not run");
+/// Says that a program was refused before it ran, and why.
+pub(super) fn print_rejected(args: &Args, name: &str, verdict: &Verdict) {
+    // Nothing is left to tell if the stream is closed.
+    let _ = if args.json { write_rejected_json(verdict) } else { write_rejected(name, verdict) };
+}
+
+fn write_rejected_json(verdict: &Verdict) -> io::Result<()> {
+    let record = json!({
+        "cause": Cause::Rejected,
+        "exit": null,
+        "stdout": "",
+        "stderr": "",
+        "error": null,
+        "findings": verdict.findings,
+        "artifacts": [],
+    });
+    writeln!(io::stdout(), "{record}")
+}
+
+fn write_rejected(name: &str, verdict: &Verdict) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    for finding in &verdict.findings {
+        let (severity, code) = (finding.severity, finding.code);
+        writeln!(
+            stderr,
+            "{name}:{}:{}: {severity}[{code}]: {}",
+            finding.line, finding.column, finding.message
+        )?;
+        if let Some(hint) = &finding.hint {
+            writeln!(stderr, "  hint: {hint}")?;
+        }
     }
+    writeln!(stderr, "rejected: {name} was not run")?;
+    writeln!(stderr, "hint: --policy open asks only for syntax and size, and leaves the rest to the jail")
 }
 
 fn millis(duration: Duration) -> f64 {
