@@ -55,21 +55,17 @@ impl Family {
             }
         }
         numbers.remove(&self.head);
-        // Someone whose parent died belongs to it too, if it lives in a process namespace that the family made.
-        let made: BTreeSet<String> = numbers.iter().filter_map(|number| namespace(*number)).collect();
-        self.namespaces.extend(made.into_iter().filter(|made| Some(made) != own_namespace.as_ref()));
-        let is_member = |shown: &Shown| {
-            let number = shown.process.number;
-            numbers.contains(&number)
-                || namespace(number).is_some_and(|namespace| self.namespaces.contains(&namespace))
-        };
+        // The kernel gives the numbers of ended namespaces to new ones, so only those of now are kept.
+        let made = numbers.iter().filter_map(|number| namespace(*number));
+        self.namespaces = made.filter(|made| Some(made) != own_namespace.as_ref()).collect();
+        let is_member = |shown: &Shown| numbers.contains(&shown.process.number);
         let members: BTreeMap<_, _> =
             all.into_iter().filter(is_member).map(|shown| (shown.process, shown.name)).collect();
         self.seen.extend(members.keys().cloned());
         Ok(members)
     }
 
-    /// Whoever was ever seen in it, or lives in one of its namespaces, and is there now. One that is dead and only
+    /// Whoever was ever seen in it, or lives in a process namespace that it had when last looked at, and is there now. One that is dead and only
     /// waits to be reaped is no longer the family's: its parent is gone, and reaping is up to the machine.
     pub(super) fn survivors(&self) -> Result<Vec<String>> {
         let is_known = |shown: &Shown| {

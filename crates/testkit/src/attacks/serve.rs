@@ -34,7 +34,8 @@ pub fn serve_if_asked() -> Result<bool> {
         return Ok(false);
     }
     // A process that loses its parent becomes a child of this one, so that it cannot leave the family unseen.
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).context("failed to adopt orphans")?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .context("failed to adopt orphans")?;
     let socket: OwnedFd = io::stdin().as_fd().try_clone_to_owned().context("failed to take the socket")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(serve(UnixStream::from(socket)))?;
