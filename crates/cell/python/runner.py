@@ -39,6 +39,10 @@ VALUE_BYTES, TEXT_BYTES, LIST_BYTES, MEMBER_BYTES, OBJECT_BYTES = 48, 32, 160, 8
 RESERVE_BYTES = 4 << 20
 
 START_BYTES = 0
+START_SPACE_BYTES = 0
+# Address space beyond the memory limit, for libraries that are loaded and for what allocators only reserve. Memory that
+# was filled and then made read-only, and the kernel's own tables for a large empty mapping, count as nothing but this.
+SPACE_BYTES = 512 << 20
 REHEARSAL = ""
 RESEED = ()
 TABLES = None
@@ -147,6 +151,7 @@ def limit(job):
     global OPEN_RESERVE
     for what, value, reserve in (
         (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES),
+        (resource.RLIMIT_AS, START_SPACE_BYTES + job["memory_bytes"] + SPACE_BYTES, 0),
         (resource.RLIMIT_NPROC, job["processes"], 0),
     ):
         if job["memory_bytes"]:
