@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-pub(crate) use name::{is_plain, shown};
+pub(crate) use name::{is_deceptive, is_plain, shown};
 
 /// Entries looked at beyond those that may be taken; a folder with more is cut off.
 const ENTRIES_BEYOND_LIMIT: usize = 200;

@@ -23,8 +23,10 @@ use crate::zygote::{Ended, Purpose, Zygote};
 /// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
 /// milliseconds.
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
-/// How long a cell that has closed its wire may take to end.
+/// How long a cell that has closed its wire may take to end, as long as its deadline is not passed.
 const LAST_BREATH_MAX: Duration = Duration::from_secs(1);
+/// How long it may take even when its deadline is near: a cell that exits in time is not blamed for the kernel's work.
+const LAST_BREATH_MIN: Duration = Duration::from_millis(200);
 /// How long the end of a cell that is ending is waited for.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 /// Host calls that one job may make.
@@ -250,7 +252,7 @@ impl Cell {
                 return ran;
             }
             Stop::WireClosed => {
-                let end = self.wait_end().await;
+                let end = self.wait_end(watch.deadline).await;
                 let is_silent = ran.captured.stdout.is_empty() && ran.captured.stderr.is_empty();
                 ran.is_lost_without_trace =
                     matches!(end, End::ZygoteLost) && is_silent && ran.host_calls == 0;
@@ -281,9 +283,11 @@ impl Cell {
     }
 
     /// Waits until the cell has ended by itself; kills it if it only closed its wire.
-    async fn wait_end(&mut self) -> End {
+    async fn wait_end(&mut self, deadline: Instant) -> End {
         let Some(ended) = &mut self.ended else { return End::ZygoteLost };
-        let Ok(told) = tokio::time::timeout(LAST_BREATH_MAX, ended).await else {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let breath = left.clamp(LAST_BREATH_MIN, LAST_BREATH_MAX);
+        let Ok(told) = tokio::time::timeout(breath, ended).await else {
             self.kill();
             return End::OnlyWireClosed;
         };

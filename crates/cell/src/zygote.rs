@@ -259,6 +259,8 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
     // keeps libraries from starting threads in the zygote.
     command.env_clear();
     command.envs([
+        // Each arena reserves address space, which is limited; and one interpreter lock makes two plenty.
+        ("MALLOC_ARENA_MAX", "2"),
         ("OPENBLAS_NUM_THREADS", "1"),
         ("OMP_NUM_THREADS", "1"),
         ("JE_ARROW_MALLOC_CONF", "background_thread:false"),
