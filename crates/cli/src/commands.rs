@@ -1,5 +1,8 @@
 //! One module for each subcommand.
 
 pub(crate) mod bench;
-pub(crate) mod bench_verify;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod exec;
+pub(crate) mod python;
 pub(crate) mod verify;

@@ -1,9 +1,13 @@
 //! The `ordain` command.
 
 mod commands;
+mod failure;
+mod verification;
 
-use std::io::Write as _;
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -16,19 +20,26 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Verify(commands::verify::Args),
     Bench(commands::bench::Args),
+    Demo(commands::demo::Args),
+    Doctor(commands::doctor::Args),
+    Exec(commands::exec::Args),
+    Python(commands::python::Args),
+    Verify(commands::verify::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
-        Command::Verify(args) => commands::verify::run(args),
         Command::Bench(args) => commands::bench::run(args),
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Exec(args) => commands::exec::run(args),
+        Command::Python(args) => commands::python::run(args),
+        Command::Verify(args) => commands::verify::run(&args),
     };
     result.unwrap_or_else(|error| {
-        // Nobody can be told if stderr is closed.
-        let _ = writeln!(std::io::stderr(), "error: {error:#}");
-        ExitCode::from(2)
+        let _ = writeln!(io::stderr(), "error: {error:#}");
+        ExitCode::FAILURE
     })
 }

@@ -79,7 +79,7 @@ fn full_word(word: &str) -> String {
         "num" | "no" => "number",
         "addr" => "address",
         "cost" => "price",
-        "txn" | "trans" => "transaction",
+        "trans" => "transaction",
         "ts" | "time" | "datetime" => "timestamp",
         _ => return word,
     };

@@ -1,25 +1,40 @@
-//! `ordain bench`: how fast the parts are, on this machine, against a peer.
+//! `ordain bench`: measures, in one run, against a named peer.
+
+mod cells;
+mod sample;
+mod verify;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::bench_verify;
+const EXAMPLES: &str = "\
+Examples:
+  ordain bench cells              cells against python3 and bubblewrap, about a minute
+  ordain bench cells --quick      fewer rounds
+  ordain bench cells --json       for a program
+  ordain bench verify             verdicts against Python's ast, some seconds";
 
-/// Measure how fast the parts are on this machine, against a peer.
+/// Measure cells and verdicts against their peers
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    what: BenchCommand,
+    what: Bench,
 }
 
 #[derive(Debug, Subcommand)]
-enum BenchCommand {
-    Verify(bench_verify::Args),
+enum Bench {
+    /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
+    #[command(after_help = EXAMPLES)]
+    Cells(cells::Args),
+    Verify(verify::Args),
 }
 
+/// Carries out `ordain bench …`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
-        BenchCommand::Verify(args) => bench_verify::run(args),
+        Bench::Cells(args) => cells::run(&args),
+        Bench::Verify(args) => verify::run(&args),
     }
 }

@@ -15,6 +15,7 @@ use ordain_verify::{
     apply_edits, verify_bytes,
 };
 
+use crate::failure::{self, FAILED, USAGE};
 use annotate::Style;
 
 /// Judge Python code without running it.
@@ -91,7 +92,14 @@ impl From<ContractName> for Contract {
 /// Rounds of fixing: an edit may uncover another, but not for long.
 const FIX_ROUNDS_MAX: usize = 5;
 
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    judge(args).or_else(|error| {
+        failure::print_text(&format!("{error:#}"), None);
+        Ok(ExitCode::from(USAGE))
+    })
+}
+
+fn judge(args: &Args) -> anyhow::Result<ExitCode> {
     let mut policy = Policy::for_contract(args.contract.into());
     if let Some(python) = args.python {
         policy.python = python;
@@ -115,14 +123,14 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut modifications = Vec::new();
     if args.fix {
         fix(&mut code, &mut verdict, &mut modifications, &policy, &schema);
-        write_fixed(&args, &code, &modifications)?;
+        write_fixed(args, &code, &modifications)?;
     }
     if args.json {
-        print_json(&args, &code, &verdict, &modifications)?;
+        print_json(args, &code, &verdict, &modifications)?;
     } else if !(args.fix && is_stdin(&args.file)) {
         print_human(&args.file, &code, &verdict)?;
     }
-    Ok(if verdict.is_accepted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if verdict.is_accepted() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
 fn is_stdin(file: &Path) -> bool {

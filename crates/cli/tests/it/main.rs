@@ -1,3 +1,9 @@
-//! The `ordain` binary from the outside: exit code, stdout, stderr.
+//! The behaviour of the `ordain` binary, as users and scripts see it.
 
+mod command;
+mod exec;
+mod exec_faults;
+mod exec_input;
+mod exec_session;
+mod exec_users;
 mod verify;

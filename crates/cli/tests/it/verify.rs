@@ -1,104 +1,62 @@
 //! `ordain verify` and `ordain bench verify`.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fs;
 
 use serde_json::Value;
 
-/// A folder that is gone when the test ends.
-struct Folder(PathBuf);
+use crate::command::{self, Folder, Ran};
 
-impl Folder {
-    fn new() -> Self {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ordain-verify-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Self(path)
-    }
-
-    fn with(self, name: &str, text: &str) -> Self {
-        let path = self.0.join(name);
-        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-        std::fs::write(path, text).expect("a file");
-        self
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
+fn ordain(arguments: &[&str], input: &str) -> Ran {
+    command::run_with_input(command::ordain(arguments), input.as_bytes())
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-struct Output {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn ordain(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ordain"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("ordain starts");
-    // A program that does not read its input closes the pipe.
-    let _ = child.stdin.take().expect("stdin").write_all(input.as_bytes());
-    let output = child.wait_with_output().expect("ordain ends");
-    Output {
-        code: output.status.code().expect("an exit code"),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+/// The codes of a verdict's findings.
+fn codes(verdict: &Value) -> Vec<&str> {
+    let findings = verdict["findings"].as_array().expect("findings");
+    findings.iter().filter_map(|finding| finding["code"].as_str()).collect()
 }
 
 /// A workspace with two store tables, a file table and a helper.
 fn workspace() -> Folder {
-    Folder::new()
-        .with(
-            "ordain.toml",
-            "[workspace]\nname = \"sunglasses\"\n\n[tables.inventory]\nseed = \"tables/inventory.json\"\nkey = \"item_id\"\n\n\
-             [tables.transactions]\nseed = \"tables/transactions.jsonl\"\nkey = [\"transaction_id\"]\nappend_only = true\n\
-             hidden_columns = [\"card\"]\nmax_rows_changed = 50\n\n[limits]\nwall = \"30s\"\n",
-        )
-        .with(
-            "tables/inventory.json",
-            r#"[{"item_id": "SG001", "name": "Aviator", "description": "Metal", "quantity_in_stock": 23, "price": 80}]"#,
-        )
-        .with(
-            "tables/transactions.jsonl",
-            "{\"transaction_id\": \"TXN001\", \"amount\": 500.0, \"timestamp\": \"2025-10-03T09:16:59\", \"card\": \"x\"}\n",
-        )
-        .with("data/users.csv", "user_id,email,signup_at\n1,a@b.c,2025-01-01\n")
-        .with("helpers.py", "def current_balance(tbl):\n    return sum(row['amount'] for row in tbl)\n")
+    let folder = Folder::new();
+    fs::create_dir(folder.join("tables")).expect("a folder");
+    fs::create_dir(folder.join("data")).expect("a folder");
+    folder.file(
+        "ordain.toml",
+        "[workspace]\nname = \"sunglasses\"\n\n[tables.inventory]\nseed = \"tables/inventory.json\"\nkey = \"item_id\"\n\n\
+         [tables.transactions]\nseed = \"tables/transactions.jsonl\"\nkey = [\"transaction_id\"]\nappend_only = true\n\
+         hidden_columns = [\"card\"]\nmax_rows_changed = 50\n\n[limits]\nwall = \"30s\"\n",
+    );
+    folder.file(
+        "tables/inventory.json",
+        r#"[{"item_id": "SG001", "name": "Aviator", "description": "Metal", "quantity_in_stock": 23, "price": 80}]"#,
+    );
+    folder.file(
+        "tables/transactions.jsonl",
+        "{\"transaction_id\": \"T1\", \"amount\": 500.0, \"timestamp\": \"2025-10-03T09:16:59\", \"card\": \"x\"}\n",
+    );
+    folder.file("data/users.csv", "user_id,email,signup_at\n1,a@b.c,2025-01-01\n");
+    folder.file("helpers.py", "def current_balance(tbl):\n    return sum(row['amount'] for row in tbl)\n");
+    folder
 }
 
 #[test]
 fn an_accepted_program_is_one_line_and_exit_code_0() {
     let output = ordain(&["verify", "-"], "print(1)\n");
-    assert_eq!((output.code, output.stdout.as_str()), (0, "accepted: 0 errors, 0 warnings\n"));
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "accepted: 0 errors, 0 warnings\n"));
     assert_eq!(output.stderr, "");
 }
 
 #[test]
 fn a_rejected_program_is_shown_with_its_lines_and_exit_code_1() {
-    let folder = Folder::new().with("plan.py", "import sys\n\nprint(eval('1'), sys)\n");
-    let output = ordain(&["verify", &folder.path("plan.py")], "");
-    assert_eq!(output.code, 1);
+    let folder = Folder::new();
+    let file = folder.file("plan.py", "import sys\n\nprint(eval('1'), sys)\n");
+    let output = ordain(&["verify", &file], "");
+    assert_eq!(output.code, Some(1));
     let expected = format!(
-        "error[blocked-call]: `eval` may not be used: it runs text as code, which cannot be judged\n --> {}:3:7\n  |\n\
+        "error[blocked-call]: `eval` may not be used: it runs text as code, which cannot be judged\n --> {file}:3:7\n  |\n\
          3 | print(eval('1'), sys)\n  |       ^^^^\n  = hint: write the expression itself; for data use `json.loads` or \
-         `ast.literal_eval`\n\nrejected: 1 error, 0 warnings\n",
-        folder.path("plan.py")
+         `ast.literal_eval`\n\nrejected: 1 error, 0 warnings\n"
     );
     assert_eq!(output.stdout, expected);
 }
@@ -106,11 +64,11 @@ fn a_rejected_program_is_shown_with_its_lines_and_exit_code_1() {
 #[test]
 fn the_contract_decides() {
     let code = "import socket\nprint(socket)\n";
-    assert_eq!(ordain(&["verify", "-"], code).code, 1);
-    assert_eq!(ordain(&["verify", "-", "--contract", "open"], code).code, 0);
+    assert_eq!(ordain(&["verify", "-"], code).code, Some(1));
+    assert_eq!(ordain(&["verify", "-", "--contract", "open"], code).code, Some(0));
     let output = ordain(&["verify", "-", "--contract", "ask", "--json"], "print(1)");
-    let verdict: Value = serde_json::from_str(&output.stdout).expect("JSON");
-    assert_eq!(output.code, 1);
+    let verdict = output.json();
+    assert_eq!(output.code, Some(1));
     assert_eq!(verdict["accepted"], false);
     assert_eq!(verdict["file"], "-");
     let codes: Vec<&str> = verdict["findings"]
@@ -127,8 +85,8 @@ fn a_workspace_gives_its_tables_files_and_helpers() {
     let workspace = workspace();
     let code = "people = frame('users')\nprint(people['email'], current_balance(transactions_tbl))\n\
                 rows = inventory_tbl.search(Query().colour == 'red')\nanswer_text = f'{len(rows)}'\nSTATUS = 'success'\n";
-    let output = ordain(&["verify", "-", "--contract", "ask", "--workspace", &workspace.path("")], code);
-    assert_eq!(output.code, 1, "{}{}", output.stdout, output.stderr);
+    let output = ordain(&["verify", "-", "--contract", "ask", "--workspace", &workspace.join("")], code);
+    assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
     assert!(
         output.stdout.contains("error[unknown-column]: table `inventory` has no column `colour`"),
         "{}",
@@ -145,8 +103,8 @@ fn what_the_workspace_forbids_is_refused() {
     let code = "transactions_tbl.remove()\nprint([row['card'] for row in transactions_tbl])\n\
                 db.table('users').insert({'user_id': 3})\nanswer_text = 'x'\nSTATUS = 'success'\n";
     let output =
-        ordain(&["verify", "-", "--contract", "ask", "--json", "--workspace", &workspace.path("")], code);
-    let verdict: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        ordain(&["verify", "-", "--contract", "ask", "--json", "--workspace", &workspace.join("")], code);
+    let verdict = output.json();
     let codes: Vec<&str> = verdict["findings"]
         .as_array()
         .expect("findings")
@@ -160,16 +118,16 @@ fn what_the_workspace_forbids_is_refused() {
 #[test]
 fn fix_changes_the_file_and_says_what_it_did() {
     let workspace = workspace();
-    let folder = Folder::new().with(
+    let folder = Folder::new();
+    let file = folder.file(
         "plan.py",
         "rows = inventory_tbl.search(Query().Price < 100)\nanswer_text = json.dumps(len(rows))\nStatus = 'success'\n",
     );
-    let file = folder.path("plan.py");
-    let arguments = ["verify", &file, "--contract", "ask", "--fix", "--workspace", &workspace.path("")];
+    let arguments = ["verify", &file, "--contract", "ask", "--fix", "--workspace", &workspace.join("")];
     let output = ordain(&arguments, "");
-    assert_eq!(output.code, 0, "{}{}", output.stdout, output.stderr);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert_eq!(
-        std::fs::read_to_string(Path::new(&file)).expect("the file"),
+        fs::read_to_string(&file).expect("the file"),
         "import json\nrows = inventory_tbl.search(Query().price < 100)\nanswer_text = json.dumps(len(rows))\nSTATUS = 'success'\n"
     );
     assert_eq!(
@@ -183,10 +141,10 @@ fn fix_changes_the_file_and_says_what_it_did() {
 #[test]
 fn fix_of_stdin_gives_the_code_on_stdout() {
     let output = ordain(&["verify", "-", "--fix"], "print(re.sub('a', 'b', 'c'))\n");
-    assert_eq!(output.code, 0);
+    assert_eq!(output.code, Some(0));
     assert_eq!(output.stdout, "import re\nprint(re.sub('a', 'b', 'c'))\n");
     let output = ordain(&["verify", "-", "--fix", "--json"], "print(re.sub('a', 'b', 'c'))\n");
-    let verdict: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    let verdict = output.json();
     assert_eq!(verdict["modifications"][0]["title"], "add `import re`");
     assert_eq!(verdict["code"], "import re\nprint(re.sub('a', 'b', 'c'))\n");
 }
@@ -194,19 +152,19 @@ fn fix_of_stdin_gives_the_code_on_stdout() {
 #[test]
 fn what_cannot_be_read_is_exit_code_2_with_a_reason() {
     let folder = Folder::new();
-    let output = ordain(&["verify", &folder.path("absent.py")], "");
-    assert_eq!(output.code, 2);
+    let output = ordain(&["verify", &folder.join("absent.py")], "");
+    assert_eq!(output.code, Some(2));
     assert!(output.stderr.starts_with("error: ") && output.stderr.contains("absent.py"), "{}", output.stderr);
-    let output = ordain(&["verify", &folder.path("")], "");
-    assert_eq!(output.code, 2);
+    let output = ordain(&["verify", &folder.join("")], "");
+    assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("is a folder"), "{}", output.stderr);
-    let output = ordain(&["verify", "-", "--workspace", &folder.path("")], "");
-    assert_eq!(output.code, 2);
+    let output = ordain(&["verify", "-", "--workspace", &folder.join("")], "");
+    assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("has no readable ordain.toml"), "{}", output.stderr);
     let output = ordain(&["verify", "-", "--contract", "asks"], "");
-    assert_eq!(output.code, 2);
+    assert_eq!(output.code, Some(2));
     let output = ordain(&["verify", "-", "--python", "2.7"], "");
-    assert_eq!(output.code, 2);
+    assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("from 3.10 to 3.14"), "{}", output.stderr);
 }
 
@@ -222,12 +180,12 @@ fn a_wrong_workspace_says_where_and_what() {
         ("[tables.a\n", "ordain.toml"),
     ];
     for (toml, says) in wrong {
-        let folder = Folder::new()
-            .with("ordain.toml", toml)
-            .with("a.json", "[{\"name\": \"x\"}]")
-            .with("a.parquet", "");
-        let output = ordain(&["verify", "-", "--workspace", &folder.path("")], "");
-        assert_eq!(output.code, 2, "{toml}");
+        let folder = Folder::new();
+        folder.file("ordain.toml", toml);
+        folder.file("a.json", "[{\"name\": \"x\"}]");
+        folder.file("a.parquet", "");
+        let output = ordain(&["verify", "-", "--workspace", &folder.join("")], "");
+        assert_eq!(output.code, Some(2), "{toml}");
         assert!(output.stderr.contains(says), "{toml}: {}", output.stderr);
     }
 }
@@ -235,14 +193,14 @@ fn a_wrong_workspace_says_where_and_what() {
 #[test]
 fn any_bytes_get_a_verdict() {
     let folder = Folder::new();
-    std::fs::write(folder.0.join("a.py"), b"x = '\xff'\n").expect("a file");
-    let output = ordain(&["verify", &folder.path("a.py")], "");
-    assert_eq!(output.code, 1);
+    let file = folder.file("a.py", b"x = '\xff'\n");
+    let output = ordain(&["verify", &file], "");
+    assert_eq!(output.code, Some(1));
     assert!(output.stdout.contains("error[not-utf8]"), "{}", output.stdout);
-    std::fs::write(folder.0.join("b.py"), vec![b'('; 3_000_000]).expect("a file");
-    let output = ordain(&["verify", &folder.path("b.py")], "");
+    let file = folder.file("b.py", vec![b'('; 3_000_000]);
+    let output = ordain(&["verify", &file], "");
     assert!(output.stdout.contains("error[too-long]"), "{}", output.stdout);
-    let output = ordain(&["verify", &folder.path("b.py"), "--contract", "open"], "");
+    let output = ordain(&["verify", &file, "--contract", "open"], "");
     assert!(output.stdout.contains("error[too-deep]"), "{}", output.stdout);
     assert!(output.stdout.len() < 2000);
 }
@@ -250,8 +208,8 @@ fn any_bytes_get_a_verdict() {
 #[test]
 fn the_bench_prints_the_numbers_that_were_promised() {
     let output = ordain(&["bench", "verify", "--quick", "--json"], "");
-    assert_eq!(output.code, 0, "{}", output.stderr);
-    let numbers: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let numbers = output.json();
     for size in ["lines_20", "lines_200", "lines_2000"] {
         assert!(numbers["p50_ms"][size].as_f64().is_some_and(|time| time > 0.0), "{numbers}");
     }

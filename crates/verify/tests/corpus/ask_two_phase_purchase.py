@@ -35,7 +35,7 @@ def find(name: str):
 def record(order: Order, item, balance: float) -> float:
     total = round(item["price"] * order.quantity, 2)
     transaction = {
-        "transaction_id": next_transaction_id(transactions_tbl, prefix="TXN"),
+        "transaction_id": next_transaction_id(transactions_tbl, prefix="T"),
         "customer_name": order.customer or "WALK_IN",
         "transaction_summary": f"Purchase of {order.quantity} {item['name']}",
         "transaction_amount": total,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use ordain_types::{Column, ColumnType, Table};
@@ -11,13 +11,15 @@ use ordain_verify::{Contract, Helper, Policy, Schema, verify};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::sample::{Sample, rounded};
+
 /// Measure verdicts on programs of 20, 200 and 2 000 lines, against Python's `ast`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ordain bench verify            a table
   ordain bench verify --json     the same numbers for tools
   ordain bench verify --quick    a rough number in about a second")]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// Print the numbers as JSON
     #[arg(long)]
     json: bool,
@@ -29,7 +31,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Numbers {
     p50_ms: Sizes,
-    p99_ms: Sizes,
+    p95_ms: Sizes,
     /// The same checks by Python's `ast` in a running interpreter; `null` without a `python3`.
     python_ast_p50_ms: Option<Sizes>,
     /// One check of 200 lines by a fresh `python3`.
@@ -53,9 +55,9 @@ struct Ratios {
     vs_python_process: Option<f64>,
 }
 
-const PEER: &str = include_str!("bench_verify.py");
+const PEER: &str = include_str!("verify.py");
 
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rounds = if args.quick { 100 } else { 1000 };
     let (policy, schema) = world();
     let mut ours = Vec::new();
@@ -76,10 +78,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let _ = writeln!(io::stderr(), "note: no comparison with Python: {error:#}");
     });
     let (ast, process) = peer.map_or((None, None), |(ast, process)| (Some(ast), Some(process)));
-    let p50 = sizes(&ours, 50);
+    let p50 = sizes(&ours, Sample::p50);
     let numbers = Numbers {
         p50_ms: p50,
-        p99_ms: sizes(&ours, 99),
+        p95_ms: sizes(&ours, Sample::p95),
         python_ast_p50_ms: ast,
         python_process_p50_ms: process,
         ratios: Ratios {
@@ -110,7 +112,7 @@ fn table(numbers: &Numbers) -> anyhow::Result<String> {
         )
     };
     row("ordain verify, median", &numbers.p50_ms)?;
-    row("ordain verify, 99th percentile", &numbers.p99_ms)?;
+    row("ordain verify, 95th percentile", &numbers.p95_ms)?;
     if let Some(sizes) = &numbers.python_ast_p50_ms {
         row("python3 with ast, median", sizes)?;
     }
@@ -126,32 +128,23 @@ fn table(numbers: &Numbers) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Times of single calls, shortest first.
-fn measure(rounds: usize, mut work: impl FnMut()) -> Vec<Duration> {
+/// Times of single calls, after some that do not count.
+fn measure(rounds: usize, mut work: impl FnMut()) -> Sample {
     for _ in 0..rounds.div_ceil(10) {
         work();
     }
-    let mut times: Vec<Duration> = (0..rounds.max(1))
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
-    times
+    let mut sample = Sample::default();
+    for _ in 0..rounds.max(1) {
+        let start = Instant::now();
+        work();
+        sample.add(start.elapsed());
+    }
+    sample
 }
 
-fn sizes(times: &[Vec<Duration>], percent: usize) -> Sizes {
-    let at = |index: usize| {
-        let times = &times[index];
-        milliseconds(times[(times.len() * percent / 100).min(times.len() - 1)])
-    };
+fn sizes(samples: &[Sample], pick: impl Fn(&Sample) -> f64) -> Sizes {
+    let at = |index: usize| samples.get(index).map_or(f64::NAN, |sample| rounded(pick(sample)));
     Sizes { lines_20: at(0), lines_200: at(1), lines_2000: at(2) }
-}
-
-fn milliseconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn round(number: f64) -> f64 {
@@ -166,19 +159,17 @@ fn peer(quick: bool) -> anyhow::Result<(Sizes, f64)> {
         let output = python(&[&rounds.to_string()], &program(lines))?;
         let value: Value = serde_json::from_slice(&output).context("python3 gave no JSON")?;
         ensure!(value["found"].as_array().is_some_and(Vec::is_empty), "the peer finds {}", value["found"]);
-        let median = value["p50_ms"].as_f64().context("python3 gave no time")?;
-        Ok((median * 1e3).round() / 1e3)
+        value["p50_ms"].as_f64().map(rounded).context("python3 gave no time")
     };
     let sizes = Sizes { lines_20: median(20)?, lines_200: median(200)?, lines_2000: median(2000)? };
     let program = program(200);
-    let mut times = Vec::new();
+    let mut sample = Sample::default();
     for _ in 0..if quick { 5 } else { 20 } {
         let start = Instant::now();
         python(&["--once"], &program)?;
-        times.push(start.elapsed());
+        sample.add(start.elapsed());
     }
-    times.sort_unstable();
-    Ok((sizes, milliseconds(times[times.len() / 2])))
+    Ok((sizes, rounded(sample.p50())))
 }
 
 fn python(arguments: &[&str], input: &str) -> anyhow::Result<Vec<u8>> {

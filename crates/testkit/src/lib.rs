@@ -1,0 +1,3 @@
+//! What the tests of several crates share; nothing here is part of the product.
+
+pub mod attacks;
