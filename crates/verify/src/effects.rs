@@ -35,6 +35,10 @@ pub struct TableRead {
 }
 
 /// What is written to a table.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing that readers of a record ask for by name"
+)]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableWrite {
     /// The columns that are given values.

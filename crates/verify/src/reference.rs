@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::finding::Severity;
 use crate::finding_code::FindingCode;
 
 /// The text of `docs/reference/findings.md`.
@@ -23,17 +24,16 @@ fn section(text: &mut String, code: FindingCode) {
     let (name, severity) = (reference.name, reference.severity);
     let _ = write!(text, "\n## {name}\n\n**{severity}**: {}.\n\n{}\n", reference.summary, reference.reason);
     let _ = write!(text, "\nRemedy: {}\n", reference.remedy);
-    if !reference.example.is_empty() {
-        let example = reference.example.replace('\0', "␀");
-        let _ = write!(
-            text,
-            "\nRefused or warned of (contract `{}`):\n\n```python\n{example}\n```\n",
-            reference.contract
-        );
+    if reference.example.is_empty() {
+        return;
     }
-    if !reference.instead.is_empty() {
-        let _ = write!(text, "\nInstead:\n\n```python\n{}\n```\n", reference.instead);
-    }
+    let verb = match severity {
+        Severity::Error => "refused",
+        Severity::Warning => "warned of",
+    };
+    let example = reference.example.replace('\0', "␀");
+    let _ = write!(text, "\n```python\n# {verb} (contract {}):\n{example}\n", reference.contract);
+    let _ = write!(text, "\n# instead:\n{}\n```\n", reference.instead);
 }
 
 const HEAD: &str = "\

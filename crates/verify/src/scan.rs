@@ -75,9 +75,12 @@ struct Scan {
 impl Scan {
     fn take(&mut self, kind: TokenKind) {
         match kind {
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => self.open.push(Level::default()),
             // A string with braces holds expressions, which may hold strings again.
-            TokenKind::FStringStart | TokenKind::TStringStart => self.open.push(Level::default()),
+            TokenKind::Lpar
+            | TokenKind::Lsqb
+            | TokenKind::Lbrace
+            | TokenKind::FStringStart
+            | TokenKind::TStringStart => self.open.push(Level::default()),
             TokenKind::Rpar
             | TokenKind::Rsqb
             | TokenKind::Rbrace
@@ -204,8 +207,8 @@ mod tests {
         assert_eq!(refused(&format!("x = f{}", "()".repeat(30))), Some(TooDeep::Expression));
         assert_eq!(refused(&format!("x = {}1", "lambda a, b: ".repeat(30))), Some(TooDeep::Expression));
         assert_eq!(refused(&format!("x = f'{{{}1}}'", "-".repeat(30))), Some(TooDeep::Expression));
-        let blocks: String = (0..8).map(|level| format!("{}if x:\n", " ".repeat(level))).collect();
-        assert_eq!(refused(&format!("{blocks}{}pass", " ".repeat(8))), Some(TooDeep::Blocks));
+        let lines: Vec<String> = (0..8).map(|level| format!("{}if x:", " ".repeat(level))).collect();
+        assert_eq!(refused(&format!("{}\n{}pass", lines.join("\n"), " ".repeat(8))), Some(TooDeep::Blocks));
     }
 
     #[test]

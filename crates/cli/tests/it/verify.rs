@@ -71,13 +71,7 @@ fn the_contract_decides() {
     assert_eq!(output.code, Some(1));
     assert_eq!(verdict["accepted"], false);
     assert_eq!(verdict["file"], "-");
-    let codes: Vec<&str> = verdict["findings"]
-        .as_array()
-        .expect("findings")
-        .iter()
-        .filter_map(|finding| finding["code"].as_str())
-        .collect();
-    assert_eq!(codes, ["missing-answer", "missing-status"]);
+    assert_eq!(codes(&verdict), ["missing-answer", "missing-status"]);
 }
 
 #[test]
@@ -105,13 +99,7 @@ fn what_the_workspace_forbids_is_refused() {
     let output =
         ordain(&["verify", "-", "--contract", "ask", "--json", "--workspace", &workspace.join("")], code);
     let verdict = output.json();
-    let codes: Vec<&str> = verdict["findings"]
-        .as_array()
-        .expect("findings")
-        .iter()
-        .filter_map(|finding| finding["code"].as_str())
-        .collect();
-    assert_eq!(codes, ["append-only-update", "hidden-column", "write-in-read-only"]);
+    assert_eq!(codes(&verdict), ["append-only-update", "hidden-column", "write-in-read-only"]);
     assert_eq!(verdict["effects"]["may_write"], true);
 }
 

@@ -94,7 +94,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 }
                 None => (PointKind::Fails, failed.clone()),
             };
-            let always = test.map(|test| self.constant(test));
+            let always = test.map(Self::constant);
             if always != Some(Some(false)) {
                 let mut marks = None;
                 let path = self.branch(|flow| {
@@ -122,7 +122,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// The value of a condition that is known before the program runs.
-    fn constant(&self, test: &'a Expr) -> Option<bool> {
+    fn constant(test: &Expr) -> Option<bool> {
         match test {
             Expr::BooleanLiteral(literal) => Some(literal.value),
             Expr::NumberLiteral(literal) => match &literal.value {
@@ -153,7 +153,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             }
             _ => false,
         };
-        let targets = target_names(&statement.target);
+        let targets = &target_names(&statement.target);
         self.run_loop(
             statement.range(),
             statement.iter.range(),
@@ -169,25 +169,15 @@ impl<'a> Flow<'a, '_, '_, '_> {
 
     pub(super) fn while_statement(&mut self, statement: &'a ast::StmtWhile) -> Reach {
         let _ = self.eval(&statement.test);
-        let is_endless = self.constant(&statement.test) == Some(true);
-        let before = self.state.facts.clone();
-        let reach = self.run_loop(
-            statement.range(),
-            statement.test.range(),
-            Vec::new(),
-            is_endless,
-            &statement.orelse,
-            |flow| {
-                let reach = flow.body(&statement.body);
-                if reach == Reach::Next {
-                    let _ = flow.eval(&statement.test);
-                }
-                // An endless loop is left by `break` alone.
-                if is_endless && reach == Reach::Next { flow.leave_turn(false) } else { reach }
-            },
-        );
-        let _ = before;
-        reach
+        let is_endless = Self::constant(&statement.test) == Some(true);
+        self.run_loop(statement.range(), statement.test.range(), &[], is_endless, &statement.orelse, |flow| {
+            let reach = flow.body(&statement.body);
+            if reach == Reach::Next {
+                let _ = flow.eval(&statement.test);
+            }
+            // An endless loop is left by `break` alone.
+            if is_endless && reach == Reach::Next { flow.leave_turn(false) } else { reach }
+        })
     }
 
     /// Walks a loop: its body, the turn that never happens, and what follows.
@@ -195,7 +185,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         &mut self,
         range: TextRange,
         head: TextRange,
-        targets: Vec<&'a str>,
+        targets: &[&'a str],
         is_never_empty: bool,
         orelse: &'a [Stmt],
         mut turn: impl FnMut(&mut Self) -> Reach,
@@ -207,7 +197,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             turns -= 1;
             let start = self.state.mark();
             let active =
-                Loop { range, targets: targets.clone(), start, breaks: Vec::new(), continues: Vec::new() };
+                Loop { range, targets: targets.to_vec(), start, breaks: Vec::new(), continues: Vec::new() };
             self.loops.push(active);
             let reach = turn(self);
             let mut ended = Vec::new();

@@ -82,12 +82,11 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
         for keyword in &arguments.keywords {
             let value = self.eval(&keyword.value);
-            match &keyword.arg {
-                Some(name) => args.named.push((name.as_str(), keyword.value.range(), value)),
-                None => {
-                    args.is_open = true;
-                    self.spread_options(&value, &mut args, keyword.value.range());
-                }
+            if let Some(name) = &keyword.arg {
+                args.named.push((name.as_str(), keyword.value.range(), value));
+            } else {
+                args.is_open = true;
+                self.spread_options(&value, &mut args, keyword.value.range());
             }
         }
         args

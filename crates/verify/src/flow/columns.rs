@@ -187,8 +187,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
 fn misfit(holds: ColumnType, value: &Value<'_>, is_write: bool) -> Option<&'static str> {
     let given = match value {
         Value::Text(_) => "text",
-        Value::Integer => "a number",
-        Value::Real(false) => "a number",
+        Value::Integer | Value::Real(false) => "a number",
         Value::Real(true) => "a fraction",
         Value::Boolean(_) => "true or false",
         Value::List(_) | Value::Tuple(_) => "a list",

@@ -239,7 +239,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.call_key(args, element);
                 Value::None
             }
-            (Value::List(_), "copy" | "union" | "intersection" | "difference") => receiver.clone(),
+            (Value::List(_), "copy" | "union" | "intersection" | "difference") | (Value::Map(_), "copy") => {
+                receiver.clone()
+            }
             (Value::Map(element), "get" | "pop") => {
                 let default = args.positional.get(1).map_or(Value::None, |(_, value)| value.clone());
                 (**element).clone().join(default)
@@ -256,7 +258,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 Value::list(Value::tuple(vec![Value::Unknown, (**element).clone()]))
             }
             (Value::Map(_), "keys") => Value::list(Value::Unknown),
-            (Value::Map(_), "copy") => receiver.clone(),
             (Value::Record(record), _) => self.record_call(record, attribute, args),
             _ => {
                 args.consume(self);

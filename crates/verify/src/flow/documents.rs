@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use ruff_text_size::TextRange;
-
 use super::Flow;
 use super::calls::Args;
 use super::shape::Shape;
@@ -12,7 +10,7 @@ use super::value::{Entry, Record, Value};
 
 impl<'a> Flow<'a, '_, '_, '_> {
     /// Writes one document, or every one of a list.
-    pub(super) fn write_documents(&mut self, table: Option<usize>, value: &Value<'a>, range: TextRange) {
+    pub(super) fn write_documents(&mut self, table: Option<usize>, value: &Value<'a>) {
         let Some(table) = table else {
             self.consume(value);
             return;
@@ -34,10 +32,10 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 }
                 Value::Row(shape) => self.write_row(table, shape),
                 Value::Function(function) => self.write_by_function(table, *function),
-                Value::List(element) => self.write_documents(Some(table), element, range),
+                Value::List(element) => self.write_documents(Some(table), element),
                 Value::Tuple(elements) => {
                     for element in elements.iter() {
-                        self.write_documents(Some(table), element, range);
+                        self.write_documents(Some(table), element);
                     }
                 }
                 Value::None | Value::Never => {}
@@ -54,7 +52,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             self.write_entry(table, entry);
         }
         for spread in &record.spread {
-            self.write_documents(Some(table), spread, record.range);
+            self.write_documents(Some(table), spread);
         }
         if record.is_open {
             self.usage.write_whole(table);

@@ -176,7 +176,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     fn dict(&mut self, dict: &'a ast::ExprDict) -> Value<'a> {
-        let mut record = Record { range: dict.range(), ..Record::default() };
+        let mut record = Record::default();
         let mut others = Value::Never;
         for item in &dict.items {
             let Some(key) = &item.key else {
@@ -226,7 +226,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             {
                 left.join(right)
             }
-            (Value::Series, ..) | (_, _, Value::Series) | (Value::Frame(_), ..) | (_, _, Value::Frame(_)) => {
+            (Value::Series | Value::Frame(_), ..) | (_, _, Value::Series | Value::Frame(_)) => {
                 for side in [&left, &right] {
                     self.consume(side);
                 }
@@ -268,8 +268,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 operand
             }
             (UnaryOp::Not, _) => Value::Boolean(None),
-            (UnaryOp::Invert, Value::Condition(_) | Value::Series) => operand,
-            (UnaryOp::USub | UnaryOp::UAdd, Value::Integer | Value::Real(_) | Value::Series) => operand,
+            (UnaryOp::Invert, Value::Condition(_) | Value::Series)
+            | (UnaryOp::USub | UnaryOp::UAdd, Value::Integer | Value::Real(_) | Value::Series) => operand,
             _ => {
                 self.consume(&operand);
                 Value::Unknown

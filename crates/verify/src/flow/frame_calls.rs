@@ -8,209 +8,7 @@ use super::Flow;
 use super::calls::Args;
 use super::shape::Shape;
 use super::value::{Text, Value};
-
-/// Methods that keep the columns, with the argument that names columns: its keyword and its position.
-const KEEPING: &[(&str, &str, usize)] = &[
-    ("sort_values", "by", 0),
-    ("nlargest", "columns", 1),
-    ("nsmallest", "columns", 1),
-    ("set_index", "keys", 0),
-    ("explode", "column", 0),
-    ("dropna", "subset", usize::MAX),
-    ("drop_duplicates", "subset", 0),
-    ("astype", "dtype", usize::MAX),
-    ("fillna", "value", usize::MAX),
-    ("copy", "", 0),
-    ("head", "", 0),
-    ("tail", "", 0),
-    ("sample", "", 0),
-    ("sort_index", "", 0),
-    ("reset_index", "", 0),
-    ("ffill", "", 0),
-    ("bfill", "", 0),
-    ("replace", "", 0),
-    ("round", "", 0),
-    ("convert_dtypes", "", 0),
-    ("infer_objects", "", 0),
-    ("where", "", 0),
-    ("mask", "", 0),
-    ("clip", "", 0),
-    ("truncate", "", 0),
-    ("interpolate", "", 0),
-];
-
-/// Methods that look at every column unless some are named.
-const BY_ALL: &[&str] = &["drop_duplicates", "dropna"];
-
-/// Other methods, so that a method which is not called at once is not taken for a column.
-const OTHERS: &[&str] = &[
-    "abs",
-    "add",
-    "add_prefix",
-    "add_suffix",
-    "agg",
-    "aggregate",
-    "align",
-    "all",
-    "any",
-    "apply",
-    "applymap",
-    "asfreq",
-    "asof",
-    "assign",
-    "at_time",
-    "between_time",
-    "boxplot",
-    "combine",
-    "combine_first",
-    "compare",
-    "corr",
-    "corrwith",
-    "count",
-    "cov",
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "describe",
-    "diff",
-    "div",
-    "divide",
-    "dot",
-    "drop",
-    "droplevel",
-    "duplicated",
-    "eq",
-    "equals",
-    "eval",
-    "ewm",
-    "expanding",
-    "filter",
-    "first",
-    "first_valid_index",
-    "floordiv",
-    "from_dict",
-    "from_records",
-    "ge",
-    "get",
-    "groupby",
-    "gt",
-    "hist",
-    "idxmax",
-    "idxmin",
-    "info",
-    "insert",
-    "isetitem",
-    "isin",
-    "isna",
-    "isnull",
-    "items",
-    "iterrows",
-    "itertuples",
-    "join",
-    "keys",
-    "kurt",
-    "kurtosis",
-    "last",
-    "last_valid_index",
-    "le",
-    "lt",
-    "map",
-    "max",
-    "mean",
-    "median",
-    "melt",
-    "memory_usage",
-    "merge",
-    "min",
-    "mod",
-    "mode",
-    "mul",
-    "multiply",
-    "ne",
-    "notna",
-    "notnull",
-    "nunique",
-    "pad",
-    "pct_change",
-    "pipe",
-    "pivot",
-    "pivot_table",
-    "pop",
-    "pow",
-    "prod",
-    "product",
-    "quantile",
-    "query",
-    "radd",
-    "rank",
-    "rdiv",
-    "reindex",
-    "reindex_like",
-    "rename",
-    "rename_axis",
-    "reorder_levels",
-    "resample",
-    "rfloordiv",
-    "rmod",
-    "rmul",
-    "rolling",
-    "rpow",
-    "rsub",
-    "rtruediv",
-    "select_dtypes",
-    "sem",
-    "set_axis",
-    "set_flags",
-    "shift",
-    "skew",
-    "squeeze",
-    "stack",
-    "std",
-    "sub",
-    "subtract",
-    "sum",
-    "swapaxes",
-    "swaplevel",
-    "take",
-    "to_clipboard",
-    "to_csv",
-    "to_dict",
-    "to_excel",
-    "to_feather",
-    "to_gbq",
-    "to_hdf",
-    "to_html",
-    "to_json",
-    "to_latex",
-    "to_markdown",
-    "to_numpy",
-    "to_orc",
-    "to_parquet",
-    "to_period",
-    "to_pickle",
-    "to_records",
-    "to_sql",
-    "to_stata",
-    "to_string",
-    "to_timestamp",
-    "to_xarray",
-    "to_xml",
-    "transform",
-    "transpose",
-    "truediv",
-    "tz_convert",
-    "tz_localize",
-    "unstack",
-    "update",
-    "value_counts",
-    "var",
-    "xs",
-];
-
-pub(super) fn is_method(name: &str) -> bool {
-    OTHERS.binary_search(&name).is_ok() || KEEPING.iter().any(|(known, ..)| *known == name)
-}
+use crate::data::frame_methods::{BY_ALL, KEEPING};
 
 impl<'a> Flow<'a, '_, '_, '_> {
     /// A method of a data frame.
@@ -275,7 +73,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             }
             "iterrows" => Value::list(Value::tuple(vec![Value::Unknown, Value::Row(shape.clone())])),
             "itertuples" => Value::list(Value::Row(shape.clone())),
-            "to_dict" => self.to_dict(shape, args),
+            "to_dict" => self.as_dict(shape, args),
             "get" | "pop" => {
                 if let Some((_, name)) = args.positional.first() {
                     self.named_columns(shape, &name.clone());
@@ -476,7 +274,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
     }
 
-    fn to_dict(&mut self, shape: &Rc<Shape<'a>>, args: &Args<'a>) -> Value<'a> {
+    fn as_dict(&mut self, shape: &Rc<Shape<'a>>, args: &Args<'a>) -> Value<'a> {
         let orient = args.get("orient", 0).map(|(_, value)| Self::text_of(value));
         match orient.as_ref().and_then(Text::known) {
             Some([orient]) if orient.text == "records" => Value::list(Value::Row(shape.clone())),
@@ -539,16 +337,5 @@ impl<'a> Flow<'a, '_, '_, '_> {
             "to_frame" | "reset_index" => Value::Frame(Rc::new(Shape::unknown())),
             _ => Value::Series,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_of_methods_is_sorted_for_the_search() {
-        assert!(OTHERS.is_sorted());
-        assert!(is_method("groupby") && is_method("head") && !is_method("colour"));
     }
 }

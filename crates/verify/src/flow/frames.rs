@@ -9,6 +9,7 @@ use super::Flow;
 use super::calls::Args;
 use super::shape::Shape;
 use super::value::{Literal, Text, Value};
+use crate::data::frame_methods::is_method;
 
 /// Attributes of a data frame that look at no value.
 const PROPERTIES: &[&str] =
@@ -45,7 +46,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.consume(&Value::Frame(shape.clone()));
                 Value::Unknown
             }
-            text if super::frame_calls::is_method(text) || text.starts_with('_') => Value::Unknown,
+            text if is_method(text) || text.starts_with('_') => Value::Unknown,
             _ => {
                 self.read_column(shape, name);
                 Value::Series
@@ -218,29 +219,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let first = args.positional.first().map(|(_, value)| value.clone());
         match path {
             "pandas.DataFrame" | "pandas.DataFrame.from_records" => self.new_frame(args),
-            "pandas.merge" => match (first, args.get("right", 1)) {
-                (Some(Value::Frame(left)), Some((_, right))) => {
-                    let rest = Args {
-                        positional: args
-                            .positional
-                            .iter()
-                            .skip(1)
-                            .map(|(range, value)| (*range, value.clone()))
-                            .collect(),
-                        named: args
-                            .named
-                            .iter()
-                            .map(|(name, range, value)| (*name, *range, value.clone()))
-                            .collect(),
-                        is_open: args.is_open,
-                    };
-                    self.merge(&left, &right.clone(), &rest)
-                }
-                _ => {
-                    args.consume(self);
-                    Value::Frame(Rc::new(Shape::unknown()))
-                }
-            },
+            "pandas.merge" => self.pandas_merge(args),
             "pandas.concat" => {
                 let element = first.map_or(Value::Unknown, |value| self.element(&value));
                 self.concatenated(&element)
@@ -260,6 +239,18 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 Value::Unknown
             }
         }
+    }
+
+    /// `pandas.merge(left, right, …)`
+    fn pandas_merge(&mut self, args: &Args<'a>) -> Value<'a> {
+        let (Some((_, Value::Frame(left))), Some((_, right))) = (args.get("left", 0), args.get("right", 1))
+        else {
+            args.consume(self);
+            return Value::Frame(Rc::new(Shape::unknown()));
+        };
+        let mut rest = args.copy();
+        rest.positional.drain(..rest.positional.len().min(1));
+        self.merge(left, right, &rest)
     }
 
     fn concatenated(&mut self, element: &Value<'a>) -> Value<'a> {

@@ -254,7 +254,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let Some((range, name)) = args.get("field", 0) else { return Value::Unknown };
         let text = Self::text_of(name);
         let Some(&[key]) = text.known() else { return Value::Unknown };
-        let reads = !(path.ends_with(".set") || path.ends_with(".delete"));
+        let reads = !matches!(path.rsplit('.').next(), Some("set" | "delete"));
         let (value_range, value) = match args.positional.get(1) {
             Some((range, value)) => (*range, value.clone()),
             None => (range, Value::Unknown),

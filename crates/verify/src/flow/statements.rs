@@ -173,13 +173,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
     fn import(&mut self, import: &'a ast::StmtImport) -> Reach {
         for alias in &import.names {
             let path = alias.name.as_str();
-            let (name, path) = match &alias.asname {
-                Some(name) => (name.as_str(), path),
-                None => {
-                    let top = path.split('.').next().unwrap_or(path);
-                    (top, top)
-                }
-            };
+            let top = path.split('.').next().unwrap_or(path);
+            let (name, path) = alias.asname.as_ref().map_or((top, top), |name| (name.as_str(), path));
             self.set_variable(name, Value::Member(path.into()), alias.range());
         }
         Reach::Next

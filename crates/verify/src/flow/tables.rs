@@ -180,17 +180,16 @@ impl<'a> Flow<'a, '_, '_, '_> {
             }
             "insert" | "insert_multiple" => {
                 self.write_table(table, WriteKind::Add, range);
-                if let Some((document_range, document)) = args.positional.first() {
-                    self.write_documents(table, document, *document_range);
+                if let Some((_, document)) = args.positional.first() {
+                    self.write_documents(table, document);
                 }
                 if method == "insert" { Value::Integer } else { Value::list(Value::Integer) }
             }
             "update" | "upsert" => {
                 let kind = if method == "update" { WriteKind::Change } else { WriteKind::AddOrChange };
                 self.write_table(table, kind, range);
-                if let Some((fields_range, fields)) = args.get("fields", 0).or_else(|| args.named("document"))
-                {
-                    self.write_documents(table, fields, fields_range);
+                if let Some((_, fields)) = args.get("fields", 0).or_else(|| args.named("document")) {
+                    self.write_documents(table, fields);
                 }
                 if let Some(condition) = condition(1) {
                     self.apply_condition(table, &condition);
@@ -224,10 +223,10 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let element = self.element(updates);
         match element {
             Value::Tuple(parts) if parts.len() == 2 => {
-                self.write_documents(table, &parts[0], TextRange::default());
+                self.write_documents(table, &parts[0]);
                 self.apply_condition(table, &parts[1]);
             }
-            other => self.write_documents(table, &other, TextRange::default()),
+            other => self.write_documents(table, &other),
         }
     }
 

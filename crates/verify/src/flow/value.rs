@@ -130,8 +130,6 @@ pub(crate) struct Record<'a> {
     pub(crate) spread: Vec<Value<'a>>,
     /// It may have keys that are not known.
     pub(crate) is_open: bool,
-    /// Where it was written.
-    pub(crate) range: TextRange,
 }
 
 /// A change that the store makes to one column.

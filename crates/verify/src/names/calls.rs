@@ -58,7 +58,7 @@ fn builtin(names: &mut Names<'_, '_, '_>, name: &str, range: TextRange) {
 pub(super) fn member(names: &mut Names<'_, '_, '_>, expr: &Expr) {
     let Some(path) = names.path(expr) else { return };
     let policy = names.policy;
-    if policy.allowed_calls.iter().any(|allowed| *allowed == path) {
+    if policy.allowed_calls.contains(&path) {
         return;
     }
     if let Some(entry) = blocked_calls::blocking_member(&path, policy.contract) {
@@ -66,7 +66,7 @@ pub(super) fn member(names: &mut Names<'_, '_, '_>, expr: &Expr) {
         if crate::data::blocked_imports::blocking(&path).is_none() {
             blocked(names, expr.range(), &path, entry.reason, entry.instead);
         }
-    } else if policy.blocked_calls.iter().any(|blocked| *blocked == path) {
+    } else if policy.blocked_calls.contains(&path) {
         blocked(names, expr.range(), &path, "the policy of this workspace blocks it", "do without it");
     }
 }

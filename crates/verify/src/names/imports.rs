@@ -128,12 +128,11 @@ fn unknown(names: &mut Names<'_, '_, '_>, top: &str, path: &str, range: TextRang
         if let Some((name, true)) = nearest {
             edit = Some(replace(format!("import `{name}`"), range, path.replacen(top, name, 1)));
         }
-        let hint = match nearest {
-            Some((name, _)) => format!("did you mean `{name}`?"),
-            None => {
-                let list = suggest::list(names.policy.packages.iter().map(String::as_str));
-                format!("the profile has the standard library and: {list}")
-            }
+        let hint = if let Some((name, _)) = nearest {
+            format!("did you mean `{name}`?")
+        } else {
+            let list = suggest::list(names.policy.packages.iter().map(String::as_str));
+            format!("the profile has the standard library and: {list}")
         };
         (message, hint)
     };

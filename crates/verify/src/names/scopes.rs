@@ -247,13 +247,9 @@ impl<'a> Binder<'a> {
     fn import(&mut self, import: &'a ast::StmtImport) {
         for alias in &import.names {
             let path = alias.name.as_str();
-            match &alias.asname {
-                Some(name) => self.bind_import(name.as_str(), path.to_owned()),
-                None => {
-                    let top = path.split('.').next().unwrap_or(path);
-                    self.bind_import(top, top.to_owned());
-                }
-            }
+            let top = path.split('.').next().unwrap_or(path);
+            let (name, path) = alias.asname.as_ref().map_or((top, top), |name| (name.as_str(), path));
+            self.bind_import(name, path.to_owned());
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn judge<'a>(names: &mut Names<'a, '_, '_>, stmt: &'a Stmt, is_last: 
         Stmt::For(statement) => for_loop(names, statement),
         // The last value of a general program is what someone at a prompt wanted to see.
         Stmt::Expr(statement) if !is_last || names.policy.contract.is_plan() => {
-            dropped(names, &statement.value)
+            dropped(names, &statement.value);
         }
         _ => {}
     }
@@ -161,7 +161,8 @@ impl<'a> Visitor<'a> for Body<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::Break(_) => self.leaves |= self.inner_loops == 0,
-            Stmt::Return(_) | Stmt::Raise(_) => self.leaves = true,
+            // A name from outside may be changed by anything that is called.
+            Stmt::Return(_) | Stmt::Raise(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => self.leaves = true,
             Stmt::For(_) | Stmt::While(_) => {
                 self.inner_loops += 1;
                 visitor::walk_stmt(self, stmt);
@@ -169,7 +170,6 @@ impl<'a> Visitor<'a> for Body<'a> {
             }
             // What an inner function does happens when it is called, and a call touches nothing by name.
             Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
-            Stmt::Global(_) | Stmt::Nonlocal(_) => self.leaves = true,
             _ => visitor::walk_stmt(self, stmt),
         }
     }

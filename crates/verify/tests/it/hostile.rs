@@ -4,6 +4,15 @@ use ordain_verify::{Contract, Policy, Schema, verify, verify_bytes};
 
 use crate::shop;
 
+/// A text made of numbered parts.
+fn many(count: usize, part: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for number in 0..count {
+        text.push_str(&part(number));
+    }
+    text
+}
+
 fn codes(bytes: &[u8], contract: Contract) -> Vec<&'static str> {
     let verdict = verify_bytes(bytes, &Policy::for_contract(contract), &shop::schema());
     assert_eq!(verdict.is_accepted(), verdict.verified().is_some());
@@ -63,8 +72,8 @@ fn nesting_of_every_kind_is_refused_before_it_is_read() {
         format!("match x:\n  case {}1: pass", "[".repeat(50_000)),
         format!("x: {}int{}", "a[".repeat(50_000), "]".repeat(50_000)),
         format!("@{}a\ndef f(): pass", "(".repeat(50_000)),
-        (0..500).map(|level| format!("{}if x:\n", " ".repeat(level))).collect(),
-        (0..500).map(|level| format!("{}def f():\n", "\t".repeat(level))).collect(),
+        many(500, |level| format!("{}if x:\n", " ".repeat(level))),
+        many(500, |level| format!("{}def f():\n", "\t".repeat(level))),
     ];
     for source in &deep {
         for contract in [Contract::Open, Contract::Ask] {
@@ -92,9 +101,7 @@ fn what_python_would_start_is_not_too_deep() {
         format!("x = {{{}}}", "'a': [1, 2], ".repeat(20_000)),
         "x = 1\n".repeat(100_000),
         format!("x = '{}'", "(".repeat(500_000)),
-        (0..90).map(|level| format!("{}if x:\n", " ".repeat(level))).collect::<String>()
-            + &" ".repeat(90)
-            + "x = 1",
+        many(90, |level| format!("{}if x:\n", " ".repeat(level))) + &" ".repeat(90) + "x = 1",
     ];
     for source in sources {
         let run = move || codes(source.as_bytes(), Contract::Open);
@@ -133,31 +140,21 @@ fn the_deepest_accepted_plan_needs_no_large_stack() {
 /// Work that would explode if loops, functions and branches were walked without a bound.
 #[test]
 fn programs_that_invite_endless_work_end() {
-    let mut nested_loops = String::new();
-    for level in 0..90 {
-        nested_loops.push_str(&format!("{}for a{level} in inventory_tbl:\n", " ".repeat(level)));
-    }
-    nested_loops.push_str(&format!("{}x = a1['name']\n", " ".repeat(90)));
-    let mut chain = String::from("def f0():\n    return inventory_tbl.all()\n");
-    for index in 1..200 {
-        chain.push_str(&format!("def f{index}():\n    return f{0}() + f{0}() + f{0}()\n", index - 1));
-    }
-    chain.push_str("x = f199()\n");
+    let nested_loops = many(90, |level| format!("{}for a{level} in inventory_tbl:\n", " ".repeat(level)));
+    let nested_loops = nested_loops + &" ".repeat(90) + "x = a1['name']\n";
+    let calls = many(199, |index| {
+        format!("def f{}():\n    return f{index}() + f{index}() + f{index}()\n", index + 1)
+    });
+    let chain = format!("def f0():\n    return inventory_tbl.all()\n{calls}x = f199()\n");
     let mutual = "def a():\n    return b() or a()\ndef b():\n    return a() or b()\nx = a()\n".to_owned();
-    let branches: String = (0..2000).map(|index| format!("if x{index}:\n    answer_text = 'a'\n")).collect();
-    let assignments: String = (0..20_000).map(|index| format!("v{index} = {index}\n")).collect();
-    let in_branch = format!(
-        "if user_request:\n{}",
-        assignments.lines().map(|line| format!("    {line}\n")).collect::<String>()
-    );
-    let undefined: String = (0..20_000).map(|index| format!("name_number_{index}\n")).collect();
-    let columns: String = (0..5000).map(|index| format!("where('column{index}') == {index}\n")).collect();
-    let unions: String =
-        (0..500).map(|index| format!("if a:\n    x = {{'k{index}': x}}\nelse:\n    x = [x]\n")).collect();
-    let dict = format!(
-        "x = {{{}}}\ninventory_tbl.insert(x)\n",
-        (0..30_000).map(|index| format!("'k{index}': 1, ")).collect::<String>()
-    );
+    let branches: String = many(2000, |index| format!("if x{index}:\n    answer_text = 'a'\n"));
+    let assignments: String = many(20_000, |index| format!("v{index} = {index}\n"));
+    let in_branch = format!("if user_request:\n{}", assignments.replace('v', "    v"));
+    let undefined: String = many(20_000, |index| format!("name_number_{index}\n"));
+    let columns: String = many(5000, |index| format!("where('column{index}') == {index}\n"));
+    let unions: String = many(500, |index| format!("if a:\n    x = {{'k{index}': x}}\nelse:\n    x = [x]\n"));
+    let dict =
+        format!("x = {{{}}}\ninventory_tbl.insert(x)\n", many(30_000, |index| format!("'k{index}': 1, ")));
     for source in [nested_loops, chain, mutual, branches, in_branch, undefined, columns, unions, dict] {
         let found = codes(source.as_bytes(), Contract::Ask);
         assert!(!found.is_empty());

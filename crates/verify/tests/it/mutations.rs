@@ -281,13 +281,13 @@ fn a_comment_changes_no_verdict() {
 fn a_renamed_column_makes_every_plan_that_uses_it_a_finding() {
     let mut schema = shop::schema();
     schema.tables[0].columns[4].name = "amount_due".to_owned();
-    let mut used = 0;
+    let mut count = 0;
     for plan in plans() {
         let effects = judge(&plan.code, plan.contract).effects;
-        let uses =
+        let names =
             |columns: &std::collections::BTreeSet<String>, whole: bool| !whole && columns.contains("price");
-        let reads = effects.reads.get("inventory").is_some_and(|read| uses(&read.columns, read.whole));
-        let writes = effects.writes.get("inventory").is_some_and(|write| uses(&write.columns, write.whole));
+        let reads = effects.reads.get("inventory").is_some_and(|read| names(&read.columns, read.whole));
+        let writes = effects.writes.get("inventory").is_some_and(|write| names(&write.columns, write.whole));
         // SQL and query texts are read loosely: the store judges them.
         let is_text = plan.code.contains("db.query") || plan.code.contains(".query(");
         if (reads || writes) && !is_text {
@@ -299,8 +299,8 @@ fn a_renamed_column_makes_every_plan_that_uses_it_a_finding() {
             let verdict = verify(&plan.code, &policy, &schema);
             let found = verdict.findings.iter().any(|finding| finding.code.as_str() == "unknown-column");
             assert!(found, "{}", plan.path.display());
-            used += 1;
+            count += 1;
         }
     }
-    assert!(used >= 20, "{used} plans use the column");
+    assert!(count >= 20, "{count} plans use the column");
 }

@@ -41,6 +41,7 @@ struct Numbers {
     optimised: bool,
 }
 
+#[expect(clippy::struct_field_names, reason = "the fields are the keys of the JSON output")]
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Sizes {
     lines_20: f64,
@@ -189,6 +190,8 @@ fn python(arguments: &[&str], input: &str) -> anyhow::Result<Vec<u8>> {
 
 /// The tables and the policy that the programs are written for.
 fn world() -> (Policy, Schema) {
+    use ColumnType::{Integer, Real, Text, Timestamp};
+
     let table = |name: &str, columns: &[(&str, ColumnType)]| Table {
         name: name.to_owned(),
         columns: columns
@@ -203,7 +206,6 @@ fn world() -> (Policy, Schema) {
         key: vec![columns[0].0.to_owned()],
         ..Table::default()
     };
-    use ColumnType::{Integer, Real, Text, Timestamp};
     let inventory = [
         ("item_id", Text),
         ("name", Text),

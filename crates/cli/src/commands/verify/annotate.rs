@@ -73,7 +73,7 @@ fn window(line: &str, finding: &Finding) -> (String, usize, usize) {
     // A finding that goes on below is marked to the end of its first line.
     let to = if finding.end_line == finding.line { finding.end_column - 1 } else { usize::MAX };
     // Half a window before the finding, so that what leads to it can be seen.
-    let skipped = if from > WIDTH_MAX / 2 { from - WIDTH_MAX / 2 } else { 0 };
+    let skipped = from.saturating_sub(WIDTH_MAX / 2);
     let mut shown = String::new();
     let (mut start, mut end, mut width) = (None, 0, 0);
     if skipped > 0 {
