@@ -4,6 +4,7 @@ mod corpus;
 mod edits;
 mod hostile;
 mod mutations;
+mod profiles;
 mod reference;
 mod shop;
 mod suites;
