@@ -7,7 +7,7 @@ use crate::contract::Contract;
 use crate::finding::Finding;
 use crate::policy::{Helper, Policy};
 use crate::report::Report;
-use crate::{give, measure, stack_for, syntax};
+use crate::{read, syntax};
 
 /// The public functions that a `helpers.py` defines at its top level, or the findings that keep it from being
 /// read.
@@ -23,15 +23,18 @@ use crate::{give, measure, stack_for, syntax};
 pub fn helpers_of(source: &str) -> Result<Vec<Helper>, Vec<Finding>> {
     let policy = Policy::for_contract(Contract::Open);
     let mut report = Report::new(source, policy.limits.findings_max);
-    let Some(depth) = measure(source, &policy, &mut report) else {
+    let Some((parsed, stack)) = read(source, &policy, &mut report) else {
         return Err(report.finish().0);
     };
-    let stack = stack_for(depth);
     stacker::maybe_grow(stack, stack, || {
-        let mut report = report;
-        let Some(parsed) = syntax::parse(source, policy.python, &mut report) else {
-            return Err(give(source, &policy, report, crate::Effects::default()).findings);
-        };
+        // Dropped here, where the stack is large enough.
+        let (parsed, mut report) = (parsed, report);
+        if !report.has_errors() {
+            syntax::judge(source, &parsed, policy.python, &mut report);
+        }
+        if report.has_errors() {
+            return Err(report.finish().0);
+        }
         Ok(parsed.suite().iter().filter_map(helper).collect())
     })
 }

@@ -53,6 +53,8 @@ pub use reference::findings_reference;
 pub use verdict::{Verdict, VerifiedCode};
 
 use ordain_types::format_bytes;
+use ruff_python_ast::ModModule;
+use ruff_python_parser::Parsed;
 use ruff_text_size::{TextRange, TextSize};
 
 use names::scopes::Scopes;
@@ -66,23 +68,20 @@ pub const VERIFIER_VERSION: u32 = 1;
 /// Judges code that is text.
 pub fn verify(code: &str, policy: &Policy, schema: &Schema) -> Verdict {
     let mut report = Report::new(code, policy.limits.findings_max);
-    let Some(depth) = measure(code, policy, &mut report) else {
+    let Some((parsed, stack)) = read(code, policy, &mut report) else {
         return give(code, policy, report, Effects::default());
     };
-    let stack = stack_for(depth);
-    stacker::maybe_grow(stack, stack + STACK_BASE, || judge(code, policy, schema, report))
+    // The tree is dropped inside too: that recurses like any walk over it.
+    stacker::maybe_grow(stack, stack + STACK_BASE, || judge(code, parsed, policy, schema, report))
 }
 
-/// The stack that a tree of this depth needs.
-///
-/// Each level costs every walk over the tree some frames, and dropping it too. The measured need in a debug
-/// build is below the number used here; a release build needs a tenth.
-fn stack_for(depth: usize) -> usize {
-    STACK_BASE + depth * STACK_PER_LEVEL
-}
-
+/// What the walks over a tree need of the stack, whatever the tree.
 const STACK_BASE: usize = 192 * 1024;
+/// What each level of a tree costs the walks over it. The measured need in a debug build is below 4 KiB; a release
+/// build needs a tenth.
 const STACK_PER_LEVEL: usize = 12 * 1024;
+/// What each level costs when a tree is only dropped.
+const STACK_PER_LEVEL_DROPPED: usize = 2 * 1024;
 
 /// Judges code as it came: any bytes.
 pub fn verify_bytes(code: &[u8], policy: &Policy, schema: &Schema) -> Verdict {
@@ -101,8 +100,9 @@ pub fn verify_bytes(code: &[u8], policy: &Policy, schema: &Schema) -> Verdict {
     }
 }
 
-/// An upper bound for the depth of the tree; `None` if the source passes a limit.
-fn measure(code: &str, policy: &Policy, report: &mut Report<'_>) -> Option<usize> {
+/// Parses the source and says how much stack its tree needs. `None` if a limit is passed before that; a limit that
+/// shows only afterwards is in the report.
+fn read(code: &str, policy: &Policy, report: &mut Report<'_>) -> Option<(Parsed<ModModule>, usize)> {
     if code.len() > policy.limits.bytes_max {
         report.add(too_long(code.len(), policy));
         return None;
@@ -112,21 +112,35 @@ fn measure(code: &str, policy: &Policy, report: &mut Report<'_>) -> Option<usize
         report.add(draft.hint("remove it; inside a string write `\\0`"));
         return None;
     }
-    match scan::depth(code, &policy.limits) {
-        Ok(depth) => Some(depth),
-        Err((limit, at)) => {
-            let end = code.ceil_char_boundary(at + 1);
-            report.add(too_deep(limit, span(at, end), &policy.limits));
-            None
-        }
+    if code.len() > scan::SHORT_MAX
+        && let Err((limit, at)) = scan::check(code, &policy.limits)
+    {
+        let end = code.ceil_char_boundary(at + 1);
+        report.add(too_deep(limit, span(at, end), &policy.limits));
+        return None;
     }
+    let parsed = syntax::parse(code, policy.python)?;
+    let stack = match scan::depth(parsed.tokens(), &policy.limits) {
+        Ok(depth) => STACK_BASE + depth * STACK_PER_LEVEL,
+        Err((limit, range)) => {
+            report.add(too_deep(limit, range, &policy.limits));
+            STACK_BASE + scan::SHORT_MAX * STACK_PER_LEVEL_DROPPED
+        }
+    };
+    Some((parsed, stack))
 }
 
-fn judge(code: &str, policy: &Policy, schema: &Schema, mut report: Report<'_>) -> Verdict {
-    let Some(parsed) = syntax::parse(code, policy.python, &mut report) else {
-        return give(code, policy, report, Effects::default());
-    };
-    if policy.contract == Contract::Open {
+fn judge(
+    code: &str,
+    parsed: Parsed<ModModule>,
+    policy: &Policy,
+    schema: &Schema,
+    mut report: Report<'_>,
+) -> Verdict {
+    if !report.has_errors() {
+        syntax::judge(code, &parsed, policy.python, &mut report);
+    }
+    if report.has_errors() || policy.contract == Contract::Open {
         return give(code, policy, report, Effects::default());
     }
     let body = parsed.suite();

@@ -93,20 +93,19 @@ impl<'a> Names<'a, '_, '_> {
 
     /// The full name of a module member: `np.random.rand` is `numpy.random.rand`.
     fn path(&self, expr: &Expr) -> Option<String> {
-        let mut attributes = Vec::new();
+        // No module member is that deep; a hostile chain is not worth the walk.
+        let mut attributes = [""; 8];
+        let mut count = 0;
         let mut at = expr;
         while let Expr::Attribute(attribute) = at {
-            // No module member is that deep; a hostile chain is not worth the walk.
-            if attributes.len() > 8 {
-                return None;
-            }
-            attributes.push(attribute.attr.as_str());
+            *attributes.get_mut(count)? = attribute.attr.as_str();
+            count += 1;
             at = &attribute.value;
         }
         let Expr::Name(name) = at else { return None };
         let Meaning::Bound(binding) = self.scopes.meaning(name.id.as_str(), self.scope) else { return None };
         let mut path = binding.import.clone()?;
-        for attribute in attributes.iter().rev() {
+        for attribute in attributes[..count].iter().rev() {
             path.push('.');
             path.push_str(attribute);
         }
@@ -272,13 +271,20 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
             Expr::Name(_) => {}
             Expr::Attribute(attribute) => {
                 attributes::judge(self, attribute);
-                calls::member(self, expr);
-                undefined::note_attribute(self, attribute);
+                match &*attribute.value {
+                    Expr::Name(name) => match self.scopes.meaning(name.id.as_str(), self.scope) {
+                        Meaning::Bound(binding) if binding.import.is_none() => {}
+                        Meaning::Bound(_) => calls::member(self, expr),
+                        Meaning::Free => undefined::note_attribute(self, name.id.as_str(), attribute),
+                    },
+                    _ => calls::member(self, expr),
+                }
                 self.visit_expr(&attribute.value);
             }
             Expr::Call(call) => {
-                calls::call(self, call);
-                chance::call(self, call);
+                let path = self.path(&call.func);
+                calls::call(self, call, path.as_deref());
+                chance::call(self, call, path);
                 visitor::walk_expr(self, expr);
             }
             Expr::Lambda(lambda) => {

@@ -1,11 +1,12 @@
 //! Measures how deep a source nests before anything recursive touches it.
 //!
-//! The parser, the walks over its tree and even dropping the tree recurse once for each level of nesting. This
-//! scan reads plain tokens in one loop and gives an upper bound for that depth, so that a hostile file is
-//! refused first, and the stack that an accepted one needs is known.
+//! The walks over a syntax tree and even dropping it recurse once for each level of nesting (the parser itself
+//! grows its stack). Reading plain tokens in one loop gives an upper bound for that depth, so that a hostile file
+//! is refused, and the stack that an accepted one needs is known.
 
-use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::token::{Token, TokenKind};
 use ruff_python_parser::{Mode, lexer};
+use ruff_text_size::{Ranged, TextRange};
 
 use crate::policy::CodeLimits;
 
@@ -17,9 +18,25 @@ pub(crate) enum TooDeep {
     Expression,
 }
 
-/// An upper bound for the depth of the syntax tree, or the limit that is passed and the offset where.
-pub(crate) fn depth(source: &str, limits: &CodeLimits) -> Result<usize, (TooDeep, usize)> {
-    measure(source, limits).map_err(|limit| (limit, place(source, limits)))
+/// Sources up to this size are parsed before they are measured, which saves reading them twice: with a byte or
+/// more for each level, their trees cannot be too deep to drop.
+pub(crate) const SHORT_MAX: usize = 16 * 1024;
+
+/// Refuses a source that nests too deep, with the offset where, before it is parsed.
+pub(crate) fn check(source: &str, limits: &CodeLimits) -> Result<(), (TooDeep, usize)> {
+    measure(source, limits).map(|_| ()).map_err(|limit| (limit, place(source, limits)))
+}
+
+/// An upper bound for the depth of a tree, from its tokens; or the limit that is passed and the token that does.
+pub(crate) fn depth(tokens: &[Token], limits: &CodeLimits) -> Result<usize, (TooDeep, TextRange)> {
+    let mut scan = Scan::new();
+    for token in tokens {
+        scan.take(token.kind());
+        if let Some(limit) = scan.passed(limits) {
+            return Err((limit, token.range()));
+        }
+    }
+    Ok(scan.deepest)
 }
 
 /// The lexer does not tell where it is. The shortest source that is refused ends just behind the token that
@@ -41,7 +58,7 @@ fn place(source: &str, limits: &CodeLimits) -> usize {
 }
 
 fn measure(source: &str, limits: &CodeLimits) -> Result<usize, TooDeep> {
-    let mut scan = Scan { open: vec![Level::default()], blocks: 0, deepest: 0, total: 0 };
+    let mut scan = Scan::new();
     let mut tokens = lexer::lex(source, Mode::Module);
     loop {
         let kind = tokens.next_token();
@@ -73,6 +90,10 @@ struct Scan {
 }
 
 impl Scan {
+    fn new() -> Self {
+        Self { open: vec![Level::default()], blocks: 0, deepest: 0, total: 0 }
+    }
+
     fn take(&mut self, kind: TokenKind) {
         match kind {
             // A string with braces holds expressions, which may hold strings again.
@@ -195,7 +216,7 @@ mod tests {
     }
 
     fn refused(source: &str) -> Option<TooDeep> {
-        depth(source, &limits()).err().map(|(limit, _)| limit)
+        check(source, &limits()).err().map(|(limit, _)| limit)
     }
 
     #[test]
@@ -214,7 +235,7 @@ mod tests {
     #[test]
     fn the_place_is_the_token_that_passes_the_limit() {
         let source = format!("x = 'é'\ny = {}", "(".repeat(40));
-        let (_, at) = depth(&source, &limits()).unwrap_err();
+        let (_, at) = check(&source, &limits()).unwrap_err();
         assert_eq!(at, source.find('(').unwrap() + 10);
     }
 

@@ -17,35 +17,40 @@ use crate::finding_code::FindingCode;
 use crate::policy::PythonVersion;
 use crate::report::{Draft, Report};
 
-/// Parses the source; `None` if it has syntax errors, which are then in the report.
-pub(crate) fn parse(
+/// Parses the source, errors or not. The parser recovers from errors and grows its stack where a source nests
+/// deep.
+pub(crate) fn parse(source: &str, python: PythonVersion) -> Option<Parsed<ModModule>> {
+    let options = ParseOptions::from(Mode::Module).with_target_version(target(python));
+    // Parsing in the mode of modules always gives a module.
+    parse_unchecked(source, options).try_into_module()
+}
+
+/// Reports every syntax error of a parsed source.
+pub(crate) fn judge(
     source: &str,
+    parsed: &Parsed<ModModule>,
     python: PythonVersion,
     report: &mut Report<'_>,
-) -> Option<Parsed<ModModule>> {
-    let target = Target { major: python.major, minor: python.minor };
-    let options = ParseOptions::from(Mode::Module).with_target_version(target);
-    let parsed = parse_unchecked(source, options).try_into_module()?;
+) {
     for error in parsed.errors() {
         add(report, error.location, &error.error.to_string(), "correct the text at this place");
     }
     if report.has_errors() {
         // A tree that was patched up around errors would only give errors that are not there.
-        return None;
+        return;
     }
     for error in parsed.unsupported_syntax_errors() {
         let hint = format!("the cell runs Python {python}; write it in the older way");
         add(report, error.range(), &error.to_string(), &hint);
     }
-    for error in compiler_errors(source, target, parsed.syntax()) {
-        add(
-            report,
-            error.range,
-            &error.to_string(),
-            "Python's compiler refuses this; correct it at this place",
-        );
+    for error in compiler_errors(source, target(python), parsed.syntax()) {
+        let hint = "Python's compiler refuses this; correct it at this place";
+        add(report, error.range, &error.to_string(), hint);
     }
-    (!report.has_errors()).then_some(parsed)
+}
+
+const fn target(python: PythonVersion) -> Target {
+    Target { major: python.major, minor: python.minor }
 }
 
 fn add(report: &mut Report<'_>, range: TextRange, message: &str, hint: &str) {

@@ -87,10 +87,11 @@ impl<'a> State<'a> {
 
     /// What the path has changed since the mark.
     pub(crate) fn snapshot(&self, mark: Mark) -> Snapshot<'a> {
-        let mut changes: Vec<(Slot, Value<'a>)> = Vec::new();
-        let mut seen: FxHashSet<Slot> = FxHashSet::default();
-        for (slot, _) in &self.journal[mark.0..] {
-            if seen.insert(*slot)
+        let journal = &self.journal[mark.0..];
+        let mut changes: Vec<(Slot, Value<'a>)> = Vec::with_capacity(journal.len().min(FEW));
+        let mut seen = Seen::new(journal.len());
+        for (slot, _) in journal {
+            if seen.is_new(*slot, &changes)
                 && let Some(value) = self.variables.get(slot)
             {
                 changes.push((*slot, value.clone()));
@@ -126,14 +127,22 @@ impl<'a> State<'a> {
     fn meet_variables(&mut self, paths: &[Snapshot<'a>]) {
         let mut joined: Vec<(Slot, Value<'a>, usize)> = Vec::new();
         let mut index: FxHashMap<Slot, usize> = FxHashMap::default();
+        let is_many = paths.iter().map(|path| path.changes.len()).sum::<usize>() > FEW;
         for path in paths {
             for (slot, value) in &path.changes {
-                if let Some(&at) = index.get(slot) {
-                    let known = std::mem::replace(&mut joined[at].1, Value::Never);
-                    joined[at].1 = known.join(value.clone());
+                let known = if is_many {
+                    index.get(slot).copied()
+                } else {
+                    joined.iter().position(|(known, ..)| known == slot)
+                };
+                if let Some(at) = known {
+                    let value_so_far = std::mem::replace(&mut joined[at].1, Value::Never);
+                    joined[at].1 = value_so_far.join(value.clone());
                     joined[at].2 += 1;
                 } else {
-                    index.insert(*slot, joined.len());
+                    if is_many {
+                        index.insert(*slot, joined.len());
+                    }
                     joined.push((*slot, value.clone(), 1));
                 }
             }
@@ -156,6 +165,28 @@ impl<'a> State<'a> {
                 None => value.clone(),
             };
             self.set(*slot, value);
+        }
+    }
+}
+
+/// Up to so many variables a list is searched faster than a table is made.
+const FEW: usize = 24;
+
+/// Which variables were met already.
+enum Seen {
+    Few,
+    Many(FxHashSet<Slot>),
+}
+
+impl Seen {
+    fn new(expected: usize) -> Self {
+        if expected <= FEW { Self::Few } else { Self::Many(FxHashSet::default()) }
+    }
+
+    fn is_new(&mut self, slot: Slot, changes: &[(Slot, Value<'_>)]) -> bool {
+        match self {
+            Self::Few => changes.iter().all(|(known, _)| *known != slot),
+            Self::Many(seen) => seen.insert(slot),
         }
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn member(names: &mut Names<'_, '_, '_>, expr: &Expr) {
 }
 
 /// Judges a call whose arguments decide.
-pub(super) fn call<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall) {
+pub(super) fn call<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall, path: Option<&str>) {
     for function in ["getattr", "setattr", "delattr"] {
         if names.is_builtin(&call.func, function) {
             attribute_by_text(names, call, function);
@@ -86,8 +86,8 @@ pub(super) fn call<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall) {
         attributes::format_text(names, text, attribute.value.range());
         return;
     }
-    if let Some(path) = names.path(&call.func) {
-        by_arguments(names, call, &path);
+    if let Some(path) = path {
+        by_arguments(names, call, path);
     }
 }
 

@@ -33,8 +33,8 @@ enum Source {
     Clock,
 }
 
-pub(super) fn call(names: &mut Names<'_, '_, '_>, call: &ExprCall) {
-    let Some(path) = names.path(&call.func) else {
+pub(super) fn call(names: &mut Names<'_, '_, '_>, call: &ExprCall, path: Option<String>) {
+    let Some(path) = path else {
         sample(names, call);
         return;
     };

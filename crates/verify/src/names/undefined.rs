@@ -1,6 +1,6 @@
 //! Names that nothing defines: forgotten imports, wrong tables, slips of the pen.
 
-use ruff_python_ast::{Expr, ExprAttribute, Stmt};
+use ruff_python_ast::{ExprAttribute, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 
@@ -28,30 +28,28 @@ struct Found<'a> {
     attributes: Vec<&'a str>,
 }
 
-pub(super) fn note<'a>(names: &mut Names<'a, '_, '_>, name: &'a str, range: TextRange) {
-    let undefined = &mut names.undefined;
-    let index = *undefined.index.entry(name).or_insert_with(|| {
-        undefined.found.push(Found { name, ranges: Vec::new(), attributes: Vec::new() });
-        undefined.found.len() - 1
-    });
-    undefined.found[index].ranges.push(range);
+impl<'a> Undefined<'a> {
+    /// What is known of a name that nothing defines.
+    fn found(&mut self, name: &'a str) -> &mut Found<'a> {
+        let index = *self.index.entry(name).or_insert_with(|| {
+            self.found.push(Found { name, ranges: Vec::new(), attributes: Vec::new() });
+            self.found.len() - 1
+        });
+        &mut self.found[index]
+    }
 }
 
-/// Remembers which attribute is read from a name that nothing defines.
-pub(super) fn note_attribute<'a>(names: &mut Names<'a, '_, '_>, attribute: &'a ExprAttribute) {
-    let Expr::Name(name) = &*attribute.value else { return };
-    let name = name.id.as_str();
-    if matches!(names.scopes.meaning(name, names.scope), super::Meaning::Free)
-        && !names.is_provided(name)
-        && !builtins::is_builtin(name)
-    {
-        let undefined = &mut names.undefined;
-        let index = *undefined.index.entry(name).or_insert_with(|| {
-            undefined.found.push(Found { name, ranges: Vec::new(), attributes: Vec::new() });
-            undefined.found.len() - 1
-        });
-        undefined.found[index].attributes.push(attribute.attr.as_str());
+pub(super) fn note<'a>(names: &mut Names<'a, '_, '_>, name: &'a str, range: TextRange) {
+    names.undefined.found(name).ranges.push(range);
+}
+
+/// Remembers which attribute is read from a name that the program does not bind.
+pub(super) fn note_attribute<'a>(names: &mut Names<'a, '_, '_>, name: &'a str, attribute: &'a ExprAttribute) {
+    if names.is_provided(name) || builtins::is_builtin(name) {
+        return;
     }
+    let found = names.undefined.found(name);
+    found.attributes.push(attribute.attr.as_str());
 }
 
 /// Reports every undefined name once, at its first use.

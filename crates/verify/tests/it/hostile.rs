@@ -88,6 +88,23 @@ fn nesting_of_every_kind_is_refused_before_it_is_read() {
     }
 }
 
+/// Sources that are short enough to be parsed before they are measured.
+#[test]
+fn what_is_short_and_deep_is_refused_on_a_small_stack() {
+    let signs =
+        ["(", "[", "{", "-", "not ", "~", "lambda: ", "1 if 1 else ", "await ", "x.", "x(", "x[", "f'{"];
+    for sign in signs {
+        for contract in [Contract::Open, Contract::Ask, Contract::Exec] {
+            let source = format!("x = {}1", sign.repeat(2000));
+            let run = move || codes(source.as_bytes(), contract);
+            let thread = std::thread::Builder::new().stack_size(256 * 1024).spawn(run).expect("a thread");
+            let found = thread.join().expect("no overflow on a small stack");
+            // CPython itself would go on with 2 000 operators; only brackets are fewer.
+            assert!(found.contains(&"too-deep") || contract == Contract::Open, "{sign}: {found:?}");
+        }
+    }
+}
+
 /// What CPython still starts must pass, on a small stack too.
 #[test]
 fn what_python_would_start_is_not_too_deep() {
