@@ -71,8 +71,11 @@ pub fn verify(code: &str, policy: &Policy, schema: &Schema) -> Verdict {
     let Some((parsed, stack)) = read(code, policy, &mut report) else {
         return give(code, policy, report, Effects::default());
     };
-    // The tree is dropped inside too: that recurses like any walk over it.
-    stacker::maybe_grow(stack, stack + STACK_BASE, || judge(code, parsed, policy, schema, report))
+    stacker::maybe_grow(stack, stack + STACK_BASE, || {
+        // The tree is dropped in here too: that recurses like any walk over it.
+        let parsed = parsed;
+        judge(code, &parsed, policy, schema, report)
+    })
 }
 
 /// What the walks over a tree need of the stack, whatever the tree.
@@ -132,13 +135,13 @@ fn read(code: &str, policy: &Policy, report: &mut Report<'_>) -> Option<(Parsed<
 
 fn judge(
     code: &str,
-    parsed: Parsed<ModModule>,
+    parsed: &Parsed<ModModule>,
     policy: &Policy,
     schema: &Schema,
     mut report: Report<'_>,
 ) -> Verdict {
     if !report.has_errors() {
-        syntax::judge(code, &parsed, policy.python, &mut report);
+        syntax::judge(code, parsed, policy.python, &mut report);
     }
     if report.has_errors() || policy.contract == Contract::Open {
         return give(code, policy, report, Effects::default());

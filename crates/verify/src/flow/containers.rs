@@ -234,6 +234,11 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.set_receiver(&attribute.value, Value::list(joined));
                 Value::None
             }
+            // A list of tables that grows is one of any of them.
+            (Value::Tuple(_), "append" | "extend" | "insert") => {
+                let element = self.element(receiver);
+                self.container_call(&Value::list(element), attribute, args)
+            }
             (Value::List(element), "pop" | "popleft") => (**element).clone(),
             (Value::List(element), "sort") => {
                 self.call_key(args, element);

@@ -50,8 +50,12 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Expr::Lambda(lambda) => self.define(Definition::Lambda(lambda), lambda.range()),
             Expr::Dict(dict) => self.dict(dict),
             Expr::List(ast::ExprList { elts, .. }) | Expr::Set(ast::ExprSet { elts, .. }) => {
-                let element = self.elements(elts).into_iter().reduce(Value::join);
-                Value::list(element.unwrap_or(Value::Never))
+                let elements = self.elements(elts);
+                // Tables in a list are told apart by their place.
+                if elements.len() <= 8 && elements.iter().any(|element| matches!(element, Value::Table(_))) {
+                    return Value::tuple(elements);
+                }
+                Value::list(elements.into_iter().reduce(Value::join).unwrap_or(Value::Never))
             }
             Expr::Tuple(tuple) => Value::tuple(self.elements(&tuple.elts)),
             Expr::ListComp(ast::ExprListComp { elt, generators, .. })
