@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ordain_verify::{Contract, Effects, Helper, Policy, Verdict, verify};
+use ordain_verify::{Contract, Effects, Helper, Policy, Schema, Verdict, verify, verify_bytes};
 
 use crate::shop;
 
@@ -17,16 +17,20 @@ pub(crate) struct Plan {
     pub(crate) code: String,
 }
 
-/// All plans, in the order of their names.
-pub(crate) fn plans() -> Vec<Plan> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .expect("the corpus")
+/// The Python files of a folder, in the order of their names.
+fn programs(folder: &str) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+        .expect("a folder of programs")
         .map(|entry| entry.expect("a file").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
         .collect();
     paths.sort();
     paths
+}
+
+/// All plans, in the order of their names.
+pub(crate) fn plans() -> Vec<Plan> {
+    programs("tests/corpus")
         .into_iter()
         .map(|path| {
             let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
@@ -76,6 +80,18 @@ fn no_correct_plan_gives_a_finding() {
 fn every_plan_is_accepted_under_the_open_contract_too() {
     for plan in plans() {
         assert!(judge(&plan.code, Contract::Open).is_accepted(), "{}", plan.path.display());
+    }
+}
+
+/// Only the jail defends there: the verifier must not stand before it.
+#[test]
+fn every_hostile_program_is_accepted_under_the_open_contract() {
+    let attacks = programs("../cell/tests/attacks");
+    assert!(attacks.len() > 30, "{} attacks", attacks.len());
+    for path in attacks {
+        let bytes = std::fs::read(&path).expect("a program");
+        let verdict = verify_bytes(&bytes, &Policy::for_contract(Contract::Open), &Schema::default());
+        assert!(verdict.is_accepted(), "{}: {:?}", path.display(), verdict.findings);
     }
 }
 
