@@ -34,8 +34,7 @@ fn edits(left: &str, right: &str) -> usize {
     for i in 1..=left.len() {
         for j in 1..=right.len() {
             let changed = usize::from(left[i - 1] != right[j - 1]);
-            let mut fewest =
-                (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + changed);
+            let mut fewest = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + changed);
             if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
                 fewest = fewest.min(rows[i - 2][j - 2] + 1);
             }
