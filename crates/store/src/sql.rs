@@ -102,7 +102,8 @@ impl Sql {
     pub(crate) fn result(&mut self, expression: &str) -> &mut Self {
         self.text.push_str(expression);
         if self.dialect == Dialect::Postgres {
-            self.text.push_str("::text");
+            // Without a name of its own the text would have the column's, and `ORDER BY` would sort texts.
+            self.text.push_str("::text AS ordain_result");
         }
         self
     }

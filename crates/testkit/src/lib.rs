@@ -1,1 +1,3 @@
-//! x
+//! What the tests of several crates share.
+
+pub mod postgres;
