@@ -53,34 +53,21 @@ pub(crate) fn prepare(
         Dialect::Sqlite => check_sqlite(tokens)?,
         Dialect::Postgres => functions::check(tokens)?,
     }
-    let mut writer = Writer { dialect, params: Params::new(params)?, text: String::new(), bound: Vec::new() };
+    let params = Params::new(params)?;
+    let mut writer =
+        Writer { dialect, params, before: String::new(), text: String::new(), bound: Vec::new() };
     let tables = named_tables(catalog, dialect, tokens);
     let rest = writer.tables(&tables, tokens);
     writer.statement(&lexed, rest)?;
-    let text = match dialect {
-        Dialect::Sqlite => writer.text,
-        // One more than allowed, so that too many are noticed.
-        Dialect::Postgres => {
-            format!("{}) AS ordain_result LIMIT {}", writer.text, bounds.rows_max.saturating_add(1))
-        }
-    };
     let access = Access::Plan(Arc::clone(catalog.plan_access()));
-    let guarded = Guarded { sql: text, params: writer.bound, access, bounds };
+    let guarded = Guarded { before: writer.before, sql: writer.text, params: writer.bound, access, bounds };
     Ok(PlanQuery { guarded, qualifiers: qualifiers(tokens) })
 }
 
-/// The owner's query, wrapped so that it gives rows in the form that a session reads.
-pub(crate) fn owners(dialect: Dialect, sql: &str, bounds: Bounds) -> Guarded {
-    let sql = sql.trim().trim_end_matches(';');
-    let sql = match dialect {
-        Dialect::Sqlite => sql.to_owned(),
-        // The line break ends a comment in the query's last line.
-        Dialect::Postgres => format!(
-            "SELECT row_to_json(ordain_result)::text FROM ({sql}\n) AS ordain_result LIMIT {}",
-            bounds.rows_max.saturating_add(1)
-        ),
-    };
-    Guarded { sql, params: Vec::new(), access: Access::Owner, bounds }
+/// The owner's query, which may name everything.
+pub(crate) fn owners(sql: &str, bounds: Bounds) -> Guarded {
+    let sql = sql.trim().trim_end_matches(';').to_owned();
+    Guarded { before: String::new(), sql, params: Vec::new(), access: Access::Owner, bounds }
 }
 
 fn refused(message: impl Into<String>, hint: Option<&str>) -> StoreError {
@@ -152,6 +139,8 @@ fn qualifiers(tokens: &[Token]) -> BTreeSet<String> {
 struct Writer<'a> {
     dialect: Dialect,
     params: Params<'a>,
+    /// The tables, as plans see them.
+    before: String,
     text: String,
     bound: Vec<Datum>,
 }
@@ -160,25 +149,20 @@ impl Writer<'_> {
     /// Writes the tables; gives back from which token on the statement itself follows.
     fn tables(&mut self, tables: &[&Relation], tokens: &[Token]) -> usize {
         let parts: Vec<String> = tables.iter().map(|relation| visible_part(relation)).collect();
-        let parts = parts.join(", ");
-        if self.dialect == Dialect::Postgres {
-            let with = if parts.is_empty() { String::new() } else { format!("WITH {parts} ") };
-            self.text = format!("{with}SELECT row_to_json(ordain_result)::text FROM (");
+        if parts.is_empty() {
             return 0;
         }
-        // SQLite's subqueries may lose their order, so the tables join the statement's own list.
+        let parts = parts.join(", ");
+        // PostgreSQL puts the statement in parentheses. SQLite's subqueries may lose their order, so there the
+        // tables join the statement's own list.
         let word = |at: usize, word: &str| matches!(tokens.get(at), Some(Token::Word(own)) if own.eq_ignore_ascii_case(word));
-        match (parts.is_empty(), word(0, "with"), word(1, "recursive")) {
-            (true, _, _) => 0,
-            (false, true, recursive) => {
-                self.text = format!("WITH {}{parts}, ", if recursive { "RECURSIVE " } else { "" });
-                1 + usize::from(recursive)
-            }
-            (false, false, _) => {
-                self.text = format!("WITH {parts} ");
-                0
-            }
+        if self.dialect == Dialect::Postgres || !word(0, "with") {
+            self.before = format!("WITH {parts} ");
+            return 0;
         }
+        let recursive = word(1, "recursive");
+        self.before = format!("WITH {}{parts}, ", if recursive { "RECURSIVE " } else { "" });
+        1 + usize::from(recursive)
     }
 
     fn statement(&mut self, lexed: &Tokens, from: usize) -> Result<(), StoreError> {

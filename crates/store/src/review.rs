@@ -121,7 +121,7 @@ async fn offending(
 ) -> Result<Vec<Row>, StoreError> {
     let bounds =
         Bounds { rows_max: ROWS_SHOWN as u64, bytes_max: BYTES_SHOWN, wall: limits.query_wall, cut: true };
-    let guarded = query::owners(session.dialect(), &invariant.sql, bounds);
+    let guarded = query::owners(&invariant.sql, bounds);
     let rows = session.guarded(guarded).await.map_err(|error| match error {
         StoreError::Query { message, hint } => StoreError::Declaration {
             what: format!("invariant `{}`", invariant.name),

@@ -127,6 +127,8 @@ enum Connection {
 /// Foreign SQL: a plan's `db.query` or an invariant of the workspace.
 #[derive(Debug, Clone)]
 pub(crate) struct Guarded {
+    /// What comes before it: tables under the names that it knows them by.
+    pub(crate) before: String,
     /// One `SELECT`, without parameters on PostgreSQL (they are written in as literals).
     pub(crate) sql: String,
     /// Parameters, on SQLite.

@@ -62,7 +62,8 @@ impl Server {
     /// If the SQL fails.
     pub fn psql(&self, url: &str, sql: &str) -> String {
         let mut psql = self.program("psql");
-        let done = psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).output();
+        let done =
+            psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).output();
         let done = done.expect("psql runs");
         assert!(done.status.success(), "psql: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8_lossy(&done.stdout).trim().to_owned()
@@ -88,7 +89,14 @@ impl Server {
         own(&base)?;
         let data = base.join("data");
         let mut initdb = command(&programs.join("initdb"), account);
-        initdb.args(["--no-sync", "--auth=trust", "--username=ordain", "--encoding=UTF8", "--locale=C.UTF-8", "-D"]);
+        initdb.args([
+            "--no-sync",
+            "--auth=trust",
+            "--username=ordain",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            "-D",
+        ]);
         let made = initdb.arg(&data).output().context("initdb")?;
         ensure!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let holder = hold(&programs, &base, &data, account)?;
@@ -172,7 +180,8 @@ fn account() -> anyhow::Result<Option<Account>> {
         return Ok(None);
     }
     let accounts = fs_err::read_to_string("/etc/passwd")?;
-    let line = accounts.lines().find(|line| line.starts_with("postgres:")).context("no account `postgres`")?;
+    let line =
+        accounts.lines().find(|line| line.starts_with("postgres:")).context("no account `postgres`")?;
     let mut fields = line.split(':').skip(2);
     let mut number = || fields.next().and_then(|field| field.parse().ok()).context("the account `postgres`");
     Ok(Some(Account { user: number()?, group: number()? }))

@@ -293,12 +293,24 @@ async fn run_one(
     Ok((found, false))
 }
 
+/// Rows travel as JSON, which has a form for every type. The types are asked for first, because a real number
+/// without a fraction looks like a whole one.
 async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Vec<Row>, StoreError> {
     let bounds = guarded.bounds;
     let query_error = |error: tokio_postgres::Error| query_error(&error, bounds.wall);
+    // The line break ends a comment in the last line.
+    let Guarded { before, sql, .. } = guarded;
+    let plain = format!("{before}SELECT * FROM ({sql}\n) AS ordain_result");
+    let described = client.prepare(&plain).await.map_err(query_error)?;
+    let is_real = |column: &tokio_postgres::Column| [Type::FLOAT4, Type::FLOAT8].contains(column.type_());
+    let reals: Vec<bool> = described.columns().iter().map(is_real).collect();
+    // One more than allowed, so that too many are noticed.
+    let limit = bounds.rows_max.saturating_add(1);
+    let encoded = format!(
+        "{before}SELECT row_to_json(ordain_result)::text FROM ({sql}\n) AS ordain_result LIMIT {limit}"
+    );
     let none: [&(dyn ToSql + Sync); 0] = [];
-    let statement = client.prepare(&guarded.sql).await.map_err(query_error)?;
-    let mut rows = pin!(client.query_raw(&statement, none).await.map_err(query_error)?);
+    let mut rows = pin!(client.query_raw(&encoded, none).await.map_err(query_error)?);
     let (mut found, mut bytes) = (Vec::new(), 0_u64);
     while let Some(row) = rows.try_next().await.map_err(query_error)? {
         if found.len() as u64 == bounds.rows_max {
@@ -312,17 +324,19 @@ async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Vec<Row>, St
         if bytes > bounds.bytes_max {
             return Err(StoreError::Limit { limit: "query_bytes_max", value: bounds.bytes_max });
         }
-        found.push(row_of(&text)?);
+        found.push(row_of(&text, &reals)?);
     }
     Ok(found)
 }
 
 /// A row from PostgreSQL's JSON, in column order. A name that occurs twice is numbered, as SQLite does it.
-fn row_of(text: &str) -> Result<Row, StoreError> {
+fn row_of(text: &str, reals: &[bool]) -> Result<Row, StoreError> {
     let broken = |error: serde_json::Error| StoreError::Query { message: error.to_string(), hint: None };
     let fields: Fields = serde_json::from_str(text).map_err(broken)?;
     let mut row = Row::default();
-    for (mut name, value) in fields.0 {
+    for (position, (mut name, value)) in fields.0.into_iter().enumerate() {
+        let is_real = reals.get(position) == Some(&true);
+        let value = value.as_f64().filter(|_| is_real).map_or(value, Value::from);
         let mut number = 0;
         let plain = name.len();
         while row.get(&name).is_some() {

@@ -3,6 +3,7 @@
 //! SQLite calls block, so each runs on a blocking thread that takes the connection with it. A caller that goes
 //! away in the middle leaves the connection to that thread, where it is closed, and closing rolls back.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::StoreLimits;
-use crate::sql::{Datum, Sql};
+use crate::sql::{Datum, Dialect, Sql};
 
 /// How many virtual-machine instructions pass between two looks at the clock: some tens of microseconds.
 const INSTRUCTIONS_BETWEEN_CHECKS: i32 = 2000;
@@ -139,12 +140,13 @@ impl SqliteSession {
         self.take(move |connection| {
             let deadline = Instant::now() + guarded.bounds.wall;
             let access = guarded.access.clone();
+            let tables = table_names(connection)?;
             let lifted = |connection: &mut Connection| {
                 connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
                 connection.progress_handler(0, None::<fn() -> bool>)
             };
             let rows = connection
-                .authorizer(Some(move |context: AuthContext<'_>| authorize(&access, &context)))
+                .authorizer(Some(move |context: AuthContext<'_>| authorize(&access, &tables, &context)))
                 .and_then(|()| {
                     let late = move || Instant::now() > deadline;
                     connection.progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(late))
@@ -243,7 +245,9 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn guarded_rows(connection: &Connection, guarded: &Guarded) -> Result<Vec<Row>, StoreError> {
-    let mut statement = connection.prepare(&guarded.sql).map_err(|error| query_error(&error))?;
+    let mut statement = connection
+        .prepare(&format!("{}{}", guarded.before, guarded.sql))
+        .map_err(|error| query_error(&error))?;
     if !statement.readonly() {
         return Err(StoreError::Query {
             message: "it would write".to_owned(),
@@ -288,12 +292,28 @@ fn json(value: ValueRef<'_>) -> Value {
     }
 }
 
-fn authorize(access: &Access, context: &AuthContext<'_>) -> Authorization {
+/// The names of all tables there are, in lower case.
+fn table_names(connection: &Connection) -> Result<HashSet<String>, StoreError> {
+    let (rows, _) =
+        run_one(connection, Sql::new(Dialect::Sqlite, "SELECT lower(name) FROM sqlite_schema"), u64::MAX)
+            .map_err(|error| store_error(&error))?;
+    Ok(rows.iter().filter_map(|row| row[0].as_text()).map(str::to_owned).collect())
+}
+
+fn authorize(access: &Access, tables: &HashSet<String>, context: &AuthContext<'_>) -> Authorization {
     let allowed = match (context.action, access) {
         (AuthAction::Select | AuthAction::Recursive, _) | (AuthAction::Read { .. }, Access::Owner) => true,
         (AuthAction::Function { function_name }, _) => !function_name.eq_ignore_ascii_case("load_extension"),
         (AuthAction::Read { table_name, column_name }, Access::Plan(plan)) => {
-            plan.allows(table_name, column_name)
+            // Without a column, a name may be one that the statement itself gave to a subquery.
+            let is_own = || {
+                let name = table_name.to_lowercase();
+                column_name.is_empty()
+                    && !tables.contains(&name)
+                    && !name.starts_with("sqlite_")
+                    && !name.starts_with("pragma_")
+            };
+            plan.allows(table_name, column_name) || is_own()
         }
         _ => false,
     };

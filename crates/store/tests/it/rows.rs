@@ -4,7 +4,7 @@ use ordain_store::{ColumnDeclaration, Intent, Store, StoreError, StoreLimits, Ta
 use ordain_types::ColumnType;
 use serde_json::{Value, json};
 
-use crate::world::{World, all, begin, commit, objects, on_both, rows};
+use crate::world::{all, begin, commit, objects, on_both, rows};
 
 on_both! {
     async fn a_row_is_found_by_its_name_and_comes_with_its_id(world: World) {

@@ -184,8 +184,12 @@ pub(crate) fn objects(page: &Value) -> Vec<Value> {
     let rows = page["rows"].as_array().unwrap();
     rows.iter()
         .map(|row| {
-            let absent: Vec<usize> =
-                row[2].as_array().into_iter().flatten().map(|at| usize::try_from(at.as_u64().unwrap()).unwrap()).collect();
+            let absent: Vec<usize> = row[2]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|at| usize::try_from(at.as_u64().unwrap()).unwrap())
+                .collect();
             let mut object = serde_json::Map::new();
             object.insert("doc_id".to_owned(), row[0].clone());
             for (position, column) in columns.iter().enumerate() {
@@ -199,9 +203,14 @@ pub(crate) fn objects(page: &Value) -> Vec<Value> {
 }
 
 /// Buys one thing, as a plan would: look it up by name, check the stock, take it, append a transaction.
-pub(crate) async fn buy(transaction: &mut Transaction, name: &str, quantity: i64) -> Result<bool, StoreError> {
+pub(crate) async fn buy(
+    transaction: &mut Transaction,
+    name: &str,
+    quantity: i64,
+) -> Result<bool, StoreError> {
     let by_name = json!({"op": "eq", "path": ["name"], "value": name});
-    let page = transaction.call("search", json!({"table": "inventory", "where": by_name, "limit": 1})).await?;
+    let page =
+        transaction.call("search", json!({"table": "inventory", "where": by_name, "limit": 1})).await?;
     let item = objects(&page).remove(0);
     let stock = item["quantity_in_stock"].as_i64().unwrap();
     if stock < quantity {
