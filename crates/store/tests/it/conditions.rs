@@ -144,8 +144,11 @@ fn agree_with_python(world: &World) {
     let mut exact = 0;
     let outcome = runner.run(&condition(), |condition| {
         let (is_exact, found, count) = runtime.block_on(select(&store, &condition));
-        let wanted: Vec<&Value> =
-            documents.iter().filter(|document| python::holds(&condition, document)).map(|row| &row["n"]).collect();
+        let wanted: Vec<&Value> = documents
+            .iter()
+            .filter(|document| python::holds(&condition, document))
+            .map(|row| &row["n"])
+            .collect();
         let found: Vec<&Value> = found.iter().map(|row| &row["n"]).collect();
         if is_exact {
             prop_assert_eq!(&found, &wanted, "exact: {}", condition);
@@ -161,7 +164,9 @@ fn agree_with_python(world: &World) {
     // A translation that always left it to Python would pass everything above.
     runtime.block_on(async {
         for op in ["eq", "ne", "lt", "le", "gt", "ge"] {
-            for (column, value) in [("t", json!("x")), ("i", json!(2)), ("r", json!(2.5)), ("b", json!(true)), ("j", json!("x"))] {
+            for (column, value) in
+                [("t", json!("x")), ("i", json!(2)), ("r", json!(2.5)), ("b", json!(true)), ("j", json!("x"))]
+            {
                 let condition = json!({"op": op, "path": [column], "value": value});
                 assert!(select(&store, &condition).await.0, "{condition}");
                 exact += 1;
@@ -204,7 +209,8 @@ async fn a_lookup_by_name_uses_an_index() {
         ("SELECT doc_id FROM inventory WHERE \"item_id\" = 'x'", true),
         ("SELECT doc_id FROM inventory WHERE \"price\" = 3", false),
     ] {
-        let plan: String = connection.query_row(&format!("EXPLAIN QUERY PLAN {sql}"), [], |row| row.get(3)).unwrap();
+        let plan: String =
+            connection.query_row(&format!("EXPLAIN QUERY PLAN {sql}"), [], |row| row.get(3)).unwrap();
         assert_eq!(plan.contains("USING INDEX") || plan.contains("COVERING INDEX"), index, "{sql}: {plan}");
     }
 }
@@ -215,7 +221,8 @@ async fn a_condition_with_too_many_parts_is_refused_by_its_limit() {
     let mut transaction = begin(&store, Intent::Read).await;
     let parts: Vec<Value> = (0..3000).map(|n| json!({"op": "eq", "path": ["price"], "value": n})).collect();
     let condition = json!({"op": "or", "of": parts});
-    let error = transaction.call("count", json!({"table": "inventory", "where": condition})).await.unwrap_err();
+    let error =
+        transaction.call("count", json!({"table": "inventory", "where": condition})).await.unwrap_err();
     assert!(error.to_string().contains("condition_parts_max"), "{error}");
     let values: Vec<Value> = (0..5000).map(|n| json!(n)).collect();
     let condition = json!({"op": "one_of", "path": ["price"], "values": values});

@@ -26,9 +26,9 @@ pub(super) fn holds(condition: &Value, document: &Value) -> bool {
         "ge" => found().is_some_and(|own| order(own, value).is_some_and(Ordering::is_ge)),
         "one_of" => found().is_some_and(|own| values().iter().any(|value| equal(own, value))),
         "exists" => found().is_some(),
-        "any_of" => found().and_then(items).is_some_and(|items| {
-            items.iter().any(|item| values().iter().any(|value| equal(item, value)))
-        }),
+        "any_of" => found()
+            .and_then(items)
+            .is_some_and(|items| items.iter().any(|item| values().iter().any(|value| equal(item, value)))),
         "all_of" => found().is_some_and(|own| has_all(own, values())),
         "sequence" => found().and_then(items).is_some(),
         "fragment" => found().is_some_and(|own| {
@@ -42,7 +42,10 @@ pub(super) fn holds(condition: &Value, document: &Value) -> bool {
 }
 
 fn follow<'a>(document: &'a Value, path: &Value) -> Option<&'a Value> {
-    path.as_array().unwrap().iter().try_fold(document, |value, name| value.as_object()?.get(name.as_str().unwrap()))
+    path.as_array()
+        .unwrap()
+        .iter()
+        .try_fold(document, |value, name| value.as_object()?.get(name.as_str().unwrap()))
 }
 
 /// What Python iterates over: items, characters or names.
@@ -58,10 +61,11 @@ fn items(value: &Value) -> Option<Vec<Value>> {
 /// `all(value in own for value in values)`; `in` means a part for text.
 fn has_all(own: &Value, values: &[Value]) -> bool {
     match own {
-        Value::String(text) => values.iter().all(|value| value.as_str().is_some_and(|part| text.contains(part))),
-        other => items(other).is_some_and(|items| {
-            values.iter().all(|value| items.iter().any(|item| equal(item, value)))
-        }),
+        Value::String(text) => {
+            values.iter().all(|value| value.as_str().is_some_and(|part| text.contains(part)))
+        }
+        other => items(other)
+            .is_some_and(|items| values.iter().all(|value| items.iter().any(|item| equal(item, value)))),
     }
 }
 
@@ -104,10 +108,9 @@ enum Number {
 fn number(value: &Value) -> Option<Number> {
     match value {
         Value::Bool(value) => Some(Number::Whole(i128::from(*value))),
-        Value::Number(number) => number
-            .as_i128()
-            .map(Number::Whole)
-            .or_else(|| number.as_f64().map(Number::Real)),
+        Value::Number(number) => {
+            number.as_i128().map(Number::Whole).or_else(|| number.as_f64().map(Number::Real))
+        }
         _ => None,
     }
 }
@@ -124,7 +127,11 @@ impl Number {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within range, checked first")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "within range, checked first"
+)]
 fn whole_to_real(whole: i128, real: f64) -> Ordering {
     if real.abs() > 1e30 {
         return if real > 0.0 { Ordering::Less } else { Ordering::Greater };
