@@ -3,15 +3,15 @@
 //! Nothing is written unless every row that the diff touches is still what it expects, so that a change made
 //! meanwhile is never overwritten.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ordain_types::Row;
 use serde_json::Value;
 
-use crate::changes::{ChangeSet, KeptChange};
+use crate::changes::{ChangeSet, Changes, KeptChange};
 use crate::error::{RowConflict, StoreError};
-use crate::relation::{Identity, Image, Relation};
+use crate::relation::{Filled, Identity, Image, Relation};
 use crate::sql::Sql;
 use crate::transaction::Transaction;
 
@@ -40,51 +40,126 @@ pub(crate) async fn apply(
     purpose: Purpose,
 ) -> Result<Vec<RowConflict>, StoreError> {
     let catalog = Arc::clone(&transaction.catalog);
-    let mut conflicts = Vec::new();
-    let mut steps = BTreeMap::new();
+    let (mut conflicts, mut tables) = (Vec::new(), Vec::new());
     for (table, rows) in changes.tables {
         let place = catalog.place(&table)?;
         let relation = Arc::clone(catalog.at(place));
-        let table_steps =
+        let steps =
             rows.into_iter().map(|change| Step::new(&relation, change)).collect::<Result<Vec<_>, _>>()?;
-        conflicts.extend(check(transaction, &relation, &table_steps, purpose).await?);
-        steps.insert(place, (relation, table_steps));
+        conflicts.extend(check(transaction, &relation, &steps, purpose).await?);
+        tables.push(Work::new(place, relation, steps));
     }
     if !conflicts.is_empty() {
         return Ok(conflicts);
     }
-    // Removals make room for keys that rows of another table, or of the same, take over.
-    let mut additions = Vec::new();
-    for (place, (relation, table_steps)) in steps {
-        let (mut removals, mut updates, mut added) = (Vec::new(), Vec::new(), Vec::new());
-        for step in table_steps {
+    sort_by_references(&mut tables);
+    // Removing first frees what must be unique; adding first gives rows something to refer to. Which of the two a
+    // database in place insists on cannot be told from outside.
+    transaction.session.script("SAVEPOINT ordain_apply".to_owned()).await?;
+    match write(transaction, &tables, false).await {
+        Err(StoreError::Constraint { .. } | StoreError::DuplicateKey { .. }) => {
+            transaction.session.script("ROLLBACK TO ordain_apply".to_owned()).await?;
+            transaction.changes = Changes::default();
+            write(transaction, &tables, true).await?;
+        }
+        other => other?,
+    }
+    transaction.session.script("RELEASE ordain_apply".to_owned()).await?;
+    Ok(Vec::new())
+}
+
+/// What is to be written to one table.
+struct Work {
+    place: usize,
+    relation: Arc<Relation>,
+    removals: Vec<Image>,
+    updates: Vec<(Image, Vec<Option<Value>>)>,
+    additions: Vec<Image>,
+}
+
+impl Work {
+    fn new(place: usize, relation: Arc<Relation>, steps: Vec<Step>) -> Self {
+        let (removals, updates, additions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut work = Self { place, relation, removals, updates, additions };
+        for step in steps {
             match (step.before, step.after) {
-                (Some(before), Some(after)) if takes_new_key(&relation, &before, &after) => {
-                    removals.push(before);
-                    added.push(after);
+                (Some(before), Some(after)) if takes_new_key(&work.relation, &before, &after) => {
+                    work.removals.push(before);
+                    work.additions.push(after);
                 }
-                (Some(before), Some(after)) => updates.push((before, after.values)),
-                (Some(before), None) => removals.push(before),
-                (None, Some(after)) => added.push(after),
+                (Some(before), Some(after)) => work.updates.push((before, after.values)),
+                (Some(before), None) => work.removals.push(before),
+                (None, Some(after)) => work.additions.push(after),
                 (None, None) => {}
             }
         }
-        transaction.remove_images(place, &relation, removals).await?;
-        transaction.write_images(place, &relation, updates).await?;
-        additions.push((place, relation, added));
+        work
     }
-    for (place, relation, added) in additions {
-        let taken = taken_ids(transaction, &relation, &added).await?;
-        let rows = added
-            .into_iter()
-            .map(|image| {
-                let free = relation.is_kept() && !taken.contains(&image.doc_id);
-                (image.values, free.then_some(image.doc_id))
-            })
-            .collect();
-        transaction.insert_values(place, &relation, rows).await?;
+
+    async fn remove(&self, transaction: &mut Transaction) -> Result<(), StoreError> {
+        let removals = self.removals.iter().rev().cloned().collect();
+        transaction.remove_images(self.place, &self.relation, removals).await
     }
-    Ok(Vec::new())
+
+    async fn add(&self, transaction: &mut Transaction) -> Result<(), StoreError> {
+        let taken = taken_ids(transaction, &self.relation, &self.additions).await?;
+        let rows = self.additions.iter().map(|image| {
+            let is_free = self.relation.is_kept() && !taken.contains(&image.doc_id);
+            (writable(&self.relation, &image.values), is_free.then_some(image.doc_id))
+        });
+        let rows = rows.collect();
+        transaction.insert_values(self.place, &self.relation, rows).await.map(drop)
+    }
+}
+
+/// Writes everything: removals from the referring tables on, additions from the referred ones on.
+async fn write(transaction: &mut Transaction, tables: &[Work], adding_first: bool) -> Result<(), StoreError> {
+    if adding_first {
+        for work in tables {
+            work.add(transaction).await?;
+        }
+    } else {
+        for work in tables.iter().rev() {
+            work.remove(transaction).await?;
+        }
+    }
+    for work in tables {
+        let updates = work.updates.clone();
+        transaction.write_images(work.place, &work.relation, updates).await?;
+    }
+    if adding_first {
+        for work in tables.iter().rev() {
+            work.remove(transaction).await?;
+        }
+    } else {
+        for work in tables {
+            work.add(transaction).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts tables that are referred to before those that refer to them, as far as that is possible.
+fn sort_by_references(tables: &mut Vec<Work>) {
+    let mut sorted: Vec<Work> = Vec::with_capacity(tables.len());
+    while !tables.is_empty() {
+        let names: HashSet<String> = tables.iter().map(|work| work.relation.table.name.clone()).collect();
+        let free = tables.iter().position(|work| {
+            let own = &work.relation.table.name;
+            work.relation.foreign_keys.iter().all(|key| key.table == *own || !names.contains(&key.table))
+        });
+        // Tables that refer to each other stay in the order of their names.
+        sorted.push(tables.remove(free.unwrap_or(0)));
+    }
+    *tables = sorted;
+}
+
+/// The database calculates its own columns again, and comes to what they had.
+fn writable(relation: &Relation, values: &[Option<Value>]) -> Vec<Option<Value>> {
+    let own = |(position, value): (usize, &Option<Value>)| {
+        if relation.storage[position].filled == Filled::Calculated { None } else { value.clone() }
+    };
+    values.iter().enumerate().map(own).collect()
 }
 
 impl Step {

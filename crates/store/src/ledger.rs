@@ -104,8 +104,13 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn open(state: &std::path::Path) -> Result<Self, StoreError> {
-        let key = Key::open(state)?;
-        Ok(Self { key, checkpoint: state.join("ledger.checkpoint"), remembering: Mutex::default() })
+        let (key, is_new) = Key::open(state)?;
+        let ledger = Self { key, checkpoint: state.join("ledger.checkpoint"), remembering: Mutex::default() };
+        if is_new {
+            // From here on a missing checkpoint is one that somebody took away.
+            ledger.remember(&ledger.sign(0, NOTHING.to_owned()));
+        }
+        Ok(ledger)
     }
 
     /// Appends an entry in the open transaction. The checkpoint is remembered once that is committed.

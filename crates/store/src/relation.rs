@@ -56,7 +56,18 @@ pub(crate) struct Storage {
     /// The type's name, where the column was there before.
     pub(crate) native: Option<String>,
     /// Whether the database itself fills it.
-    pub(crate) generated: bool,
+    pub(crate) filled: Filled,
+}
+
+/// Whether the database itself fills a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// It stores what it is given.
+    No,
+    /// It numbers the rows, and takes a number only from somebody who insists.
+    Numbered,
+    /// It calculates the value from other columns.
+    Calculated,
 }
 
 /// What the database makes of a value.
@@ -110,7 +121,7 @@ impl Storage {
             ColumnType::Boolean => Kind::Boolean,
             ColumnType::Json => Kind::Json,
         };
-        Self { kind, native: None, generated: false }
+        Self { kind, native: None, filled: Filled::No }
     }
 
     /// The column's type on PostgreSQL.

@@ -33,7 +33,7 @@ pub(crate) async fn record(
     let entry = entry(&kind, &record, changes.as_ref(), note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
     let committed = session.commit().await;
-    store.settle(committed, &checkpoint, &record).await?;
+    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
     store.ledger.remember(&checkpoint);
     Ok(record)
 }
@@ -218,7 +218,7 @@ async fn restate(
     let entry = entry(kind, &record, changes.as_ref(), note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
     let committed = session.commit().await;
-    store.settle(committed, &checkpoint, &record).await?;
+    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
     store.ledger.remember(&checkpoint);
     Ok(record)
 }

@@ -186,7 +186,7 @@ impl Session {
 
     /// Runs one statement that writes. When it fails the transaction must be given up.
     pub(crate) async fn write(&mut self, sql: Sql) -> Result<Rows, StoreError> {
-        self.strike("write")?;
+        self.about_to_write().await?;
         Ok(self.run(vec![sql]).await?.pop().unwrap_or_default())
     }
 
@@ -209,7 +209,7 @@ impl Session {
     /// Runs statements that write a row each: all of them or none. The transaction stays usable when one of them is
     /// refused, and the error names which. A statement that returns no row has met a row in its way.
     pub(crate) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
-        self.strike("write").map_err(|error| (0, error))?;
+        self.about_to_write().await.map_err(|error| (0, error))?;
         match &mut self.connection {
             Connection::Sqlite(connection) => connection.write_all(statements).await,
             Connection::Postgres(connection) => connection.write_all(statements).await,
@@ -218,7 +218,7 @@ impl Session {
 
     /// Runs a script of this crate, such as the definition of a table.
     pub(crate) async fn script(&mut self, script: String) -> Result<(), StoreError> {
-        self.strike("write")?;
+        self.about_to_write().await?;
         match &mut self.connection {
             Connection::Sqlite(connection) => connection.script(script).await,
             Connection::Postgres(connection) => connection.script(&script).await,
@@ -260,6 +260,15 @@ impl Session {
         match &mut self.connection {
             Connection::Sqlite(connection) => connection.run(statements).await,
             Connection::Postgres(connection) => connection.run(statements).await,
+        }
+    }
+
+    async fn about_to_write(&mut self) -> Result<(), StoreError> {
+        self.strike("write")?;
+        match &mut self.connection {
+            // SQLite takes its lock by itself, on the first statement that writes.
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(connection) => connection.about_to_write().await,
         }
     }
 

@@ -227,10 +227,9 @@ impl Inner {
         &self,
         committed: Result<(), StoreError>,
         checkpoint: &Checkpoint,
-        record: &RunRecord,
+        run: &str,
     ) -> Result<(), StoreError> {
         let Err(StoreError::CommitUnknown { .. }) = committed else { return committed };
-        let unknown = || StoreError::CommitUnknown { run: record.run_id.to_string() };
         for wait_ms in [10, 100, 1000] {
             tokio::time::sleep(std::time::Duration::from_millis(wait_ms)).await;
             let Ok(mut session) = self.pool.session().await else { continue };
@@ -238,7 +237,7 @@ impl Inner {
             let arrived = entries.first().is_some_and(|entry| entry.hash == checkpoint.hash);
             return if arrived { Ok(()) } else { Err(StoreError::Conflict) };
         }
-        Err(unknown())
+        Err(StoreError::CommitUnknown { run: run.to_owned() })
     }
 
     async fn open_tables(&self, only: Option<&[String]>) -> Result<(), StoreError> {
@@ -387,7 +386,8 @@ impl Inner {
         let content = json!({ "tables": tables });
         let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
         let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
-        session.commit().await?;
+        let committed = session.commit().await;
+        self.settle(committed, &checkpoint, kind).await?;
         self.ledger.remember(&checkpoint);
         Ok(tables)
     }

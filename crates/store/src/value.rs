@@ -204,6 +204,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::relation::Filled;
 
     #[test]
     fn a_column_takes_what_it_holds_and_refuses_the_rest() {
@@ -230,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_decimal_that_a_double_cannot_hold_stays_text() {
-        let numeric = Storage { kind: Kind::Numeric, native: Some("numeric".to_owned()), generated: false };
+        let numeric = Storage { kind: Kind::Numeric, native: Some("numeric".to_owned()), filled: Filled::No };
         let decoded = |text: &str| decode(&numeric, ColumnType::Real, Datum::Text(text.to_owned())).unwrap();
         assert_eq!(decoded("79.90"), json!(79.9));
         assert_eq!(decoded("100"), json!(100.0));

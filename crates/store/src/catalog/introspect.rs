@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use ordain_types::{Column, ColumnType, Table};
 
 use crate::error::StoreError;
-use crate::relation::{ForeignKey, Identity, Kind, Relation, Storage};
+use crate::relation::{Filled, ForeignKey, Identity, Kind, Relation, Storage};
 use crate::session::{Rows, Session};
 
+/// Types come without their length: a cast to `varchar(10)` would cut a longer text without a word, whereas storing it
+/// in such a column is refused.
 const COLUMNS: &str = "
-SELECT c.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), t.typname::text,
-       a.attnotnull::text, (a.attgenerated <> '' OR a.attidentity = 'a')::text,
+SELECT c.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, -1), t.typname::text,
+       a.attnotnull::text, CASE WHEN a.attgenerated <> '' THEN 'calculated' WHEN a.attidentity = 'a' THEN 'numbered' ELSE '' END,
        coalesce(information_schema._pg_numeric_scale(a.atttypid, a.atttypmod)::text, ''),
        coalesce(o.collisdeterministic, true)::text, c.oid::text, n.nspname::text,
        (t.typtype = 'd')::text
@@ -114,8 +116,12 @@ fn columns(rows: Rows) -> BTreeMap<String, Relation> {
         });
         let is_domain = text(&row, 10) == "true";
         let (kind, column_type) = kind_of(text(&row, 3), text(&row, 6), text(&row, 7) == "true", is_domain);
-        let generated = text(&row, 5) == "true";
-        relation.storage.push(Storage { kind, native: Some(text(&row, 2).to_owned()), generated });
+        let filled = match text(&row, 5) {
+            "calculated" => Filled::Calculated,
+            "numbered" => Filled::Numbered,
+            _ => Filled::No,
+        };
+        relation.storage.push(Storage { kind, native: Some(text(&row, 2).to_owned()), filled });
         relation.table.columns.push(Column {
             name: text(&row, 1).to_owned(),
             column_type,

@@ -20,14 +20,14 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Reads the key, or makes one.
-    pub(super) fn open(state: &Path) -> Result<Self, StoreError> {
+    /// Reads the key, or makes one; the flag says which.
+    pub(super) fn open(state: &Path) -> Result<(Self, bool), StoreError> {
         let failed = |error: std::io::Error| unusable(error.to_string());
         let path = state.join("ledger.key");
         fs_err::create_dir_all(state).map_err(failed)?;
-        let text = match fs_err::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::make(&path)?,
+        let (text, is_new) = match fs_err::read_to_string(&path) {
+            Ok(text) => (text, false),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Self::make(&path)?, true),
             Err(error) => return Err(failed(error)),
         };
         let seed = unhex::<32>(text.trim()).ok_or_else(|| StoreError::Ledger {
@@ -37,7 +37,8 @@ impl Key {
                     .to_owned(),
             ),
         })?;
-        Ok(Self { signing: SigningKey::from_bytes(&seed), trusted: state.join("ledger.trusted") })
+        let key = Self { signing: SigningKey::from_bytes(&seed), trusted: state.join("ledger.trusted") };
+        Ok((key, is_new))
     }
 
     fn make(path: &Path) -> Result<String, StoreError> {

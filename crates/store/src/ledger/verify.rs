@@ -53,7 +53,8 @@ impl Ledger {
             Ok(checkpoint) => (checkpoint, None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let mut remembered = None;
+        let mut remembered =
+            Some(NOTHING.to_owned()).filter(|_| checkpoint.as_ref().is_some_and(|own| own.seq == 0));
         loop {
             let page = entries(session, chain.seq, PAGE).await?;
             if page.is_empty() {

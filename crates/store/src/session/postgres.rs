@@ -17,11 +17,17 @@ use tokio_postgres::{Client, Config, NoTls, Statement};
 use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::{Secret, StoreLimits};
-use crate::sql::{Datum, Sql};
+use crate::sql::{Datum, Dialect, Sql};
 
 /// The lock that writers of all processes take, in order, before their snapshots are made. Any number will do as
 /// long as every version of Ordain uses the same one.
 const WRITER_LOCK: i64 = 0x6f72_6461_696e;
+
+/// A role named `ordain` would find Ordain's own schema first, because a role's own schema comes before `public`.
+const SEARCH_PATH: &str = "
+    SELECT set_config('search_path', coalesce((
+      SELECT string_agg(quote_ident(name), ', ' ORDER BY place)
+      FROM unnest(current_schemas(false)) WITH ORDINALITY AS path(name, place) WHERE name <> 'ordain'), 'public'), false);";
 
 /// Prepared statements that one connection keeps.
 const STATEMENTS_MAX: usize = 256;
@@ -85,7 +91,7 @@ impl PostgresPool {
         let settings = format!(
             "SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601';
              SET standard_conforming_strings = on; SET bytea_output = 'hex'; SET extra_float_digits = 1;
-             SET client_min_messages = 'error'; SET lock_timeout = '{lock_wait_ms}ms';"
+             SET client_min_messages = 'error'; SET lock_timeout = '{lock_wait_ms}ms'; {SEARCH_PATH}"
         );
         client.batch_execute(&settings).await.map_err(unreachable)?;
         Ok(Kept { client, statements: HashMap::new() })
@@ -124,6 +130,20 @@ impl PostgresSession {
         begun.map_err(|error| store_error(&error))?;
         self.phase = Phase::Open;
         Ok(())
+    }
+
+    /// Before its first write, a transaction that did not wait in line takes the writers' lock if it is free. If it
+    /// is not, somebody who did wait is writing, and must not be made to start again by somebody who did not.
+    pub(super) async fn about_to_write(&mut self) -> Result<(), StoreError> {
+        if self.locked || self.phase != Phase::Open {
+            return Ok(());
+        }
+        let sql = Sql::new(Dialect::Postgres, &format!("SELECT pg_try_advisory_lock({WRITER_LOCK})::text"));
+        // Until the answer is there the lock may be held, so that it is given back in any case.
+        self.locked = true;
+        let rows = self.run(vec![sql]).await?.pop().unwrap_or_default();
+        self.locked = rows.first().and_then(|row| row[0].as_text()) == Some("true");
+        if self.locked { Ok(()) } else { Err(StoreError::Conflict) }
     }
 
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {

@@ -62,7 +62,7 @@ impl Transaction {
         let entry = runs::entry(kind, &record, Some(&changes), note);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
         let committed = self.session.commit().await;
-        self.store.settle(committed, &checkpoint, &record).await?;
+        self.store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
         self.store.ledger.remember(&checkpoint);
         Ok(record)
     }

@@ -10,7 +10,7 @@ use super::Transaction;
 use crate::condition::{Condition, Test};
 use crate::error::StoreError;
 use crate::protocol::{Reply, RowUpdate, Target};
-use crate::relation::{ABSENT, DOC_ID, Identity, Image, Relation};
+use crate::relation::{ABSENT, DOC_ID, Filled, Identity, Image, Relation};
 use crate::sql::{Dialect, Sql, literal};
 use crate::value;
 
@@ -300,7 +300,9 @@ impl Transaction {
             sql = self.session.sql("INSERT INTO ");
             sql.push(&relation.sql_name()).push(" DEFAULT VALUES");
         } else {
-            sql.push(") VALUES (");
+            // Plans never give such a number; undo does, to a row that had it.
+            let insists = given.iter().any(|position| relation.storage[*position].filled == Filled::Numbered);
+            sql.push(if insists { ") OVERRIDING SYSTEM VALUE VALUES (" } else { ") VALUES (" });
             sql.list(", ", &given, |sql, position| {
                 relation.push_value(sql, *position, values[*position].as_ref());
             });
@@ -320,8 +322,11 @@ impl Transaction {
     fn update_statement(&self, relation: &Relation, before: &Image, after: &[Option<Value>]) -> Sql {
         let mut sql = self.session.sql("UPDATE ");
         sql.push(&relation.sql_name()).push(" SET ");
-        let changed: Vec<usize> =
-            (0..after.len()).filter(|position| before.values[*position] != after[*position]).collect();
+        let is_changed = |position: usize| {
+            before.values[position] != after[position]
+                && relation.storage[position].filled != Filled::Calculated
+        };
+        let changed: Vec<usize> = (0..after.len()).filter(|position| is_changed(*position)).collect();
         sql.list(", ", changed, |sql, position| {
             sql.name(&relation.table.columns[position].name).push(" = ");
             relation.push_value(sql, position, after[position].as_ref());
@@ -437,7 +442,7 @@ fn assignments(relation: &Relation, set: Row, unset: Vec<String>) -> Result<Assi
 
 fn checked(relation: &Relation, position: usize, value: Value) -> Result<Value, StoreError> {
     let column = &relation.table.columns[position];
-    if relation.storage[position].generated {
+    if relation.storage[position].filled != Filled::No {
         return Err(bad_value(relation, &column.name, "a value of yours: the database fills it".to_owned()));
     }
     let checked = value::check(column.column_type, column.nullable, value)

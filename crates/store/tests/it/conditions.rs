@@ -3,7 +3,7 @@
 //! Random conditions are put to a store and to [`python`], which evaluates them as TinyDB does. Where the store says
 //! that it is exact the rows must be the same; elsewhere none may be missing.
 
-mod python;
+pub(crate) mod python;
 
 use ordain_store::{Intent, Store};
 use proptest::prelude::*;

@@ -170,13 +170,13 @@ on_both! {
         let store = Store::open(options).await.unwrap();
         let mut transaction = begin(&store, Intent::Write).await;
         let mut args = json!({"table": "numbers"});
-        let (mut seen, mut new) = (Vec::new(), 10_000);
+        let (mut passed, mut newest) = (Vec::new(), 10_000);
         loop {
             let page = transaction.call("search", args.clone()).await.unwrap();
-            seen.extend(objects(&page).iter().map(|row| row["n"].as_i64().unwrap()));
+            passed.extend(objects(&page).iter().map(|row| row["n"].as_i64().unwrap()));
             // Every page of the scan adds a row; a scan that saw them would never end.
-            new += 1;
-            let row = json!({"n": new, "name": "new"});
+            newest += 1;
+            let row = json!({"n": newest, "name": "new"});
             transaction.call("insert", json!({"table": "numbers", "rows": [row]})).await.unwrap();
             if page["more"] != json!(true) {
                 break;
@@ -184,7 +184,7 @@ on_both! {
             args["after"] = page["last"].clone();
             args["as_of"] = page["as_of"].clone();
         }
-        assert_eq!(seen, (0..2500).collect::<Vec<i64>>());
+        assert_eq!(passed, (0..2500).collect::<Vec<i64>>());
     }
 
     async fn limits_are_named_when_they_are_passed(world: World) {

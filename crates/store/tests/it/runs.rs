@@ -238,7 +238,7 @@ on_both! {
         let mut options = world.shop_options();
         let clock = now.clone();
         options.clock = Clock::new(move || clock.load(std::sync::atomic::Ordering::Relaxed));
-        options.limits = StoreLimits { claim_lease: Duration::from_secs(60), ..StoreLimits::default() };
+        options.limits = StoreLimits { claim_lease: Duration::from_mins(1), ..StoreLimits::default() };
         let store = Store::open(options).await.unwrap();
         let (first, second) = (store.new_run_id().unwrap(), store.new_run_id().unwrap());
         assert_eq!(store.claim("k", &first).await.unwrap(), Claim::Taken);

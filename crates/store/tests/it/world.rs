@@ -117,12 +117,11 @@ impl World {
 
     /// Runs SQL behind the store's back.
     pub(crate) fn tamper(&self, sql: &str) {
-        match &self.url {
-            Some(url) => drop(Server::shared().psql(url, sql)),
-            None => {
-                let connection = rusqlite::Connection::open(self.folder.path().join("store.db")).unwrap();
-                connection.execute_batch(sql).unwrap();
-            }
+        if let Some(url) = &self.url {
+            Server::shared().psql(url, sql);
+        } else {
+            let connection = rusqlite::Connection::open(self.folder.path().join("store.db")).unwrap();
+            connection.execute_batch(sql).unwrap();
         }
     }
 
@@ -206,23 +205,23 @@ pub(crate) fn objects(page: &Value) -> Vec<Value> {
 pub(crate) async fn buy(
     transaction: &mut Transaction,
     name: &str,
-    quantity: i64,
+    quantity: i32,
 ) -> Result<bool, StoreError> {
     let by_name = json!({"op": "eq", "path": ["name"], "value": name});
     let page =
         transaction.call("search", json!({"table": "inventory", "where": by_name, "limit": 1})).await?;
     let item = objects(&page).remove(0);
     let stock = item["quantity_in_stock"].as_i64().unwrap();
-    if stock < quantity {
+    if stock < i64::from(quantity) {
         return Ok(false);
     }
-    let set = json!({"quantity_in_stock": stock - quantity});
+    let set = json!({"quantity_in_stock": stock - i64::from(quantity)});
     let by_id = json!([item["doc_id"]]);
     transaction.call("update", json!({"table": "inventory", "doc_ids": by_id, "set": set})).await?;
     let count = transaction.call("count", json!({"table": "transactions"})).await?["count"].as_i64().unwrap();
     let last = transaction.call("search", json!({"table": "transactions", "after": count - 1})).await?;
     let balance = objects(&last).last().and_then(|row| row["balance"].as_f64()).unwrap_or(500.0);
-    let amount = item["price"].as_f64().unwrap() * quantity as f64;
+    let amount = item["price"].as_f64().unwrap() * f64::from(quantity);
     let row = json!({"transaction_id": format!("TXN{:03}", count + 1), "customer_name": "Ada", "amount": amount,
         "balance": balance + amount});
     transaction.call("insert", json!({"table": "transactions", "rows": [row]})).await?;

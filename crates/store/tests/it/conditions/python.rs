@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 /// Whether a document meets a condition.
-pub(super) fn holds(condition: &Value, document: &Value) -> bool {
+pub(crate) fn holds(condition: &Value, document: &Value) -> bool {
     let op = condition["op"].as_str().unwrap();
     let parts = || condition["of"].as_array().unwrap().iter();
     let found = || follow(document, &condition["path"]);
