@@ -26,7 +26,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
     };
     // A year is longer than anything may run, and far inside what a clock can hold.
     let duration = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
-    if duration.is_zero() || duration > Duration::from_secs(366 * 86_400) {
+    if duration.is_zero() || duration > Duration::from_hours(366 * 24) {
         return Err(wrong());
     }
     Ok(duration)
