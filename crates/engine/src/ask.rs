@@ -5,8 +5,12 @@ use std::time::Instant;
 use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, Discard, Execution, Job};
 use ordain_store::{BeginOptions, Claim, EntryNote, Intent, StoreError, Transaction};
-use ordain_types::{PlanRecord, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord, VerdictRecord};
-use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, VerifiedCode, verify};
+use ordain_types::{
+    PlanRecord, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord, VerdictRecord,
+};
+use ordain_verify::{
+    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, VerifiedCode, verify,
+};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -129,8 +133,11 @@ impl Engine {
             step.state = if execution.error.is_none() { "done" } else { "failed" }.to_owned();
         }
         if let Some(error) = outcome::broken_promise(&execution, &diff, statuses) {
-            record.state =
-                if execution.cause == ordain_types::Cause::Ok { RunState::RolledBack } else { RunState::Failed };
+            record.state = if execution.cause == ordain_types::Cause::Ok {
+                RunState::RolledBack
+            } else {
+                RunState::Failed
+            };
             record.error = Some(error);
             transaction.roll_back().await?;
             return self.write_down(record, ask, started).await;
@@ -170,7 +177,9 @@ impl Engine {
                 return self.write_down(record, ask, started).await;
             }
             Mode::Hold => transaction.hold(record, self.note(ask)).await,
-            Mode::Commit if self.settings.approval.holds(rows) => transaction.hold(record, self.note(ask)).await,
+            Mode::Commit if self.settings.approval.holds(rows) => {
+                transaction.hold(record, self.note(ask)).await
+            }
             Mode::Commit => transaction.commit(record, self.note(ask)).await,
         };
         match settled {
@@ -241,9 +250,8 @@ fn profile_for(verdict: &Verdict, code: &str) -> Profile {
     let top = |import: &str| import.split('.').next().unwrap_or_default().to_owned();
     let has = |packages: &[&str], import: &str| packages.contains(&top(import).as_str());
     let imports = &verdict.effects.imports;
-    let beyond = |packages: &[&str]| {
-        imports.iter().any(|import| !has(packages, import) && has(FULL_IMPORTS, import))
-    };
+    let beyond =
+        |packages: &[&str]| imports.iter().any(|import| !has(packages, import) && has(FULL_IMPORTS, import));
     if beyond(DATA_IMPORTS) {
         Profile::Full
     } else if beyond(CORE_IMPORTS) || code.contains("frame(") {
@@ -305,7 +313,11 @@ fn violated(violations: &[ordain_store::Violation]) -> Option<RunError> {
     let first = violations.first()?;
     let messages: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let code = if first.rule == "invariant" { "invariant-broken" } else { "rule-broken" };
-    Some(outcome::run_error(code, messages.join("; "), Some("nothing was changed; `ordain runs show` has the rows")))
+    Some(outcome::run_error(
+        code,
+        messages.join("; "),
+        Some("nothing was changed; `ordain runs show` has the rows"),
+    ))
 }
 
 fn millis(since: Instant) -> f64 {

@@ -43,7 +43,9 @@ impl EngineError {
             Self::Cell(error) => error.hint(),
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
-            Self::RequestTooLong { .. } => Some("say it in fewer words, or give the data as a table".to_owned()),
+            Self::RequestTooLong { .. } => {
+                Some("say it in fewer words, or give the data as a table".to_owned())
+            }
         }
     }
 }

@@ -88,7 +88,8 @@ fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Optio
     let may_mutate = execution.values.get("SHOULD_MUTATE").and_then(Value::as_bool);
     if !diff.is_empty() {
         if action == Some("read") || may_mutate == Some(false) {
-            let message = format!("the plan declares that it only reads, and it changed {} rows", diff.rows());
+            let message =
+                format!("the plan declares that it only reads, and it changed {} rows", diff.rows());
             let hint = "declare ACTION = \"mutate\", or leave the rows alone";
             return Some(run_error("declared-read-but-writes", message, Some(hint)));
         }

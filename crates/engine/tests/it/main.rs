@@ -1,0 +1,6 @@
+//! The behaviour of `ordain-engine` with a real store and real cells.
+
+mod asks;
+mod concurrency;
+mod tinydb;
+mod world;
