@@ -90,7 +90,7 @@ for _ in range(40):
     elif act == 2: change = lambda table: table.update(ops.add("price", 2.5), cond)
     elif act == 3: change = lambda table: table.remove(cond) if dice.random() < 0 else table.update({"note": "new"}, cond)
     elif act == 4: change = lambda table: table.update(lambda row: row["tags"].append("z"), cond)
-    else: change = lambda table: table.upsert({"name": "Upserted", "item_id": f"U{compared}", "quantity_in_stock": 1}, Query().item_id == f"U{compared}")
+    else: change = lambda table: table.upsert({"name": "Upserted", "item_id": f"U{compared}", "quantity_in_stock": 1, "price": 2.0, "tags": []}, Query().item_id == f"U{compared}")
     compared += 2
     ours, theirs = change(inventory_tbl), change(mirror)
     if sorted(ours) != sorted(theirs):
