@@ -1,2 +1,64 @@
-//! Chores of the repository.
-fn main() {}
+//! Chores of the repository, as `cargo xtask CHORE`.
+//!
+//! One language does it all, so a chore works wherever the code builds. The dependencies are few on purpose: the
+//! first `cargo xtask test` on a clean checkout should start soon.
+
+mod check;
+mod lock;
+mod needs;
+mod step;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use step::say;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Chores of the repository")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Everything that must hold before a change lands: format, tidy, lints, tests, documentation
+    Check,
+    /// Get what the tests need, then run all tests of the workspace
+    Test {
+        /// Passed on to the test programs, such as the name of a test
+        #[arg(last = true)]
+        rest: Vec<String>,
+    },
+    /// The rules of the repository that no lint knows
+    Tidy,
+    /// Write the hash-locked requirement files of the Python profiles
+    Lock {
+        /// Take the newest versions instead of keeping the locked ones
+        #[arg(long)]
+        upgrade: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    match carry_out(Cli::parse().chore) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(chore: Chore) -> Result<()> {
+    match chore {
+        Chore::Check => check::run(),
+        Chore::Test { rest } => test::run(&rest),
+        Chore::Tidy => tidy::run(),
+        Chore::Lock { upgrade } => lock::run(upgrade),
+    }
+}

@@ -1,1 +1,36 @@
 //! Runs verified code in a jailed cell.
+//!
+//! A **zygote** is a CPython process with everything imported, already on a minimal read-only root without network.
+//! It is forked into **cells**: each gets its own namespaces, work folder, Landlock domain and system-call filter,
+//! warms up, waits in a **pool**, runs one job and dies. The supervisor, this crate, holds a cell by a process
+//! descriptor, a socket (the wire), two pipes (stdout and stderr) and a descriptor of its work folder, and it alone
+//! decides how a job ended.
+//!
+//! Everything that comes from a cell is hostile: bounded, validated, never a panic.
+//!
+//! Only [`ordain_verify::VerifiedCode`] runs. What code may call outside its cell is a [`Host`], which the caller
+//! gives; this crate knows neither SQL nor any model.
+
+mod artifact;
+mod capture;
+mod cell;
+mod error;
+mod executor;
+mod files;
+mod filter;
+mod host;
+mod isolation;
+mod job;
+mod pool;
+pub mod profile;
+mod root;
+mod session;
+mod wire;
+mod zygote;
+
+pub use artifact::{Artifact, Refusal};
+pub use error::CellError;
+pub use executor::{ExecutionFuture, Executor, LocalExecutor, LocalOptions};
+pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
+pub use isolation::{Isolation, Layer, Level, probe};
+pub use job::{Discard, Execution, InputFile, Job, Output, Raised, Stream, Timing};

@@ -32,17 +32,26 @@ impl Catalog {
             .enumerate()
             .map(|(place, relation)| (relation.table.name.clone(), place))
             .collect();
-        let tables = relations.iter().map(|relation| &relation.table);
+        let tables = relations.iter().map(|relation| &relation.table).filter(|table| !table.hidden);
         let plan_access = Arc::new(PlanAccess::new(tables, &[ABSENT]));
         Self { relations, places, plan_access }
     }
 
     /// The place of a table, by which changes refer to it.
     pub(crate) fn place(&self, table: &str) -> Result<usize, StoreError> {
-        self.places.get(table).copied().ok_or_else(|| StoreError::UnknownTable {
-            table: shortened(table),
-            nearest: ordain_types::nearest(table, self.places.keys().map(String::as_str)).map(str::to_owned),
-        })
+        self.places.get(table).copied().ok_or_else(|| self.unknown(table))
+    }
+
+    /// The place of a table that plans may see.
+    pub(crate) fn visible_place(&self, table: &str) -> Result<usize, StoreError> {
+        let place = self.place(table)?;
+        if self.at(place).table.hidden { Err(self.unknown(table)) } else { Ok(place) }
+    }
+
+    fn unknown(&self, table: &str) -> StoreError {
+        let known = self.relations().filter(|relation| !relation.table.hidden);
+        let nearest = ordain_types::nearest(table, known.map(|relation| relation.table.name.as_str()));
+        StoreError::UnknownTable { table: shortened(table), nearest: nearest.map(str::to_owned) }
     }
 
     pub(crate) fn at(&self, place: usize) -> &Arc<Relation> {
@@ -84,6 +93,7 @@ pub(crate) fn apply_rules(relation: &mut Relation, declaration: &TableDeclaratio
         }
     }
     relation.table.append_only = declaration.append_only;
+    relation.table.hidden = declaration.hidden;
     relation.table.read_only = declaration.read_only || relation.table.read_only;
     relation.max_rows_changed = declaration.max_rows_changed;
     Ok(())

@@ -98,6 +98,8 @@ pub struct TableDeclaration {
     pub append_only: bool,
     /// Nothing may be written.
     pub read_only: bool,
+    /// Plans may neither see nor write it; invariants may read it.
+    pub hidden: bool,
     /// Columns that plans may not see.
     pub hidden_columns: Vec<String>,
     /// How many rows of this table one run may touch.

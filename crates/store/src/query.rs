@@ -121,7 +121,7 @@ fn named_tables<'a>(catalog: &'a Catalog, dialect: Dialect, tokens: &[Token]) ->
             _ => false,
         })
     };
-    catalog.relations().filter(|relation| names(&relation.table.name)).collect()
+    catalog.relations().filter(|relation| !relation.table.hidden && names(&relation.table.name)).collect()
 }
 
 fn qualifiers(tokens: &[Token]) -> BTreeSet<String> {

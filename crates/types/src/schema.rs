@@ -25,6 +25,9 @@ pub struct Table {
     /// Nothing may be written. File tables are always read-only.
     #[serde(default)]
     pub read_only: bool,
+    /// Plans may neither see nor write it.
+    #[serde(default)]
+    pub hidden: bool,
 }
 
 /// One column.

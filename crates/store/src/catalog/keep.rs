@@ -24,7 +24,7 @@ impl Definition {
     pub(crate) fn relation(self) -> Relation {
         Relation {
             storage: self.table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
-            table: Table { append_only: false, read_only: false, ..self.table },
+            table: Table { append_only: false, read_only: false, hidden: false, ..self.table },
             identity: Identity::DocId,
             namespace: self.namespace,
             indexes: self.indexes,

@@ -1,0 +1,433 @@
+"""The runner: what a cell does with its one job, or a session's cell with its many.
+
+Everything here runs beside hostile code once a job has started, in the same process: whatever it then says is a
+claim, and the supervisor treats it so. Its purpose is to be quick and to report honestly for honest code.
+"""
+
+import atexit
+import builtins
+import errno
+import functools
+import io
+import json
+import linecache
+import math
+import os
+import pathlib
+import random
+import resource
+import struct
+import sys
+import tempfile
+import threading
+import types
+
+WIRE = 3
+WORK = "/work"
+# Frame kinds; crates/cell/src/wire.rs has the same list.
+READY, FILES, JOB, RESULT, CALL, REPLY = b"R", b"F", b"J", b"T", b"C", b"P"
+HEADER = struct.Struct("<Ic")
+FRAME_BYTES_MAX = 32 << 20
+MESSAGE_CHARACTERS_MAX = 4000
+TRACEBACK_FRAMES_MAX = 40
+VALUE_DEPTH_MAX = 60
+VALUE_ITEMS_MAX = 2_000_000
+# What is left to report the end of a job that used up its memory: more than one of the arenas that CPython takes from
+# the system at once.
+RESERVE_BYTES = 4 << 20
+
+START_BYTES = 0
+REHEARSAL = ""
+RESEED = ()
+TABLES = None
+# Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
+OPEN_RESERVE = None
+
+_received = bytearray()
+_piece = bytearray(1 << 16)
+_call_lock = threading.Lock()
+_awaited = 0
+
+
+def prepare(settings, tables):
+    """Sets, once in the zygote, what all its cells share."""
+    global REHEARSAL, RESEED, TABLES
+    TABLES = tables
+    if tables:
+        tables.install()
+    REHEARSAL = settings["rehearsal"]
+    numpy_random = sys.modules.get("numpy.random")
+    # A seed of our own making: numpy's way to find one touches half a megabyte.
+    RESEED = (lambda: numpy_random.seed(int.from_bytes(os.urandom(4), "little")),) if numpy_random else ()
+    # A smaller stack for each thread, because stacks count as memory.
+    threading.stack_size(1 << 20)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    os.environ.update({"HOME": WORK, "TMPDIR": WORK + "/tmp", "LANG": "C.UTF-8"})
+    # The zygote runs without `site`, which is what makes these two in an ordinary interpreter.
+    builtins.exit = builtins.quit = sys.exit
+    module = types.ModuleType("ordain", "What plan code can ask of its host.")
+    module.call, module.HostError = call, HostError
+    sys.modules["ordain"] = module
+
+
+class HostError(Exception):
+    """The host refused a call, or failed at it. `kind` says which."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+# --- the wire -------------------------------------------------------------------------------------------------------
+
+
+def send(kind, payload):
+    data = memoryview(HEADER.pack(len(payload), kind) + payload)
+    while data:
+        data = data[os.write(WIRE, data) :]
+
+
+def receive():
+    """The next frame as (kind, payload). The cell ends when the supervisor is gone."""
+    while len(_received) < HEADER.size:
+        _fill()
+    length, kind = HEADER.unpack_from(_received)
+    if length > FRAME_BYTES_MAX:
+        os._exit(71)
+    end = HEADER.size + length
+    while len(_received) < end:
+        _fill()
+    payload = bytes(_received[HEADER.size : end])
+    del _received[:end]
+    return kind, payload
+
+
+def _fill():
+    # Reading into one piece that is there already touches no new memory.
+    length = os.readv(WIRE, (_piece,))
+    if not length:
+        os._exit(0)
+    _received.extend(memoryview(_piece)[:length])
+
+
+def call(name, /, **arguments):
+    """Calls a function of the host and returns its answer; raises HostError when the host refuses."""
+    global _awaited
+    if type(name) is not str:
+        raise TypeError("the name of a host function is a str")
+    # Strict about what the wire cannot carry: not-a-number, lone surrogates and unknown types raise here.
+    payload = json.dumps({"name": name, "arguments": arguments}, allow_nan=False, ensure_ascii=False).encode()
+    if len(payload) > FRAME_BYTES_MAX:
+        raise HostError("too_large", f"a call of {len(payload)} bytes is larger than a frame may be")
+    with _call_lock:
+        # An exception, such as a signal handler's, may have left an earlier call before its answer came.
+        while _awaited:
+            receive()
+            _awaited -= 1
+        send(CALL, payload)
+        _awaited = 1
+        kind, reply = receive()
+        _awaited = 0
+    if kind != REPLY:
+        os._exit(72)
+    reply = json.loads(reply)
+    if "error" in reply:
+        raise HostError(reply["error"]["kind"], reply["error"]["message"])
+    return reply["value"]
+
+
+# --- one job ---------------------------------------------------------------------------------------------------------
+
+
+def limit(job):
+    """Lowers this cell's limits to the job's. A later job of a session cannot raise them again."""
+    global OPEN_RESERVE
+    for what, value, reserve in (
+        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES),
+        (resource.RLIMIT_NPROC, job["processes"], 0),
+    ):
+        if job["memory_bytes"]:
+            lower(what, value, reserve)
+        else:
+            # A rehearsal asks for no limit, so that the job that follows can have any.
+            lower(what, resource.getrlimit(what)[1], 0)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    OPEN_RESERVE = functools.partial(resource.setrlimit, resource.RLIMIT_DATA, (hard, hard))
+    if job["cpu_seconds"]:
+        lower(resource.RLIMIT_CPU, math.ceil(sum(os.times()[:2])) + job["cpu_seconds"], 0)
+
+
+def lower(what, value, reserve):
+    try:
+        resource.setrlimit(what, (value, value + reserve))
+    except ValueError:
+        # It is lower already, and the supervisor knows.
+        hard = resource.getrlimit(what)[1]
+        resource.setrlimit(what, (hard - reserve, hard))
+
+
+def new_namespace():
+    """A fresh `__main__`, so that pickling, dataclasses and `if __name__ == "__main__"` work as in a script."""
+    main = types.ModuleType("__main__")
+    main.__builtins__ = builtins
+    main.artifacts = pathlib.Path(WORK, "artifacts")
+    main.files = {}
+    main.inputs = {}
+    sys.modules["__main__"] = main
+    return main.__dict__
+
+
+def execute(source, name, namespace):
+    """Runs a program. Returns (exit code, error or None, name of the limit behind the error or None)."""
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+        exec(code, namespace)
+        return 0, None, None
+    except SystemExit as stop:
+        return exit_code(stop), None, None
+    except BaseException as error:
+        passed = limit_behind(error)
+        if passed == "memory":
+            OPEN_RESERVE()
+        return 1, describe(error, source, name), passed
+
+
+def limit_behind(error):
+    """The limit that an exception tells of; libraries have classes of their own for it."""
+    if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return "memory"
+    if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
+        return "processes"
+    return None
+
+
+def finish():
+    """What Python itself does when a program has ended, however it ended: waits for threads that are no daemons, then
+    runs exit handlers. A session has not ended, so its threads go on and its handlers never run."""
+    try:
+        if threading.active_count() > 1:
+            threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException as error:
+        describe(error, "", "")
+
+
+def exit_code(stop):
+    if stop.code is None:
+        return 0
+    if isinstance(stop.code, int):
+        return stop.code & 0xFF
+    try:
+        print(text_of(stop.code), file=sys.stderr)
+    except BaseException:
+        pass
+    return 1
+
+
+def describe(error, source, name):
+    """Type, message and line of an exception; its traceback goes to stderr, as Python itself would show it."""
+    line = None
+    try:
+        import traceback
+
+        lines = source.splitlines(keepends=True) if isinstance(source, str) else []
+        linecache.cache[name] = (len(source), None, lines, name)
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename == "<ordain runner>":
+            frames = frames.tb_next
+        for frame, at in traceback.walk_tb(frames):
+            if frame.f_code.co_filename == name:
+                line = at
+        if isinstance(error, SyntaxError) and error.filename == name:
+            line = error.lineno
+        error.__traceback__ = frames
+        shown = traceback.format_exception(type(error), error, frames, limit=TRACEBACK_FRAMES_MAX)
+        sys.stderr.write("".join(shown))
+    except BaseException:
+        pass
+    return {"type": text_of(type(error).__name__), "message": message_of(error), "line": line}
+
+
+def message_of(error):
+    try:
+        return text_of(error)
+    except BaseException:
+        return "the exception has no readable message"
+
+
+def text_of(value):
+    """A bounded text of a value; its own `__str__` may do anything, so the caller guards the call."""
+    return clean(str(value)[:MESSAGE_CHARACTERS_MAX])
+
+
+def clean(text):
+    """The text with lone surrogates, which no frame can carry, escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def collect(namespace, names):
+    """The variables that the job's contract names, as plain data. What does not fit becomes a note, never code."""
+    values, notes = {}, {}
+    for name in names:
+        if name not in namespace:
+            continue
+        try:
+            values[name] = plain(namespace[name], 0, [VALUE_ITEMS_MAX])
+        except BaseException as error:
+            notes[name] = f"{type(error).__name__}: {message_of(error)}"
+    return values, notes
+
+
+def plain(value, depth, budget):
+    budget[0] -= 1
+    if depth > VALUE_DEPTH_MAX or budget[0] < 0:
+        raise ValueError("the value is too deep or too large")
+    if value is None or value is True or value is False:
+        return value
+    kind = type(value)
+    if kind is str:
+        return clean(value)
+    if kind is int:
+        return value if -(1 << 63) <= value < 1 << 64 else str(value)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in (list, tuple, set, frozenset):
+        return [plain(item, depth + 1, budget) for item in value]
+    if isinstance(value, dict):
+        return {clean(str(key)): plain(item, depth + 1, budget) for key, item in dict.items(value)}
+    return plain(convert(value), depth + 1, budget)
+
+
+def convert(value):
+    """Values of common libraries and the rest of the language, as the plain data that stands for them."""
+    for method in ("isoformat", "to_dict", "tolist", "item"):
+        function = getattr(value, method, None)
+        if callable(function):
+            return function("records") if method == "to_dict" and hasattr(value, "columns") else function()
+    if isinstance(value, (int, float, str)):
+        return {int: int, float: float, str: str}[next(k for k in (int, float, str) if isinstance(value, k))](value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+# --- the life of a cell ----------------------------------------------------------------------------------------------
+
+
+def main(is_idle):
+    """Warms up if it will be idle for a while, then serves one job, or a session's jobs until it is ended."""
+    random.seed()
+    for seed in RESEED:
+        seed()
+    tempfile._name_sequence = None
+    if is_idle:
+        rehearse(2)
+    namespace = new_namespace()
+    send(READY, b"")
+    while True:
+        kind, payload = receive()
+        if kind == FILES:
+            make_files(json.loads(payload))
+            send(READY, b"")
+            continue
+        if kind != JOB:
+            os._exit(73)
+        if not serve(payload, namespace):
+            os._exit(0)
+
+
+def make_files(names):
+    """Makes empty files for the supervisor to fill: only a user of the cell can add files to its work folder."""
+    for name in names:
+        path = os.path.join(WORK, "data", name)
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def serve(payload, namespace):
+    """Runs the job of a frame and sends its result. Whether more jobs may follow."""
+    length = struct.unpack_from("<I", payload)[0]
+    job = json.loads(payload[4 : 4 + length])
+    source = payload[4 + length :].decode("utf-8", "replace")
+    limit(job)
+    send(RESULT, run(job, source, namespace))
+    return job["session"]
+
+
+def run(job, source, namespace):
+    namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
+    namespace.update(job["values"])
+    if job["tables"]:
+        namespace.update(TABLES.bind(call, job["tables"]))
+    if job["helpers"]:
+        code, error, passed = execute(job["helpers"], "helpers.py", namespace)
+        if error:
+            return reply_of(code, error, passed, {}, {}, [])
+    namespace["__file__"] = name = job["name"]
+    code, error, passed = execute(source, name, namespace)
+    if not job["session"]:
+        finish()
+    values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
+    flush()
+    return reply_of(code, error, passed, values, notes, job["collect"])
+
+
+def reply_of(code, error, passed, values, notes, names):
+    result = {"exit": code, "error": error, "limit": passed, "values": values, "notes": notes}
+    try:
+        payload = json.dumps(result, allow_nan=False).encode()
+        if len(payload) <= FRAME_BYTES_MAX:
+            return payload
+        reason = "the values together are larger than a frame may be"
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {message_of(error)}"
+    OPEN_RESERVE()
+    result |= {"values": {}, "notes": dict.fromkeys(names, reason)}
+    return json.dumps(result).encode()
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+
+
+def rehearsal_frame():
+    """A frame with the rehearsal, as the supervisor would send it."""
+    job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
+    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": True}
+    header = json.dumps(job).encode()
+    payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
+    return HEADER.pack(len(payload), JOB) + payload
+
+
+def rehearse(times):
+    """Runs the profile's typical program through the very calls that a job takes, with nowhere to speak to.
+
+    In the zygote, once, it makes the code and data that all cells share. In a cell it touches the pages that a job
+    will touch, so that the job finds them its own.
+    """
+    global WIRE
+    kept = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
+    nothing = os.open("/dev/null", os.O_WRONLY)
+    for descriptor, _ in kept:
+        os.dup2(nothing, descriptor)
+    wire, WIRE = WIRE, nothing
+    main_module = sys.modules["__main__"]
+    namespace = new_namespace()
+    for _ in range(times):
+        _received.extend(rehearsal_frame())
+        serve(receive()[1], namespace)
+    sys.modules["__main__"] = main_module
+    WIRE = wire
+    for descriptor, copy in kept:
+        os.dup2(copy, descriptor)
+        os.close(copy)
+    os.close(nothing)

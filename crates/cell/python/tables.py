@@ -1,0 +1,418 @@
+"""The workspace's tables as a plan sees them: TinyDB's table interface over calls to the host.
+
+A plan builds conditions with TinyDB's own `Query`, here one that also records what it tests. The host narrows the
+rows down with what it can express; where that is not the very meaning the condition has in Python, the condition
+itself decides here, row by row. Every write is a call, so the host sees each one, whatever a plan does to the names
+in this module.
+"""
+
+import datetime
+import decimal
+import math
+
+import tinydb
+import tinydb.queries
+import tinydb.table
+
+Document = tinydb.table.Document
+# Rows that one call writes at most; larger writes are several calls in the same transaction.
+BATCH_ROWS = 1000
+PYTHON = {"op": "python"}
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+
+class Instance(tinydb.queries.QueryInstance):
+    """A test on a row that also knows how the host could express it."""
+
+    def __init__(self, test, hashval, condition=None):
+        super().__init__(test, hashval)
+        self.condition = condition or PYTHON
+
+    def __and__(self, other):
+        return Instance(lambda value: self(value) and other(value), None, joined("and", self, other))
+
+    def __or__(self, other):
+        return Instance(lambda value: self(value) or other(value), None, joined("or", self, other))
+
+    def __invert__(self):
+        return Instance(lambda value: not self(value), None, {"op": "not", "of": condition_of(self)})
+
+    def __hash__(self):
+        return super().__hash__()
+
+
+class Query(tinydb.queries.Query):
+    """TinyDB's query builder, recording what it builds."""
+
+    def _record(self, instance, operation, **arguments):
+        path = list(self._path)
+        condition = PYTHON
+        if all(type(part) is str for part in path):
+            try:
+                condition = {"op": operation, "path": path, **{key: exact(value) for key, value in arguments.items()}}
+            except ValueError:
+                condition = PYTHON
+        return Instance(instance._test, instance._hash, condition)
+
+    def __eq__(self, other):
+        return self._record(super().__eq__(other), "eq", value=other)
+
+    def __ne__(self, other):
+        return self._record(super().__ne__(other), "ne", value=other)
+
+    def __lt__(self, other):
+        return self._record(super().__lt__(other), "lt", value=other)
+
+    def __le__(self, other):
+        return self._record(super().__le__(other), "le", value=other)
+
+    def __gt__(self, other):
+        return self._record(super().__gt__(other), "gt", value=other)
+
+    def __ge__(self, other):
+        return self._record(super().__ge__(other), "ge", value=other)
+
+    def __hash__(self):
+        return super().__hash__()
+
+    def exists(self):
+        return self._record(super().exists(), "exists")
+
+    def matches(self, regex, flags=0):
+        return self._record(super().matches(regex, flags), "regex")
+
+    def search(self, regex, flags=0):
+        return self._record(super().search(regex, flags), "regex")
+
+    def test(self, func, *args):
+        instance = super().test(func, *args)
+        return Instance(instance._test, instance._hash)
+
+    def any(self, cond):
+        instance = super().any(cond)
+        if callable(cond):
+            return self._record(instance, "sequence")
+        return self._record(instance, "any_of", values=listed(cond))
+
+    def all(self, cond):
+        instance = super().all(cond)
+        if callable(cond):
+            return self._record(instance, "sequence")
+        return self._record(instance, "all_of", values=listed(cond))
+
+    def one_of(self, items):
+        items = items if isinstance(items, (list, tuple, set, frozenset, dict, range, str)) else list(items)
+        return self._record(super().one_of(items), "one_of", values=listed(items))
+
+    def fragment(self, document):
+        return self._record(super().fragment(document), "fragment", value=document)
+
+    def noop(self):
+        instance = super().noop()
+        return Instance(instance._test, instance._hash, {"op": "noop"})
+
+    def __and__(self, other):
+        return Instance(lambda value: self(value) and other(value), None, PYTHON)
+
+    def __or__(self, other):
+        return Instance(lambda value: self(value) or other(value), None, PYTHON)
+
+    def __invert__(self):
+        return Instance(lambda value: not self(value), None, PYTHON)
+
+
+def where(key):
+    """A shorthand for `Query()[key]`."""
+    return Query()[key]
+
+
+def condition_of(cond):
+    """What the host is told of a condition; any callable is one, and then only Python can decide."""
+    condition = getattr(cond, "condition", None)
+    return condition if type(cond) is Instance and condition else PYTHON
+
+
+def joined(operation, left, right):
+    return {"op": operation, "of": [condition_of(left), condition_of(right)]}
+
+
+def listed(items):
+    """The items of a collection; a value that cannot be expressed where being in it means more than that."""
+    return list(items) if isinstance(items, (list, tuple, set, frozenset, range)) else object()
+
+
+def exact(value):
+    """A value that means the same in JSON, or ValueError."""
+    kind = type(value)
+    if value is None or kind in (bool, str):
+        return value
+    if kind is int and -(1 << 63) <= value < 1 << 63:
+        return value
+    if kind is float and math.isfinite(value):
+        return value
+    if kind is list:
+        return [exact(item) for item in value]
+    if kind is dict and all(type(key) is str for key in value):
+        return {key: exact(item) for key, item in value.items()}
+    raise ValueError("only Python knows this value")
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def plain(value):
+    """A value as it is stored. What JSON has no word for is written in the usual way, or refused."""
+    if value is None or type(value) in (bool, str, int):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} cannot be stored; use None where a number is missing")
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("the keys of a nested object must be text")
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (bool, int, str)):
+        return next(kind for kind in (bool, int, str) if isinstance(value, kind))(value)
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        return plain(value.item())
+    raise TypeError(f"a {type(value).__name__} cannot be stored")
+
+
+def plain_row(document):
+    if not hasattr(document, "keys"):
+        raise ValueError("Document is not a Mapping")
+    if not all(isinstance(key, str) for key in document):
+        raise TypeError("the names of columns must be text")
+    return {str(key): plain(document[key]) for key in document}
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """One table, with TinyDB's interface."""
+
+    def __init__(self, call, name):
+        self._call = call
+        self._name = name
+
+    @property
+    def name(self):
+        return self._name
+
+    def __repr__(self):
+        return f"<Table {self._name!r}>"
+
+    # Reading.
+
+    def all(self):
+        return list(self)
+
+    def search(self, cond):
+        return list(self._found(cond))
+
+    def get(self, cond=None, doc_id=None, doc_ids=None):
+        if doc_id is not None:
+            return next(iter(self._by_id([doc_id])), None)
+        if doc_ids is not None:
+            return self._by_id(doc_ids)
+        if cond is not None:
+            return next(self._found(cond, first=True), None)
+        raise RuntimeError("You have to pass either cond or doc_id or doc_ids")
+
+    def contains(self, cond=None, doc_id=None):
+        if doc_id is not None:
+            return self.get(doc_id=doc_id) is not None
+        if cond is not None:
+            return self.get(cond) is not None
+        raise RuntimeError("You have to pass either cond or doc_id")
+
+    def count(self, cond):
+        reply = self._ask("count", where=condition_of(cond))
+        return reply["count"] if reply["exact"] else sum(1 for _ in self._found(cond))
+
+    def __len__(self):
+        return self._ask("count")["count"]
+
+    def __iter__(self):
+        return self._found(None)
+
+    # Writing.
+
+    def insert(self, document):
+        return self.insert_multiple([document])[0]
+
+    def insert_multiple(self, documents):
+        documents = list(documents)
+        rows = [plain_row(document) for document in documents]
+        ids = [document.doc_id if isinstance(document, Document) else None for document in documents]
+        inserted = []
+        for at in range(0, len(rows), BATCH_ROWS):
+            some = slice(at, at + BATCH_ROWS)
+            given = {"doc_ids": ids[some]} if any(one is not None for one in ids[some]) else {}
+            inserted += self._ask("insert", rows=rows[some], **given)["doc_ids"]
+        return inserted
+
+    def update(self, fields, cond=None, doc_ids=None):
+        if callable(fields):
+            return self._update_each([(fields, cond)], doc_ids)
+        fields = plain_row(fields)
+        if doc_ids is not None:
+            return self._ask("update", doc_ids=list(doc_ids), set=fields)["doc_ids"]
+        target = {"all": True} if cond is None else {"where": condition_of(cond)}
+        reply = self._ask("update", set=fields, **target)
+        if reply["exact"]:
+            return reply["doc_ids"]
+        return self._in_batches("update", [row.doc_id for row in self._found(cond)], set=fields)
+
+    def update_multiple(self, updates):
+        return self._update_each(list(updates), None)
+
+    def upsert(self, document, cond=None):
+        doc_ids = [document.doc_id] if isinstance(document, Document) else None
+        if doc_ids is None and cond is None:
+            raise ValueError("If you don't specify a search query, you must specify a doc_id.")
+        return self.update(document, cond, doc_ids) or [self.insert(document)]
+
+    def remove(self, cond=None, doc_ids=None):
+        if doc_ids is not None:
+            return self._ask("remove", doc_ids=list(doc_ids))["doc_ids"]
+        if cond is None:
+            raise RuntimeError("Use truncate() to remove all documents")
+        reply = self._ask("remove", where=condition_of(cond))
+        if reply["exact"]:
+            return reply["doc_ids"]
+        return self._in_batches("remove", [row.doc_id for row in self._found(cond)])
+
+    def truncate(self):
+        self._ask("remove", all=True)
+
+    def clear_cache(self):
+        """TinyDB keeps a cache of queries; here there is none."""
+
+    # The calls underneath.
+
+    def _ask(self, operation, **arguments):
+        return self._call("table." + operation, table=self._name, **arguments)
+
+    def _pages(self, condition, first=False):
+        """Pages of rows as the table was at the first of them, whatever is written meanwhile."""
+        place = {}
+        limit = {"limit": 1} if first else {}
+        while True:
+            page = self._ask("search", **({"where": condition} if condition else {}), **place, **limit)
+            yield page
+            if not page["more"]:
+                return
+            place = {"after": page["last"], "as_of": page["as_of"]}
+            limit = {}
+
+    def _found(self, cond, first=False):
+        condition = None if cond is None else condition_of(cond)
+        for page in self._pages(condition, first):
+            columns, decided = page["columns"], cond is None or page["exact"]
+            for row in page["rows"]:
+                document = made(columns, row)
+                if decided or cond(document):
+                    yield document
+
+    def _by_id(self, doc_ids):
+        page = self._ask("get", doc_ids=[int(one) for one in doc_ids])
+        return [made(page["columns"], row) for row in page["rows"]]
+
+    def _in_batches(self, operation, doc_ids, **arguments):
+        done = []
+        for at in range(0, len(doc_ids), BATCH_ROWS):
+            done += self._ask(operation, doc_ids=doc_ids[at : at + BATCH_ROWS], **arguments)["doc_ids"]
+        return done
+
+    def _update_each(self, updates, doc_ids):
+        """Updates that only Python can make. All are worked out before the first is written."""
+        changes, updated = [], []
+        one = updates[0][1] if len(updates) == 1 else None
+        for row in self._by_id(doc_ids) if doc_ids is not None else self._found(one):
+            before, after = dict(row), dict(row)
+            for change, cond in updates:
+                if doc_ids is None and cond is not None and not (cond is one or cond(after)):
+                    continue
+                updated.append(row.doc_id)
+                change(after) if callable(change) else after.update(change)
+            new = {key: plain(after[key]) for key in after if key not in before or differs(before[key], after[key])}
+            gone = [key for key in before if key not in after]
+            if new or gone:
+                changes.append({"doc_id": row.doc_id, "set": new, "unset": gone})
+        for at in range(0, len(changes), BATCH_ROWS):
+            self._ask("update_rows", rows=changes[at : at + BATCH_ROWS])
+        return updated
+
+
+def differs(before, after):
+    """Whether a value changed; 1, 1.0 and True are equal in Python but not the same in a table."""
+    return type(before) is not type(after) or before != after
+
+
+def made(columns, row):
+    doc_id, values = row[0], row[1]
+    if len(row) == 2:
+        return Document(zip(columns, values), doc_id)
+    absent = set(row[2])
+    return Document({name: value for at, (name, value) in enumerate(zip(columns, values)) if at not in absent}, doc_id)
+
+
+class Database:
+    """The workspace's tables together."""
+
+    def __init__(self, call, tables):
+        self._call = call
+        self._tables = tables
+
+    def table(self, name):
+        if name not in self._tables:
+            raise KeyError(f"there is no table {name!r}; there are {', '.join(sorted(self._tables))}")
+        return self._tables[name]
+
+    def tables(self):
+        return set(self._tables)
+
+    def query(self, sql, params=()):
+        """Rows that one SELECT finds, in this transaction, as dictionaries."""
+        params = plain(dict(params) if hasattr(params, "keys") else list(params))
+        return self._call("table.query", sql=str(sql), params=params)["rows"]
+
+
+def bind(call, names):
+    """What a plan finds set: `db`, one `<name>_tbl` for each table, `frame`, `Query` and `where`."""
+    tables = {name: Table(call, name) for name in names}
+    bound = {f"{name}_tbl": table for name, table in tables.items()}
+    return bound | {"db": Database(call, tables), "frame": framer(tables), "Query": Query, "where": where}
+
+
+def framer(tables):
+    def frame(name):
+        """A table as a pandas DataFrame."""
+        import pandas
+
+        if name not in tables:
+            raise KeyError(f"there is no table {name!r}; there are {', '.join(sorted(tables))}")
+        columns, rows = [], []
+        for page in tables[name]._pages(None):
+            columns = page["columns"]
+            rows += [row[1] for row in page["rows"]]
+        return pandas.DataFrame(rows, columns=columns)
+
+    return frame
+
+
+def install():
+    """Has `from tinydb import Query` give the recording query as well."""
+    for module in (tinydb, tinydb.queries):
+        module.Query, module.where = Query, where

@@ -1,0 +1,464 @@
+//! One cell, from the supervisor's side: started, given a job, watched, ended.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ordain_types::{Cause, Limits};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
+use rustix::process::Signal;
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::capture::{Capture, Captured};
+use crate::error::CellError;
+use crate::host::{Host, HostFuture};
+use crate::job::{Job, Output};
+use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
+use crate::zygote::{Ended, Purpose, Zygote};
+
+/// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
+/// milliseconds.
+const READY_TIME_MAX: Duration = Duration::from_secs(30);
+/// How long a cell that has closed its wire may take to end.
+const LAST_BREATH_MAX: Duration = Duration::from_secs(1);
+/// How long the end of a cell that is ending is waited for.
+const END_TIME_MAX: Duration = Duration::from_secs(5);
+/// Host calls that one job may make.
+const HOST_CALLS_MAX: u64 = 10_000_000;
+
+/// A cell that is ready for a job, or a session's between two jobs.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    wire: UnixStream,
+    frames: FrameBuffer,
+    capture: Capture,
+    process: OwnedFd,
+    work: Arc<OwnedFd>,
+    /// Until the end has been told.
+    ended: Option<oneshot::Receiver<Ended>>,
+}
+
+/// How a job ended, before artifacts are looked at.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) cause: Cause,
+    pub(crate) signal: Option<i32>,
+    pub(crate) claim: Option<Box<Claim>>,
+    pub(crate) captured: Captured,
+    pub(crate) detail: Option<String>,
+    pub(crate) host_calls: u64,
+    pub(crate) run: Duration,
+    /// Whether the cell was lost with its zygote before anything came out of it: nobody can tell that it ran.
+    pub(crate) is_lost_without_trace: bool,
+}
+
+/// Why the watch over a job stopped.
+enum Stop {
+    Result(Box<Claim>),
+    WireClosed,
+    Deadline,
+    OutputLimit,
+    Protocol(WireError),
+    HostCalls,
+}
+
+/// What became of a cell whose wire closed.
+enum End {
+    /// The zygote has told how it ended.
+    Told(Ended),
+    /// The zygote is gone, and all its cells with it.
+    ZygoteLost,
+    /// It goes on without a wire.
+    OnlyWireClosed,
+}
+
+impl Cell {
+    /// Orders a cell and waits until it has warmed up.
+    pub(crate) async fn start(zygote: &Zygote, work_bytes: u64, purpose: Purpose) -> Result<Self, CellError> {
+        // A cell that is not ready in time finds its wire closed and ends.
+        let started = tokio::time::timeout(READY_TIME_MAX, Self::start_now(zygote, work_bytes, purpose));
+        started.await.unwrap_or(Err(CellError::Lost))
+    }
+
+    async fn start_now(zygote: &Zygote, work_bytes: u64, purpose: Purpose) -> Result<Self, CellError> {
+        let (ours, theirs) = wire_pair().map_err(CellError::host("make a wire"))?;
+        let (capture, ends) = Capture::new().map_err(CellError::host("make output pipes"))?;
+        let descriptors = [theirs.as_fd(), ends.stdout.as_fd(), ends.stderr.as_fd()];
+        let promises = zygote.order(work_bytes, purpose, descriptors)?;
+        drop((theirs, ends));
+        let process = promises.process.await;
+        // Without a process there is no folder either, but there may be the reason.
+        let work = promises.work.await.map_err(|_| CellError::Lost)??;
+        let process = process.map_err(|_| CellError::Lost)?;
+        let frames = FrameBuffer::default();
+        let mut cell =
+            Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: Some(promises.ended) };
+        match cell.next_frame().await {
+            Ok(Some(FromCell::Ready)) => Ok(cell),
+            _ => Err(CellError::Lost),
+        }
+    }
+
+    /// Its work folder.
+    pub(crate) fn work(&self) -> &Arc<OwnedFd> {
+        &self.work
+    }
+
+    /// Has the cell make empty files for its next job.
+    pub(crate) async fn make_files(&mut self, names: &[&str]) -> Result<(), CellError> {
+        let mut frame = wire::encode_files(names);
+        let made = async {
+            while !frame.is_empty() {
+                self.wire.writable().await.ok()?;
+                send_some(&self.wire, &mut frame).ok()?;
+            }
+            match self.next_frame().await {
+                Ok(Some(FromCell::Ready)) => Some(()),
+                _ => None,
+            }
+        };
+        tokio::time::timeout(READY_TIME_MAX, made).await.ok().flatten().ok_or(CellError::Lost)
+    }
+
+    /// Its process descriptor.
+    pub(crate) fn process(&self) -> &OwnedFd {
+        &self.process
+    }
+
+    /// Whether it is still there, as far as its wire tells. An idle cell has nothing to say.
+    ///
+    /// It asks the kernel and not the runtime, which hears of a closed wire only in its next round.
+    pub(crate) fn is_alive(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let said = rustix::net::recv(&self.wire, &mut [0_u8; 1], flags);
+        self.frames.is_empty() && matches!(said, Err(Errno::AGAIN))
+    }
+
+    /// Runs one job to its end. `Err` means that the job did not reach the cell.
+    pub(crate) async fn run(
+        &mut self,
+        job: &Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Ran, CellError> {
+        let frame = encode(job)?;
+        let started = Instant::now();
+        let mut watch = Watch {
+            captured: Captured::new(job.limits.output_bytes),
+            outgoing: frame,
+            deadline: started + job.limits.wall,
+            host_calls: 0,
+        };
+        if !self.is_alive() || watch.send(&self.wire).is_err() {
+            return Err(CellError::Lost);
+        }
+        let stop = self.watch(&mut watch, host, output).await;
+        let run = started.elapsed();
+        let is_within = self.capture.drain(&mut watch.captured, output);
+        let stop = match stop {
+            Stop::Result(_) | Stop::WireClosed if !is_within => Stop::OutputLimit,
+            stop => stop,
+        };
+        Ok(self.judge(stop, watch, &job.limits, run).await)
+    }
+
+    /// Watches wire, output and clock until one of them ends the job.
+    async fn watch(&mut self, watch: &mut Watch, host: &mut dyn Host, output: &mut dyn Output) -> Stop {
+        let deadline = tokio::time::sleep_until(watch.deadline);
+        tokio::pin!(deadline);
+        loop {
+            match self.frames.next() {
+                Err(error) => return Stop::Protocol(error),
+                Ok(Some(FromCell::Result(claim))) => return Stop::Result(claim),
+                Ok(Some(FromCell::Ready)) => return Stop::Protocol(WireError::OutOfTurn),
+                Ok(Some(FromCell::Call(call))) => {
+                    if let Some(stop) = watch.count_call() {
+                        return stop;
+                    }
+                    let answer = match call {
+                        Ok(call) => host.call(call),
+                        Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
+                    };
+                    if let Some(stop) = self.answer(watch, answer, output).await {
+                        return stop;
+                    }
+                    continue;
+                }
+                Ok(None) => {}
+            }
+            tokio::select! {
+                biased;
+                _ = self.wire.readable() => match self.fill() {
+                    Ok(true) => {}
+                    Ok(false) => return Stop::WireClosed,
+                    Err(_) => return Stop::WireClosed,
+                },
+                is_within = self.capture.next(&mut watch.captured, output) => if !is_within {
+                    return Stop::OutputLimit;
+                },
+                _ = self.wire.writable(), if !watch.outgoing.is_empty() => if watch.send(&self.wire).is_err() {
+                    return Stop::WireClosed;
+                },
+                () = &mut deadline => return Stop::Deadline,
+            }
+        }
+    }
+
+    /// Waits for the host's answer, still watching output and clock, and queues it for the cell.
+    async fn answer(
+        &self,
+        watch: &mut Watch,
+        answer: HostFuture<'_>,
+        output: &mut dyn Output,
+    ) -> Option<Stop> {
+        tokio::pin!(answer);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => {
+                    watch.outgoing = wire::encode_reply(&answer);
+                    return watch.send(&self.wire).is_err().then_some(Stop::WireClosed);
+                }
+                is_within = self.capture.next(&mut watch.captured, output) => if !is_within {
+                    return Some(Stop::OutputLimit);
+                },
+                () = tokio::time::sleep_until(watch.deadline) => return Some(Stop::Deadline),
+            }
+        }
+    }
+
+    /// Names the cause. Everything but the claim is the supervisor's own knowledge.
+    async fn judge(&mut self, stop: Stop, watch: Watch, limits: &Limits, run: Duration) -> Ran {
+        let mut ran = Ran {
+            cause: Cause::Ok,
+            signal: None,
+            claim: None,
+            captured: watch.captured,
+            detail: None,
+            host_calls: watch.host_calls,
+            run,
+            is_lost_without_trace: false,
+        };
+        match stop {
+            Stop::Result(claim) => {
+                (ran.cause, ran.detail) = claimed_cause(&claim, limits);
+                ran.claim = Some(claim);
+                return ran;
+            }
+            Stop::WireClosed => {
+                let end = self.wait_end().await;
+                let is_silent = ran.captured.stdout.is_empty() && ran.captured.stderr.is_empty();
+                ran.is_lost_without_trace =
+                    matches!(end, End::ZygoteLost) && is_silent && ran.host_calls == 0;
+                let (cause, signal, detail) = cause_of_end(end, limits);
+                (ran.cause, ran.signal, ran.detail) = (cause, signal, Some(detail));
+            }
+            Stop::Deadline => {
+                ran.cause = Cause::Timeout;
+                ran.detail =
+                    Some(format!("it ran longer than {}", ordain_types::format_duration(limits.wall)));
+            }
+            Stop::OutputLimit => {
+                ran.cause = Cause::OutputLimit;
+                let limit = ordain_types::format_bytes(limits.output_bytes);
+                ran.detail = Some(format!("it wrote more than {limit} to stdout and stderr"));
+            }
+            Stop::Protocol(error) => {
+                ran.cause = Cause::ProtocolError;
+                ran.detail = Some(format!("it sent {error}"));
+            }
+            Stop::HostCalls => {
+                ran.cause = Cause::ProtocolError;
+                ran.detail = Some(format!("it made more than {HOST_CALLS_MAX} host calls"));
+            }
+        }
+        self.kill();
+        ran
+    }
+
+    /// Waits until the cell has ended by itself; kills it if it only closed its wire.
+    async fn wait_end(&mut self) -> End {
+        let Some(ended) = &mut self.ended else { return End::ZygoteLost };
+        match tokio::time::timeout(LAST_BREATH_MAX, ended).await {
+            Ok(told) => {
+                self.ended = None;
+                told.map_or(End::ZygoteLost, End::Told)
+            }
+            Err(_) => {
+                self.kill();
+                End::OnlyWireClosed
+            }
+        }
+    }
+
+    /// Ends the cell and waits until nothing of it can change any more.
+    pub(crate) async fn end(&mut self) {
+        self.kill();
+        if let Some(ended) = self.ended.take() {
+            let _ = tokio::time::timeout(END_TIME_MAX, ended).await;
+        }
+    }
+
+    /// Kills the cell at once, with all its threads.
+    pub(crate) fn kill(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
+    }
+
+    /// Stops a session's cell while its folder is read.
+    pub(crate) fn pause(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::CONT);
+    }
+
+    /// The next frame; `None` when the wire is closed.
+    async fn next_frame(&mut self) -> Result<Option<FromCell>, WireError> {
+        loop {
+            if let Some(frame) = self.frames.next()? {
+                return Ok(Some(frame));
+            }
+            if self.wire.readable().await.is_err() || !self.fill().unwrap_or(false) {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Takes what the wire has now. `false` when it is closed.
+    fn fill(&mut self) -> io::Result<bool> {
+        let mut piece = [0; 64 * 1024];
+        match self.wire.try_read(&mut piece) {
+            Ok(0) => Ok(false),
+            Ok(length) => {
+                self.frames.extend(&piece[..length]);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The state of one job's watch.
+struct Watch {
+    captured: Captured,
+    outgoing: Vec<u8>,
+    deadline: Instant,
+    host_calls: u64,
+}
+
+impl Watch {
+    /// Counts a call, unless it may not come now.
+    fn count_call(&mut self) -> Option<Stop> {
+        // A cell waits for the answer to its call, so a second call before that, or one while the job is still being
+        // sent, is not of the runner's making.
+        if !self.outgoing.is_empty() {
+            return Some(Stop::Protocol(WireError::OutOfTurn));
+        }
+        self.host_calls += 1;
+        if self.host_calls > HOST_CALLS_MAX {
+            return Some(Stop::HostCalls);
+        }
+        // Calls that come without a pause would otherwise never let the clock have its turn.
+        (Instant::now() >= self.deadline).then_some(Stop::Deadline)
+    }
+
+    /// Sends what the wire takes now.
+    fn send(&mut self, wire: &UnixStream) -> io::Result<()> {
+        send_some(wire, &mut self.outgoing)
+    }
+}
+
+/// Sends what the wire takes now, and leaves the rest.
+fn send_some(wire: &UnixStream, outgoing: &mut Vec<u8>) -> io::Result<()> {
+    while !outgoing.is_empty() {
+        match wire.try_write(outgoing) {
+            Ok(length) => drop(outgoing.drain(..length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn wire_pair() -> io::Result<(UnixStream, OwnedFd)> {
+    let flags = SocketFlags::CLOEXEC;
+    let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let ours = std::os::unix::net::UnixStream::from(ours);
+    ours.set_nonblocking(true)?;
+    Ok((UnixStream::from_std(ours)?, theirs))
+}
+
+fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
+    let header = JobHeader {
+        name: &job.name,
+        memory_bytes: job.limits.memory_bytes,
+        processes: job.limits.processes,
+        cpu_seconds: job.limits.cpu.map_or(0, |cpu| cpu.as_secs().max(1)),
+        files: job.files.iter().map(|file| file.name.as_str()).collect(),
+        values: &job.values,
+        tables: &job.tables,
+        helpers: &job.helpers,
+        collect: &job.collect,
+        session: job.session.is_some(),
+    };
+    let too_large = || CellError::File {
+        name: job.name.clone(),
+        problem: "is larger, with its values, than a frame may be".to_owned(),
+    };
+    wire::encode_job(&header, job.code.code()).ok_or_else(too_large)
+}
+
+/// What the code's own account of its end means.
+fn claimed_cause(claim: &Claim, limits: &Limits) -> (Cause, Option<String>) {
+    match claim.limit.filter(|_| claim.error.is_some()) {
+        Some(ClaimedLimit::Memory) => {
+            let limit = ordain_types::format_bytes(limits.memory_bytes);
+            (Cause::MemoryLimit, Some(format!("it asked for more than {limit}")))
+        }
+        Some(ClaimedLimit::Processes) => {
+            (Cause::ProcessLimit, Some(format!("it started more than {} threads", limits.processes)))
+        }
+        None if claim.error.is_none() && claim.exit == 0 => (Cause::Ok, None),
+        None => (Cause::Error, None),
+    }
+}
+
+/// What the kernel's account of a cell's end means, when there was no result.
+fn cause_of_end(end: End, limits: &Limits) -> (Cause, Option<i32>, String) {
+    const SIGKILL: i32 = 9;
+    const SIGXCPU: i32 = 24;
+    let Ended { status, cpu } = match end {
+        End::Told(ended) => ended,
+        End::ZygoteLost => return (Cause::Crash, None, "its zygote was lost while it ran".to_owned()),
+        End::OnlyWireClosed => {
+            return (Cause::NoResult, None, "it closed its wire and gave no result".to_owned());
+        }
+    };
+    let signal = status & 0x7f;
+    match signal {
+        0 => (Cause::NoResult, None, format!("it exited with {} and gave no result", (status >> 8) & 0xff)),
+        // The kernel enforces the limit by counting ticks and accounts by measuring, which may differ by much on a
+        // loaded or virtual machine. Nothing else kills at half the limit but a shortage of the whole machine.
+        SIGKILL | SIGXCPU if limits.cpu.is_some_and(|limit| cpu * 2 >= limit) => (
+            Cause::CpuLimit,
+            Some(signal),
+            format!("it used {} of CPU time", ordain_types::format_duration(cpu)),
+        ),
+        // Nobody but the kernel's out-of-memory killer kills a cell behind the supervisor's back.
+        SIGKILL => (Cause::MemoryLimit, Some(signal), "the kernel killed it for its memory".to_owned()),
+        signal => (Cause::Crash, Some(signal), format!("it died of signal {signal}")),
+    }
+}

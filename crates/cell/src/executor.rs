@@ -1,0 +1,378 @@
+//! Runs jobs: the trait that everything above uses, and its local form.
+
+mod profile_spec;
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ordain_types::{Cause, Limits};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::artifact::{self, Collected, Keep};
+use crate::cell::{Cell, Ran};
+use crate::error::CellError;
+use crate::files;
+use crate::host::Host;
+use crate::isolation::{self, Level};
+use crate::job::{Execution, Job, Output, Timing};
+use crate::pool::Pool;
+use crate::profile::{self, DataDir, Profile};
+use crate::session::{Session, Sessions};
+
+pub(crate) use profile_spec::bare_spec;
+
+/// How often a job is given to a cell before it is told that cells are lost.
+const TRIES: usize = 3;
+
+/// Input files, opened.
+type Opened = Vec<(String, std::fs::File)>;
+
+/// What running a job gives, when it is done.
+pub type ExecutionFuture<'a> = Pin<Box<dyn Future<Output = Result<Execution, CellError>> + Send + 'a>>;
+
+/// Runs verified code somewhere: in local cells, or on another machine that has them.
+pub trait Executor: Send + Sync {
+    /// Runs a job to its end. Output is told as it comes and stands in the execution as well. Dropping the future
+    /// ends the cell.
+    fn run<'a>(&'a self, job: Job, host: &'a mut dyn Host, output: &'a mut dyn Output)
+    -> ExecutionFuture<'a>;
+
+    /// Ends a session; `false` if there is none of that name.
+    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+}
+
+/// How a local executor is set up.
+#[derive(Debug, Clone)]
+pub struct LocalOptions {
+    /// Where profiles are installed.
+    pub data_dir: DataDir,
+    /// Idle cells kept ready for each profile in use.
+    pub idle_cells: usize,
+    /// Jobs that run at once.
+    pub running_max: usize,
+    /// Jobs that may wait for a place.
+    pub waiting_max: usize,
+    /// Sessions that may be open at once.
+    pub sessions_max: usize,
+    /// The lowest level of isolation at which anything runs.
+    pub minimum: Level,
+    /// The limits whose work folder idle cells are made for.
+    pub limits: Limits,
+}
+
+impl LocalOptions {
+    /// Defaults for a machine of any size.
+    pub fn new(data_dir: DataDir) -> Self {
+        Self {
+            data_dir,
+            idle_cells: 4,
+            running_max: 32,
+            waiting_max: 512,
+            sessions_max: 64,
+            minimum: Level::Full,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Runs jobs in cells on this machine.
+#[derive(Debug)]
+pub struct LocalExecutor {
+    options: LocalOptions,
+    level: Level,
+    pools: tokio::sync::Mutex<HashMap<Profile, Arc<Pool>>>,
+    sessions: Sessions,
+    places: Semaphore,
+    waiting: AtomicUsize,
+}
+
+impl LocalExecutor {
+    /// An executor for this machine. Fails if the machine cannot isolate as well as `options` ask for.
+    pub fn new(options: LocalOptions) -> Result<Self, CellError> {
+        let level = isolation::require(options.minimum)?;
+        Ok(Self {
+            level,
+            pools: tokio::sync::Mutex::default(),
+            sessions: Sessions::new(options.sessions_max),
+            places: Semaphore::new(options.running_max),
+            waiting: AtomicUsize::new(0),
+            options,
+        })
+    }
+
+    /// How well jobs are isolated.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Starts a profile's zygote and makes its idle cells, so that the first job need not wait for them.
+    pub async fn warm(&self, profile: Profile) -> Result<(), CellError> {
+        self.pool(profile).await?.fill().await
+    }
+
+    /// Makes a cell on demand and ends it again, for measurements of a fresh cell.
+    pub async fn run_fresh(
+        &self,
+        job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Execution, CellError> {
+        let started = Instant::now();
+        let pool = self.pool(job.profile).await?;
+        let mut cell = pool.fresh(job.limits.work_bytes()).await?;
+        let queue = started.elapsed();
+        let ran = cell.run(&job, host, output).await?;
+        Ok(self.finish_single(cell, ran, &job, started, queue).await)
+    }
+
+    /// Process descriptors of a profile's idle cells, for measurements.
+    pub async fn idle_processes(&self, profile: Profile) -> Vec<std::os::fd::OwnedFd> {
+        match self.pools.lock().await.get(&profile) {
+            Some(pool) => pool.idle_processes(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The process number of a profile's zygote, for tests and measurements.
+    pub async fn zygote_process(&self, profile: Profile) -> Option<u32> {
+        let pool = self.pools.lock().await.get(&profile).cloned();
+        match pool {
+            Some(pool) => pool.zygote_process().await,
+            None => None,
+        }
+    }
+
+    /// Ends all sessions, cells and zygotes, and waits until they are gone.
+    pub async fn close(&self) {
+        self.sessions.close().await;
+        for (_, pool) in self.pools.lock().await.drain() {
+            pool.close().await;
+        }
+    }
+
+    async fn pool(&self, profile: Profile) -> Result<Arc<Pool>, CellError> {
+        let mut pools = self.pools.lock().await;
+        if let Some(pool) = pools.get(&profile) {
+            return Ok(Arc::clone(pool));
+        }
+        let data_dir = self.options.data_dir.clone();
+        let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
+        let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
+        let spec = profile_spec::spec(&installed, self.options.minimum);
+        let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes());
+        pools.insert(profile, Arc::clone(&pool));
+        Ok(pool)
+    }
+
+    /// A place among the running jobs, or a refusal when too many wait already.
+    async fn place(&self) -> Result<tokio::sync::SemaphorePermit<'_>, CellError> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Ok(place);
+        }
+        let _waiting = Counted::new(&self.waiting, self.options.waiting_max)
+            .ok_or(CellError::Busy { waiting: self.options.waiting_max })?;
+        self.places.acquire().await.map_err(|_| CellError::Lost)
+    }
+
+    async fn execute(
+        &self,
+        job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Execution, CellError> {
+        let started = Instant::now();
+        let opened = files::open(&job.files, &job.limits)?;
+        let _place = self.place().await?;
+        let pool = self.pool(job.profile).await?;
+        match job.session.clone() {
+            Some(name) => self.run_in_session(&name, &pool, opened, job, host, output, started).await,
+            None => self.run_single(&pool, opened, job, host, output, started).await,
+        }
+    }
+
+    async fn run_single(
+        &self,
+        pool: &Arc<Pool>,
+        opened: Opened,
+        job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+        started: Instant,
+    ) -> Result<Execution, CellError> {
+        let mut opened = Some(opened);
+        for attempt in 1.. {
+            let ran = async {
+                let mut cell = pool.take(job.limits.work_bytes()).await?;
+                place_files(&mut cell, &mut opened, &job).await?;
+                let queue = started.elapsed();
+                Ok((cell.run(&job, host, output).await?, cell, queue))
+            };
+            match ran.await {
+                Ok((ran, ..)) if ran.is_lost_without_trace && attempt < TRIES => {}
+                Ok((ran, cell, queue)) => {
+                    return Ok(self.finish_single(cell, ran, &job, started, queue).await);
+                }
+                // The cell was lost before the job reached it, so another may have it.
+                Err(CellError::Lost) if attempt < TRIES => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    async fn run_in_session(
+        &self,
+        name: &str,
+        pool: &Arc<Pool>,
+        opened: Opened,
+        mut job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+        started: Instant,
+    ) -> Result<Execution, CellError> {
+        let mut entered = self.sessions.enter(name).await?;
+        let asked = job.limits.clone();
+        let mut opened = Some(opened);
+        for attempt in 1.. {
+            let ran = async {
+                let mut session = match entered.place.take() {
+                    Some(session) if session.cell.is_alive() => session,
+                    _ => Session::new(pool.take(asked.work_bytes()).await?, &asked),
+                };
+                job.limits = session.lower(&asked);
+                place_files(&mut session.cell, &mut opened, &job).await?;
+                let queue = started.elapsed();
+                Ok((session.cell.run(&job, host, output).await?, session, queue))
+            };
+            match ran.await {
+                Ok((ran, session, queue)) => {
+                    let (collected, session) = leave(session, &ran, &job.limits).await;
+                    *entered.place = session;
+                    return Ok(self.execution(ran, collected, Vec::new(), &job, started, queue));
+                }
+                // The cell was lost before the job reached it: the session starts anew.
+                Err(CellError::Lost) if attempt < TRIES => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Ends a single-use cell and takes what it left.
+    async fn finish_single(
+        &self,
+        mut cell: Cell,
+        ran: Ran,
+        job: &Job,
+        started: Instant,
+        queue: std::time::Duration,
+    ) -> Execution {
+        let left_behind = artifact::left_behind(cell.work());
+        // The usual job leaves nothing, and then nobody need wait for the cell to be gone.
+        let collected = if artifact::is_empty(cell.work()) {
+            Collected::default()
+        } else {
+            cell.end().await;
+            artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
+        };
+        // Nor for its descriptors to be closed.
+        tokio::spawn(async move { drop(cell) });
+        self.execution(ran, collected, left_behind, job, started, queue)
+    }
+
+    fn execution(
+        &self,
+        ran: Ran,
+        collected: Collected,
+        left_behind: Vec<String>,
+        job: &Job,
+        started: Instant,
+        queue: std::time::Duration,
+    ) -> Execution {
+        let (exit, error, values, notes) = match ran.claim {
+            Some(claim) => (Some(claim.exit), claim.error, claim.values, claim.notes),
+            None => Default::default(),
+        };
+        let (cause, detail) = match collected.over_limit {
+            Some(detail) if ran.cause == Cause::Ok => (Cause::ArtifactLimit, Some(detail)),
+            _ => (ran.cause, ran.detail),
+        };
+        Execution {
+            cause,
+            exit,
+            signal: ran.signal,
+            stdout: ran.captured.stdout,
+            stderr: ran.captured.stderr,
+            output_truncated: ran.captured.is_truncated,
+            error,
+            values,
+            notes,
+            artifacts: collected.artifacts,
+            refused: collected.refused,
+            left_behind,
+            detail,
+            limits: job.limits.clone(),
+            timing: Timing { queue, run: ran.run, total: started.elapsed() },
+            isolation: self.level,
+            host_calls: ran.host_calls,
+        }
+    }
+}
+
+impl Executor for LocalExecutor {
+    fn run<'a>(
+        &'a self,
+        job: Job,
+        host: &'a mut dyn Host,
+        output: &'a mut dyn Output,
+    ) -> ExecutionFuture<'a> {
+        Box::pin(self.execute(job, host, output))
+    }
+
+    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(self.sessions.end(name))
+    }
+}
+
+/// Copies the job's files into a cell. They are opened again when an earlier cell was lost with them.
+async fn place_files(cell: &mut Cell, opened: &mut Option<Opened>, job: &Job) -> Result<(), CellError> {
+    let opened = match opened.take() {
+        Some(opened) => opened,
+        None => files::open(&job.files, &job.limits)?,
+    };
+    files::place(cell, opened).await
+}
+
+/// Takes what a session's job left. The session goes on unless its cell broke the rules or a limit.
+async fn leave(mut session: Session, ran: &Ran, limits: &Limits) -> (Collected, Option<Session>) {
+    if ran.claim.is_none() {
+        session.cell.end().await;
+        let mut collected = artifact::collect(session.cell.work(), limits, Keep::Descriptor);
+        session.keep_new(&mut collected.artifacts);
+        return (collected, None);
+    }
+    session.cell.pause();
+    let mut collected = artifact::collect(session.cell.work(), limits, Keep::Copy);
+    session.cell.resume();
+    session.keep_new(&mut collected.artifacts);
+    (collected, Some(session))
+}
+
+/// One more in a bounded count, for as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize, count_max: usize) -> Option<Self> {
+        let more = |count: usize| (count < count_max).then_some(count + 1);
+        count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| Self(count))
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

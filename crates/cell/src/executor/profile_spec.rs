@@ -1,0 +1,102 @@
+//! What a zygote of each profile imports ahead and rehearses.
+//!
+//! Every module that plans usually import is imported here, once: an import inside a cell is paid by each job. What
+//! starts threads when imported (polars, duckdb) stays out and is imported inside the cell.
+
+use std::path::PathBuf;
+
+use crate::isolation::Level;
+use crate::profile::{Installed, Interpreter, Profile};
+use crate::root;
+use crate::zygote::{Settings, ZygoteSpec};
+
+const CORE: &[&str] = &[
+    "base64",
+    "bisect",
+    "calendar",
+    "collections.abc",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "math",
+    "numbers",
+    "operator",
+    "pathlib",
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "textwrap",
+    "time",
+    "traceback",
+    "typing",
+    "unicodedata",
+    "uuid",
+    "zoneinfo",
+    "tinydb",
+    "tinydb.operations",
+    "tinydb.storages",
+];
+
+const DATA: &[&str] = &["numpy", "numpy.random", "pandas"];
+
+/// A program that touches what most programs touch.
+const CORE_REHEARSAL: &str = "\
+import json, re, datetime
+total = 1 + 1
+print(total, f'{total:.2f}', json.dumps({'total': total}))
+";
+
+const DATA_REHEARSAL: &str = "\
+import pandas as pd
+table = pd.DataFrame({'a': [1, 2, 3]})
+print(table.a.sum())
+";
+
+/// How a zygote of an installed profile is started.
+pub(super) fn spec(installed: &Installed, minimum: Level) -> ZygoteSpec {
+    let interpreter = &installed.interpreter;
+    let (imports, rehearsal) = match installed.profile {
+        Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
+        Profile::Data | Profile::Full => ([CORE, DATA].concat(), DATA_REHEARSAL),
+    };
+    ZygoteSpec {
+        interpreter: interpreter.executable.clone(),
+        root: root::encode(&interpreter_folders(interpreter), Some(&installed.site)),
+        settings: Settings {
+            paths: vec![root::PACKAGES.to_owned()],
+            imports,
+            rehearsal,
+            options: u32::from(minimum < Level::Full),
+        },
+    }
+}
+
+/// How a zygote without any package is started, to see whether cells work at all.
+pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
+    ZygoteSpec {
+        interpreter: interpreter.executable.clone(),
+        root: root::encode(&interpreter_folders(interpreter), None),
+        settings: Settings {
+            paths: Vec::new(),
+            imports: Vec::new(),
+            rehearsal: "total = 1 + 1\n",
+            options: 1,
+        },
+    }
+}
+
+/// Where the interpreter's own modules and libraries lie.
+fn interpreter_folders(interpreter: &Interpreter) -> Vec<PathBuf> {
+    vec![interpreter.stdlib.clone(), interpreter.platstdlib.clone(), interpreter.base_prefix.join("lib")]
+}

@@ -1,0 +1,412 @@
+//! The supervisor's side of a zygote: starting it, ordering cells, hearing how they end.
+
+use std::collections::HashMap;
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ordain_lockdown::control::{MESSAGE_BYTES, Order, Report};
+use ordain_lockdown::step::Step;
+use rustix::fs::MemfdFlags;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
+use serde::Serialize;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+
+use crate::error::CellError;
+use crate::filter;
+
+static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so"));
+static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
+static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
+static TABLES_SOURCE: &str = include_str!("../python/tables.py");
+
+/// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
+/// need many times that.
+const START_TIME_MAX: Duration = Duration::from_secs(120);
+/// How much of a zygote's last words is kept.
+const SAID_BYTES_MAX: u64 = 8 * 1024;
+/// Number of files and folders that a work folder holds.
+const WORK_INODES: u64 = 16 * 1024;
+
+/// What a zygote is started with.
+#[derive(Debug, Clone)]
+pub(crate) struct ZygoteSpec {
+    pub(crate) interpreter: PathBuf,
+    /// The encoded root.
+    pub(crate) root: Vec<u8>,
+    pub(crate) settings: Settings,
+}
+
+/// What the zygote's Python side is told.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Settings {
+    /// Folders to find packages in.
+    pub(crate) paths: Vec<String>,
+    /// Modules to import ahead.
+    pub(crate) imports: Vec<&'static str>,
+    /// The program that warms up zygote and cells.
+    pub(crate) rehearsal: &'static str,
+    /// The lockdown's options, as a number.
+    pub(crate) options: u32,
+}
+
+/// A zygote that serves.
+#[derive(Debug)]
+pub(crate) struct Zygote {
+    control: Arc<UnixStream>,
+    process: Mutex<Child>,
+    cells: Arc<Cells>,
+    next_cell: AtomicU64,
+}
+
+/// What a cell is ordered for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To wait for a job: it warms up first.
+    Idle,
+    /// For a job that waits already: warming up would only be waited for.
+    Job,
+}
+
+/// How a cell ended, as the zygote saw it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    pub(crate) status: i32,
+    pub(crate) cpu: Duration,
+}
+
+/// What the supervisor is told about a cell on the control socket.
+#[derive(Debug)]
+pub(crate) struct Promises {
+    /// The process descriptor, right after the fork.
+    pub(crate) process: oneshot::Receiver<OwnedFd>,
+    /// The work folder, when the cell is locked down; or the step that failed.
+    pub(crate) work: oneshot::Receiver<Result<OwnedFd, CellError>>,
+    /// The end.
+    pub(crate) ended: oneshot::Receiver<Ended>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    process: Option<oneshot::Sender<OwnedFd>>,
+    work: Option<oneshot::Sender<Result<OwnedFd, CellError>>>,
+    ended: Option<oneshot::Sender<Ended>>,
+}
+
+#[derive(Debug, Default)]
+struct Cells {
+    waiting: Mutex<HashMap<u64, Waiting>>,
+    is_lost: AtomicBool,
+}
+
+impl Zygote {
+    /// Starts an interpreter and waits until it serves.
+    pub(crate) async fn start(spec: &ZygoteSpec) -> Result<Self, CellError> {
+        let (ours, theirs) = control_pair().map_err(CellError::host("make a control socket"))?;
+        let mut process = spawn(spec, theirs)?;
+        let stderr = process.stderr.take();
+        let control = watched(ours).map_err(CellError::host("watch a control socket"))?;
+        match introduce(&control, spec).await {
+            Ok(Report::Serving) => Ok(Self::serving(control, process)),
+            Ok(Report::Failed { step, errno, .. }) => {
+                reap(&mut process);
+                Err(jail_error(step, errno))
+            }
+            _ => {
+                drop(control);
+                reap(&mut process);
+                Err(CellError::Zygote { said: last_words(stderr) })
+            }
+        }
+    }
+
+    fn serving(control: UnixStream, process: Child) -> Self {
+        let control = Arc::new(control);
+        let cells = Arc::new(Cells::default());
+        tokio::spawn(listen(Arc::downgrade(&control), Arc::clone(&cells)));
+        Self { control, process: Mutex::new(process), cells, next_cell: AtomicU64::new(1) }
+    }
+
+    /// Orders a cell that will keep these three descriptors.
+    pub(crate) fn order(
+        &self,
+        work_bytes: u64,
+        purpose: Purpose,
+        descriptors: [BorrowedFd<'_>; 3],
+    ) -> Result<Promises, CellError> {
+        let cell = self.next_cell.fetch_add(1, Ordering::Relaxed);
+        let is_idle = purpose == Purpose::Idle;
+        let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false, is_idle };
+        let promises = self.cells.expect(cell);
+        send_with(self.control.as_fd(), &order.encode(), &descriptors).map_err(|_| CellError::Lost)?;
+        if self.is_lost() {
+            return Err(CellError::Lost);
+        }
+        Ok(promises)
+    }
+
+    /// Tells the zygote to end, and with it every cell.
+    pub(crate) fn shut_down(&self) {
+        // This works even while the listener still holds the socket.
+        let _ = rustix::net::shutdown(&*self.control, rustix::net::Shutdown::Both);
+    }
+
+    /// Whether the zygote is gone.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.cells.is_lost.load(Ordering::Acquire)
+    }
+
+    /// The outer process's number, for tests and measurements.
+    pub(crate) fn process_id(&self) -> u32 {
+        lock(&self.process).id()
+    }
+}
+
+impl Drop for Zygote {
+    /// Ends the zygote and with it every cell, and waits until the process is gone: nothing is left behind.
+    fn drop(&mut self) {
+        self.shut_down();
+        reap(&mut lock(&self.process));
+    }
+}
+
+impl Cells {
+    fn expect(&self, cell: u64) -> Promises {
+        let (process_sender, process) = oneshot::channel();
+        let (work_sender, work) = oneshot::channel();
+        let (ended_sender, ended) = oneshot::channel();
+        let waiting =
+            Waiting { process: Some(process_sender), work: Some(work_sender), ended: Some(ended_sender) };
+        lock(&self.waiting).insert(cell, waiting);
+        Promises { process, work, ended }
+    }
+
+    /// Fulfils a promise. A receiver that is gone no longer wants to know.
+    fn tell(&self, report: Report, descriptor: Option<OwnedFd>) {
+        let mut waiting = lock(&self.waiting);
+        match report {
+            Report::Forked { cell } => {
+                let sender = waiting.get_mut(&cell).and_then(|it| it.process.take());
+                sender.zip(descriptor).map(|(sender, process)| sender.send(process));
+            }
+            Report::Locked { cell } => {
+                let sender = waiting.get_mut(&cell).and_then(|it| it.work.take());
+                sender.zip(descriptor).map(|(sender, work)| sender.send(Ok(work)));
+            }
+            Report::Failed { cell, step, errno } => {
+                let Some(it) = waiting.get_mut(&cell) else { return };
+                it.work.take().map(|sender| sender.send(Err(jail_error(step, errno))));
+                // A cell that was not even forked has no process and no end that could be told.
+                if it.process.is_some() {
+                    waiting.remove(&cell);
+                }
+            }
+            Report::Ended { cell, status, cpu_us, .. } => {
+                let ended = Ended { status, cpu: Duration::from_micros(cpu_us) };
+                let sender = waiting.remove(&cell).and_then(|mut it| it.ended.take());
+                sender.map(|sender| sender.send(ended));
+            }
+            Report::Serving => {}
+        }
+    }
+
+    /// Drops every promise: whoever waits learns that the zygote is gone.
+    fn lose(&self) {
+        self.is_lost.store(true, Ordering::Release);
+        lock(&self.waiting).clear();
+    }
+}
+
+/// Hears reports until the zygote or the supervisor's handle on it is gone.
+async fn listen(control: std::sync::Weak<UnixStream>, cells: Arc<Cells>) {
+    while let Some(control) = control.upgrade() {
+        match receive(&control).await {
+            Ok(Some((report, descriptor))) => cells.tell(report, descriptor),
+            Ok(None) | Err(_) => break,
+        }
+    }
+    cells.lose();
+}
+
+fn control_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let flags = SocketFlags::CLOEXEC;
+    let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    rustix::io::ioctl_fionbio(&ours, true)?;
+    Ok((ours, theirs))
+}
+
+/// The runtime watches any stream-like socket as a stream; messages are read from it by `recvmsg` alone.
+fn watched(socket: OwnedFd) -> io::Result<UnixStream> {
+    UnixStream::from_std(std::os::unix::net::UnixStream::from(socket))
+}
+
+fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
+    let mut command = Command::new(&spec.interpreter);
+    // -I ignores the environment and the current folder, -S the site packages of the interpreter.
+    command.args(["-I", "-S", "-B", "-c", ZYGOTE_SOURCE]);
+    // An empty environment, given at exec: clearing it later would leave the first block in memory. What stands here
+    // keeps libraries from starting threads in the zygote.
+    command.env_clear();
+    command.envs([
+        ("OPENBLAS_NUM_THREADS", "1"),
+        ("OMP_NUM_THREADS", "1"),
+        ("JE_ARROW_MALLOC_CONF", "background_thread:false"),
+        ("ARROW_DEFAULT_MEMORY_POOL", "system"),
+        ("MPLBACKEND", "Agg"),
+        ("MPLCONFIGDIR", "/work/tmp/matplotlib"),
+        ("PYTHONUTF8", "1"),
+        ("HOME", "/work"),
+        ("LANG", "C.UTF-8"),
+    ]);
+    // A group of its own, so that Ctrl-C at the terminal reaches the supervisor alone, which then ends the cells.
+    command.process_group(0);
+    command.current_dir("/").stdin(Stdio::from(control)).stdout(Stdio::null()).stderr(Stdio::piped());
+    let failed = |source| CellError::Start { interpreter: spec.interpreter.display().to_string(), source };
+    command.spawn().map_err(failed)
+}
+
+/// Sends the zygote everything it is made of, as sealed-off memory files.
+fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
+    let filters = [filter::zygote_filter(), filter::cell_filter()]
+        .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
+    let parts =
+        [LOCKDOWN, RUNNER_SOURCE.as_bytes(), TABLES_SOURCE.as_bytes(), &spec.root, &filters[0], &filters[1]];
+    let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
+    let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
+    let settings = serde_json::to_vec(&spec.settings)?;
+    send_with(control.as_fd(), &settings, &descriptors)
+}
+
+fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let file = rustix::fs::memfd_create("ordain", MemfdFlags::CLOEXEC)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written = rustix::io::write(&file, rest)?;
+        rest = &rest[written..];
+    }
+    Ok(file)
+}
+
+/// Hands the zygote what it is made of and waits for its first word.
+async fn introduce(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<Report> {
+    hand_over(control, spec)?;
+    let started = tokio::time::timeout(START_TIME_MAX, first_report(control)).await;
+    started.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+async fn first_report(control: &UnixStream) -> io::Result<Report> {
+    match receive(control).await? {
+        Some((report, _)) => Ok(report),
+        None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+fn send_with(socket: BorrowedFd<'_>, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    rustix::net::sendmsg(socket, &[IoSlice::new(message)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// The next report and the descriptor that came with it; `None` when the zygote is gone.
+async fn receive(control: &UnixStream) -> io::Result<Option<(Report, Option<OwnedFd>)>> {
+    loop {
+        control.readable().await?;
+        match control.try_io(Interest::READABLE, || receive_now(control.as_fd())) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            received => return received,
+        }
+    }
+}
+
+fn receive_now(socket: BorrowedFd<'_>) -> io::Result<Option<(Report, Option<OwnedFd>)>> {
+    let mut message = [0; MESSAGE_BYTES];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let pieces = &mut [IoSliceMut::new(&mut message)];
+    let received = rustix::net::recvmsg(socket, pieces, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let descriptor = ancillary.drain().find_map(|item| match item {
+        RecvAncillaryMessage::ScmRights(mut rights) => rights.next(),
+        _ => None,
+    });
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    let report = Report::decode(&message[..received.bytes]).ok_or(io::ErrorKind::InvalidData)?;
+    Ok(Some((report, descriptor)))
+}
+
+fn jail_error(step: u8, errno: i32) -> CellError {
+    let step = Step::from_number(step).map_or("enter the jail", Step::name);
+    CellError::Jail { step, source: io::Error::from_raw_os_error(errno) }
+}
+
+/// What the zygote said last, on one line without control characters.
+fn last_words(stderr: Option<std::process::ChildStderr>) -> String {
+    let mut text = Vec::new();
+    if let Some(stderr) = stderr {
+        let _ = stderr.take(SAID_BYTES_MAX).read_to_end(&mut text);
+    }
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+    line.chars().filter(|character| !character.is_control()).take(400).collect()
+}
+
+/// Waits for a process that is ending, and kills it if it does not.
+fn reap(process: &mut Child) {
+    let deadline = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < deadline {
+        match process.try_wait() {
+            Ok(None) => std::thread::sleep(Duration::from_micros(500)),
+            _ => return,
+        }
+    }
+    let _ = process.kill();
+    let _ = process.wait();
+}
+
+/// A lock whose holder panicked still guards whole data: every change under it is a single step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_refused_fork_is_told_to_whoever_waits() {
+        let cells = Cells::default();
+        let promises = cells.expect(7);
+        let step = Step::CloneCell as u8;
+        cells.tell(Report::Failed { cell: 7, step, errno: libc::EAGAIN }, None);
+        assert!(promises.process.await.is_err(), "no process will ever be told");
+        let error = promises.work.await.unwrap().unwrap_err();
+        assert!(error.to_string().starts_with("failed to fork a cell with its namespaces: "), "{error}");
+        assert!(lock(&cells.waiting).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_lost_zygote_is_told_to_whoever_waits() {
+        let cells = Cells::default();
+        let promises = cells.expect(7);
+        cells.lose();
+        assert!(
+            promises.process.await.is_err() && promises.work.await.is_err() && promises.ended.await.is_err()
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! Whatever dies is named, and the next job finds a cell.
+
+use std::time::Duration;
+
+use ordain_cell::profile::Profile;
+use ordain_cell::{Job, Output, Stream};
+use ordain_types::{Cause, Limits};
+use rustix::process::{Pid, Signal};
+
+use crate::processes::{descendants, is_running, parent};
+use crate::world::{World, eventually, job, printed, stdout};
+
+const ENDLESS: &str = "print('running', flush=True)\nwhile True: pass";
+
+/// Tells when the first output has come.
+struct Started(Option<tokio::sync::oneshot::Sender<()>>);
+
+impl Output for Started {
+    fn write(&mut self, _stream: Stream, _bytes: &[u8]) {
+        if let Some(started) = self.0.take() {
+            started.send(()).unwrap();
+        }
+    }
+}
+
+fn kill(process: u32) {
+    let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::kill_process(process, Signal::KILL).unwrap();
+}
+
+async fn zygote(world: &World) -> u32 {
+    world.executor.zygote_process(Profile::Core).await.unwrap()
+}
+
+/// The zygote itself, below the process that only waits for it: all cells are below it.
+fn inner(outer: u32) -> u32 {
+    descendants(outer).into_iter().find(|process| parent(*process) == Some(outer)).unwrap()
+}
+
+#[tokio::test]
+async fn a_zygote_killed_while_idle_is_replaced() {
+    let world = World::with(|options| options.idle_cells = 2);
+    world.executor.warm(Profile::Core).await.unwrap();
+    for which in ["outer", "inner"] {
+        let outer = zygote(&world).await;
+        let family = descendants(outer);
+        kill(if which == "outer" { outer } else { inner(outer) });
+        assert!(
+            eventually(|| !family.iter().any(|process| is_running(*process))).await,
+            "its cells die with it"
+        );
+        assert_eq!(printed(&world.run("print('next')").await), "next\n", "{which}");
+        assert_ne!(zygote(&world).await, outer, "{which}");
+    }
+    // A job with a work folder of its own size gets a cell made for it, which must survive the same.
+    kill(zygote(&world).await);
+    let execution = world.run_limited("print('sized')", |limits| limits.work_bytes = Some(1 << 20)).await;
+    assert_eq!(printed(&execution), "sized\n");
+}
+
+#[tokio::test]
+async fn a_zygote_killed_while_a_job_runs_is_a_crash_of_that_job() {
+    let world = World::with(|options| options.idle_cells = 1);
+    for which in ["outer", "inner"] {
+        let (started, has_started) = tokio::sync::oneshot::channel();
+        let mut output = Started(Some(started));
+        let run = world.run_live(ENDLESS, &mut output);
+        let killed = async {
+            has_started.await.unwrap();
+            let outer = zygote(&world).await;
+            kill(if which == "outer" { outer } else { inner(outer) });
+        };
+        let (execution, ()) = tokio::join!(run, killed);
+        assert_eq!((execution.cause, execution.exit), (Cause::Crash, None), "{which}: {execution:?}");
+        assert_eq!(execution.detail.as_deref(), Some("its zygote was lost while it ran"), "{which}");
+        assert_eq!(stdout(&execution), "running\n");
+        assert_eq!(printed(&world.run("print('next')").await), "next\n", "{which}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_was_lost_without_a_trace_is_run_again() {
+    // It neither wrote nor called its host, so nobody can tell that it ran before.
+    let world = World::new();
+    world.run("pass").await;
+    let outer = zygote(&world).await;
+    let zygote = inner(outer);
+    assert!(eventually(|| descendants(zygote).is_empty()).await);
+    let run = world.run("import time\ntime.sleep(1)\nprint('whole')");
+    let killed = async {
+        assert!(eventually(|| !descendants(zygote).is_empty()).await);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        kill(outer);
+    };
+    let (execution, ()) = tokio::join!(run, killed);
+    assert_eq!(printed(&execution), "whole\n");
+}
+
+#[tokio::test]
+async fn idle_cells_that_were_killed_are_passed_over() {
+    let world = World::with(|options| options.idle_cells = 3);
+    world.executor.warm(Profile::Core).await.unwrap();
+    let idle = world.executor.idle_processes(Profile::Core).await;
+    assert_eq!(idle.len(), 3);
+    for cell in idle {
+        rustix::process::pidfd_send_signal(&cell, Signal::KILL).unwrap();
+    }
+    let zygote = inner(zygote(&world).await);
+    assert!(eventually(|| descendants(zygote).is_empty()).await);
+    assert_eq!(printed(&world.run("print('next')").await), "next\n");
+}
+
+#[tokio::test]
+async fn a_cell_killed_from_outside_is_told_as_what_only_the_kernel_does() {
+    let world = World::new();
+    let (started, has_started) = tokio::sync::oneshot::channel();
+    let mut output = Started(Some(started));
+    let run = world.run_live(ENDLESS, &mut output);
+    let killed = async {
+        has_started.await.unwrap();
+        let zygote = inner(zygote(&world).await);
+        kill(descendants(zygote)[0]);
+    };
+    let (execution, ()) = tokio::join!(run, killed);
+    assert_eq!((execution.cause, execution.signal), (Cause::MemoryLimit, Some(9)));
+    assert_eq!(execution.detail.as_deref(), Some("the kernel killed it for its memory"));
+}
+
+#[tokio::test]
+async fn leaving_a_job_ends_its_cell() {
+    let world = World::new();
+    world.run("pass").await;
+    let zygote = inner(zygote(&world).await);
+    assert!(eventually(|| descendants(zygote).is_empty()).await);
+    let endless = world.run("while True: pass");
+    assert!(tokio::time::timeout(Duration::from_millis(200), endless).await.is_err());
+    assert!(eventually(|| descendants(zygote).is_empty()).await, "{:?}", descendants(zygote));
+}
+
+#[tokio::test]
+async fn closing_waits_until_everything_is_gone_and_a_later_job_starts_anew() {
+    let world = World::with(|options| options.idle_cells = 2);
+    world.executor.warm(Profile::Core).await.unwrap();
+    world.run_in("a", "x = 1").await;
+    let outer = zygote(&world).await;
+    assert!(descendants(outer).len() >= 3);
+    world.executor.close().await;
+    assert!(!std::path::Path::new(&format!("/proc/{outer}")).exists());
+    assert_eq!(world.executor.zygote_process(Profile::Core).await, None);
+    assert_eq!(printed(&world.run_in("a", "print('x' in globals())").await), "False\n");
+}
+
+#[tokio::test]
+async fn a_job_that_waits_for_a_cell_when_everything_closes_is_told() {
+    let world = World::new();
+    let run = world.run_job(job("print('ran')"));
+    let (ran, ()) = tokio::join!(run, async {
+        // The zygote is being started now.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        world.executor.close().await;
+    });
+    match ran {
+        Ok(execution) => assert_eq!(execution.cause, Cause::Ok),
+        Err(error) => assert!(matches!(error, ordain_cell::CellError::Lost), "{error}"),
+    }
+}
+
+#[tokio::test]
+async fn a_job_too_large_for_a_frame_is_refused() {
+    let world = World::new();
+    let with = |bytes: usize| {
+        let values = [("text".to_owned(), "x".repeat(bytes).into())].into_iter().collect();
+        world.run_job(Job { values, ..job("print(len(text))") })
+    };
+    let error = with(33 << 20).await.unwrap_err();
+    let expected = "input file `main.py` is larger, with its values, than a frame may be";
+    assert_eq!(error.to_string(), expected, "{error:?}");
+    assert_eq!(printed(&with(30 << 20).await.unwrap()), "31457280\n");
+}
+
+#[tokio::test]
+async fn an_interpreter_that_is_gone_is_named() {
+    use ordain_cell::profile::DataDir;
+    let data_dir = DataDir::from_env().unwrap().with_python("/nowhere/python3");
+    let world = World::with(|options| options.data_dir = data_dir);
+    let error = world.run_job(job("pass")).await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no program `/nowhere/python3`, which ORDAIN_PYTHON names");
+    assert!(error.hint().unwrap().contains("ORDAIN_PYTHON"));
+}
+
+#[tokio::test]
+async fn the_limits_that_held_are_told() {
+    let world = World::new();
+    let limits =
+        Limits { wall: Duration::from_secs(7), memory_bytes: 99 << 20, processes: 5, ..Limits::default() };
+    let execution = world.run_limited("pass", |it| *it = limits.clone()).await;
+    assert_eq!(execution.limits, limits);
+    assert!(execution.timing.total >= execution.timing.run);
+}

@@ -1,0 +1,18 @@
+//! The behaviour of `ordain-cell` through its public surface.
+
+mod artifacts;
+mod causes;
+mod faults;
+mod files;
+mod host_calls;
+mod leftovers;
+mod neighbours;
+mod output;
+mod pool;
+mod processes;
+mod profile_faults;
+mod profile_set_up;
+mod profile_world;
+mod sessions;
+mod values;
+mod world;

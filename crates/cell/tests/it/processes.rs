@@ -1,0 +1,37 @@
+//! What the kernel knows about the processes of a test.
+
+use std::fs;
+
+/// A process and everything below it, as numbers, sorted. The process itself is left out.
+pub(crate) fn descendants(of: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|process| Some((process, parent(process)?)))
+        .collect();
+    let mut found = vec![of];
+    let mut at = 0;
+    while at < found.len() {
+        let above = found[at];
+        found.extend(parents.iter().filter(|(_, parent)| *parent == above).map(|(process, _)| process));
+        at += 1;
+    }
+    found.remove(0);
+    found.sort_unstable();
+    found
+}
+
+/// Whether a process is there and does not only wait to be collected.
+pub(crate) fn is_running(process: u32) -> bool {
+    parent(process).is_some()
+}
+
+/// The parent of a process, unless it is gone or only waits to be collected.
+pub(crate) fn parent(process: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in brackets may hold anything, so the fields are counted from its end.
+    let mut fields = status.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (state != "Z" && state != "X").then_some(parent)
+}

@@ -1,0 +1,167 @@
+//! An executor for one test, programs for it, and what came of them in a form that is short to compare.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, Host, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
+    Output,
+};
+use ordain_types::{Cause, Limits};
+use ordain_verify::{Contract, Policy, Schema, VerifiedCode};
+
+/// One executor with its own zygote, ended with the test.
+pub(crate) struct World {
+    pub(crate) executor: LocalExecutor,
+}
+
+impl World {
+    /// The `core` profile and no more cells than jobs: starting it costs about a tenth of a second.
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same with some options changed.
+    pub(crate) fn with(change: impl FnOnce(&mut LocalOptions)) -> Self {
+        let mut options = LocalOptions::new(DataDir::from_env().unwrap());
+        options.idle_cells = 0;
+        change(&mut options);
+        Self { executor: LocalExecutor::new(options).unwrap() }
+    }
+
+    /// Runs a program with default limits and no host.
+    pub(crate) async fn run(&self, code: &str) -> Execution {
+        self.run_job(job(code)).await.unwrap()
+    }
+
+    /// Runs a program in a session.
+    pub(crate) async fn run_in(&self, session: &str, code: &str) -> Execution {
+        self.run_job(in_session(session, code)).await.unwrap()
+    }
+
+    /// Runs a program with some limits changed.
+    pub(crate) async fn run_limited(&self, code: &str, change: impl FnOnce(&mut Limits)) -> Execution {
+        let mut job = job(code);
+        change(&mut job.limits);
+        self.run_job(job).await.unwrap()
+    }
+
+    /// Runs a program that may call a host.
+    pub(crate) async fn run_with(&self, code: &str, host: &mut dyn Host) -> Execution {
+        self.run_job_with(job(code), host).await
+    }
+
+    /// Runs any job that may call a host.
+    pub(crate) async fn run_job_with(&self, job: Job, host: &mut dyn Host) -> Execution {
+        self.executor.run(job, host, &mut Discard).await.unwrap()
+    }
+
+    /// Runs any job.
+    pub(crate) async fn run_job(&self, job: Job) -> Result<Execution, CellError> {
+        self.executor.run(job, &mut NoHost, &mut Discard).await
+    }
+
+    /// Runs a program and passes its output on as it comes.
+    pub(crate) async fn run_live(&self, code: &str, output: &mut dyn Output) -> Execution {
+        self.executor.run(job(code), &mut NoHost, output).await.unwrap()
+    }
+}
+
+/// Code that the verifier has accepted; these tests are about the jail, so it is asked for syntax and size only.
+pub(crate) fn verified(code: &str) -> VerifiedCode {
+    let policy = Policy::for_contract(Contract::Open);
+    let verdict = ordain_verify::verify(code, &policy, &Schema::default());
+    assert!(verdict.is_accepted(), "{:?}", verdict.findings);
+    verdict.into_verified().unwrap()
+}
+
+/// A job for the `core` profile.
+pub(crate) fn job(code: &str) -> Job {
+    Job::new(verified(code), Profile::Core)
+}
+
+/// A job of a session.
+pub(crate) fn in_session(session: &str, code: &str) -> Job {
+    Job { session: Some(session.to_owned()), ..job(code) }
+}
+
+/// A file under its own name.
+pub(crate) fn input(path: &Path) -> InputFile {
+    InputFile { name: path.file_name().unwrap().to_str().unwrap().to_owned(), path: path.to_owned() }
+}
+
+/// What a program printed.
+pub(crate) fn stdout(execution: &Execution) -> &str {
+    std::str::from_utf8(&execution.stdout).unwrap()
+}
+
+/// What a program wrote to stderr.
+pub(crate) fn stderr(execution: &Execution) -> &str {
+    std::str::from_utf8(&execution.stderr).unwrap()
+}
+
+/// Asserts that a program came to its end, and returns what it printed.
+#[track_caller]
+pub(crate) fn printed(execution: &Execution) -> &str {
+    assert_eq!(execution.cause, Cause::Ok, "{execution:?}");
+    stdout(execution)
+}
+
+/// The exception that ended a program, as `(type, message, line)`.
+#[track_caller]
+pub(crate) fn raised(execution: &Execution) -> (&str, &str, Option<u64>) {
+    let error = execution.error.as_ref().unwrap_or_else(|| panic!("nothing was raised: {execution:?}"));
+    (&error.kind, &error.message, error.line)
+}
+
+/// Waits until something holds, for as long as a loaded machine may need; whoever calls asserts what it means.
+pub(crate) async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    for _ in 0..1500 {
+        if holds() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    false
+}
+
+/// A folder that is removed when the test ends.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ordain-cell-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file and returns its path.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The names in it, sorted, hidden ones too.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

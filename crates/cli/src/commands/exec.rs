@@ -1,0 +1,253 @@
+//! `ordain exec`: runs given code in a cell.
+
+mod interactive;
+mod live;
+mod record;
+mod save;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
+};
+use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
+use ordain_verify::Contract;
+
+use crate::commands::python;
+use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::verification;
+
+/// The largest program that is read at all; the verifier's own limit is lower.
+const PROGRAM_BYTES_MAX: u64 = 16 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  echo 'print(1 + 1)' | ordain exec -
+  ordain exec report.py --profile data --file sales.csv --out results
+  ordain exec risky.py --timeout 5s --memory 256MiB --json
+  ordain exec --session work first.py second.py    second.py sees first.py's variables
+  ordain exec --session work                       type programs, one after the other
+
+In the code, `files` maps each --file's name to its path, and what is written to the folder
+`artifacts` is returned. Exit code: 0 ok, 1 refused or failed, 2 usage, 3 no sandbox, 130 interrupted.";
+
+/// Run given code in a cell
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The program: a file, or `-` for standard input; several only with --session
+    #[arg(value_name = "FILE.py|-")]
+    programs: Vec<PathBuf>,
+    /// A file that the code can read, by its name; may be given several times
+    #[arg(long, value_name = "PATH")]
+    file: Vec<PathBuf>,
+    /// The folder to save artifacts in; made if it is missing
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How long the code may run
+    #[arg(long, default_value = "30s", value_parser = parse_duration)]
+    timeout: Duration,
+    /// How much CPU time it may use, in whole seconds
+    #[arg(long, value_parser = parse_duration)]
+    cpu: Option<Duration>,
+    /// How much memory it may use
+    #[arg(long, default_value = "512MiB", value_parser = parse_bytes)]
+    memory: u64,
+    /// How much it may write to stdout and stderr together
+    #[arg(long, default_value = "10MiB", value_parser = parse_bytes)]
+    output: u64,
+    /// The Python packages it finds: core, data or full
+    #[arg(long, default_value = "core", value_parser = python::read_profile)]
+    profile: Profile,
+    /// What the verifier asks: `exec` refuses code that does not fit a cell, `open` only looks at syntax and size
+    #[arg(long, value_enum, default_value_t = Policy::Exec)]
+    policy: Policy,
+    /// Keep variables between programs; without a program, read them from the terminal
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which contract given code is verified against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Policy {
+    /// Imports of the profile, no calls that cannot work in a cell.
+    Exec,
+    /// Syntax and size only: the jail alone defends.
+    Open,
+}
+
+/// Carries out `ordain exec …`.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some((problem, hint)) = usage_problem(&args) {
+        failure::print_text(problem, Some(hint));
+        return Ok(ExitCode::from(USAGE));
+    }
+    if let Some(out) = &args.out
+        && let Err(error) = save::prepare(out)
+    {
+        let hint = "name a folder that you may write to";
+        failure::print_text(&format!("cannot save artifacts in `{}`: {error}", out.display()), Some(hint));
+        return Ok(ExitCode::from(USAGE));
+    }
+    let programs = match args.programs.iter().map(|path| read_program(path)).collect::<io::Result<Vec<_>>>() {
+        Ok(programs) => programs,
+        Err(error) => {
+            failure::print_text(&error.to_string(), Some("name a Python file, or `-` for standard input"));
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    if let Err(error) = python::ensure(args.profile) {
+        return Ok(python::report(&error));
+    }
+    // One thread: it waits for the cell itself, which is quicker than being woken by another.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let code = runtime.block_on(run_all(&args, programs));
+    // A thread that still waits for the terminal is not waited for.
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
+    match (args.programs.len(), &args.session) {
+        (0, None) => Some(("no program is given", "name a Python file, or `-` for standard input")),
+        (2.., None) => {
+            Some(("several programs are given", "add --session NAME to run them one after the other"))
+        }
+        (0, Some(_)) if args.json => {
+            Some(("--json needs a program", "name a Python file, or `-` for standard input"))
+        }
+        (_, Some(name)) if name.is_empty() || name.len() > 100 || name.contains(char::is_control) => {
+            Some(("that is not a session name", "give a plain name of at most 100 characters"))
+        }
+        _ => None,
+    }
+}
+
+/// A program and the name that tracebacks show.
+struct Program {
+    name: String,
+    code: Vec<u8>,
+}
+
+fn read_program(path: &Path) -> io::Result<Program> {
+    let shown = path.display();
+    let wrong = |problem: &dyn std::fmt::Display| {
+        io::Error::other(format!("cannot read the program `{shown}`: {problem}"))
+    };
+    let is_stdin = path == Path::new("-");
+    let mut reader: Box<dyn Read> = if is_stdin {
+        Box::new(io::stdin().lock())
+    } else {
+        if path.is_dir() {
+            return Err(wrong(&"it is a folder"));
+        }
+        Box::new(std::fs::File::open(path).map_err(|error| wrong(&error))?)
+    };
+    let mut code = Vec::new();
+    reader.by_ref().take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut code).map_err(|error| wrong(&error))?;
+    if code.len() as u64 > PROGRAM_BYTES_MAX {
+        return Err(wrong(&format!("it is larger than {}", ordain_types::format_bytes(PROGRAM_BYTES_MAX))));
+    }
+    // Some editors put a mark before the text that Python does not take in a text.
+    if code.starts_with(b"\xef\xbb\xbf") {
+        code.drain(..3);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Program { name: if is_stdin { "stdin.py".to_owned() } else { name.unwrap_or_default() }, code })
+}
+
+async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
+    let executor = match executor(args) {
+        Ok(executor) => executor,
+        Err(error) => return failure::of_cell(&error),
+    };
+    let work = async {
+        if programs.is_empty() {
+            return interactive::run(args, &executor).await;
+        }
+        for program in programs {
+            match run_one(args, &executor, program).await {
+                Ok(true) => {}
+                Ok(false) => return ExitCode::from(FAILED),
+                Err(error) => return failure::of_cell(&error),
+            }
+        }
+        ExitCode::SUCCESS
+    };
+    let code = tokio::select! {
+        code = work => code,
+        _ = tokio::signal::ctrl_c() => {
+            let _ = writeln!(io::stderr(), "interrupted: the cell was ended");
+            ExitCode::from(INTERRUPTED)
+        }
+    };
+    executor.close().await;
+    code
+}
+
+fn executor(args: &Args) -> Result<LocalExecutor, CellError> {
+    let mut options = LocalOptions::new(DataDir::from_env()?);
+    options.limits = limits(args);
+    // One program needs one cell; making more ahead would be work for nothing.
+    options.idle_cells = 0;
+    LocalExecutor::new(options)
+}
+
+fn limits(args: &Args) -> Limits {
+    Limits {
+        wall: args.timeout,
+        cpu: args.cpu,
+        memory_bytes: args.memory,
+        output_bytes: args.output,
+        ..Limits::default()
+    }
+}
+
+/// Runs one program and shows what came of it. Whether it was ok.
+async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Result<bool, CellError> {
+    let contract = match args.policy {
+        Policy::Exec => Contract::Exec,
+        Policy::Open => Contract::Open,
+    };
+    let verdict = verification::judge(&program.code, contract, args.profile);
+    if !verdict.is_accepted() {
+        record::print_rejected(args, &program.name, &verdict);
+    }
+    let Some(code) = verdict.into_verified() else { return Ok(false) };
+    let mut job = Job::new(code, args.profile);
+    job.name = program.name;
+    job.limits = limits(args);
+    job.session.clone_from(&args.session);
+    job.files = args.file.iter().map(|path| input_file(path)).collect();
+    let execution = run_job(args, executor, job).await?;
+    let saved = save::save_all(args.out.as_deref(), &execution);
+    if args.json {
+        record::print_json(&execution, &saved);
+    } else {
+        record::print_summary(&execution, &saved, args.out.is_some());
+    }
+    Ok(execution.cause == Cause::Ok && saved.iter().all(Result::is_ok))
+}
+
+async fn run_job(args: &Args, executor: &LocalExecutor, job: Job) -> Result<Execution, CellError> {
+    if args.json {
+        return executor.run(job, &mut NoHost, &mut Discard).await;
+    }
+    let mut live = live::Live::default();
+    let execution = executor.run(job, &mut NoHost, &mut live).await;
+    live.finish().await;
+    execution
+}
+
+fn input_file(path: &Path) -> InputFile {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    InputFile { name, path: path.to_owned() }
+}

@@ -1,0 +1,8 @@
+//! The behaviour of the `ordain` binary, as users and scripts see it.
+
+mod command;
+mod exec;
+mod exec_faults;
+mod exec_input;
+mod exec_session;
+mod exec_users;

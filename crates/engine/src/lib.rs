@@ -1,0 +1,1 @@
+//! The one pipeline from a request to a committed change.

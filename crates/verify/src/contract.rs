@@ -1,0 +1,72 @@
+//! Which promises a piece of code has to keep.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What the code is for, and so which rules hold for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contract {
+    /// Answers a request over the tables: sets `answer_text` and `STATUS`.
+    Ask,
+    /// Evaluates a check: sets `result` with a `status`, writes nothing.
+    Check,
+    /// Works on files for a request: may open files, may set `answer_text` and `STATUS`.
+    Code,
+    /// A general program that runs in a cell; only its imports and calls are judged.
+    Exec,
+    /// Syntax and size only. Only the jail defends.
+    Open,
+}
+
+impl Contract {
+    /// Every contract, strictest first.
+    pub const ALL: [Self; 5] = [Self::Ask, Self::Check, Self::Code, Self::Exec, Self::Open];
+
+    /// The contract as it is written on the command line and in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Check => "check",
+            Self::Code => "code",
+            Self::Exec => "exec",
+            Self::Open => "open",
+        }
+    }
+
+    /// Whether the code is a plan over tables, whose effects must be known before it runs.
+    pub(crate) const fn is_plan(self) -> bool {
+        matches!(self, Self::Ask | Self::Check)
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The text names no contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownContract(String);
+
+impl fmt::Display for UnknownContract {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` is not a contract; use ask, check, code, exec or open", self.0)
+    }
+}
+
+impl std::error::Error for UnknownContract {}
+
+impl FromStr for Contract {
+    type Err = UnknownContract;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|contract| contract.as_str() == text)
+            .ok_or_else(|| UnknownContract(text.chars().take(40).collect()))
+    }
+}

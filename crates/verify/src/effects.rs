@@ -1,0 +1,50 @@
+//! What code will read, write and depend on, known before it runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// What the code does, as far as its text tells.
+///
+/// Where the text leaves a choice open (a computed table name, a row handed on as a whole), the effects say the
+/// larger of the possible things: they may name what is never used, and they leave nothing out that the
+/// verifier could see.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effects {
+    /// The tables that are read, and which of their columns.
+    pub reads: BTreeMap<String, TableRead>,
+    /// The tables that are written, and which of their columns.
+    pub writes: BTreeMap<String, TableWrite>,
+    /// The modules that are imported, by their full names.
+    pub imports: BTreeSet<String>,
+    /// The workspace's helpers that are called.
+    pub helpers: BTreeSet<String>,
+    /// Whether any table may be written.
+    pub may_write: bool,
+    /// Whether the same data and request always give the same result: no clock, no unseeded chance.
+    pub deterministic: bool,
+}
+
+/// What is read of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableRead {
+    /// The columns that are looked at. Counting rows looks at none.
+    pub columns: BTreeSet<String>,
+    /// Rows are used as a whole (printed, returned, handed on), so that every column counts.
+    pub whole: bool,
+}
+
+/// What is written to a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableWrite {
+    /// The columns that are given values.
+    pub columns: BTreeSet<String>,
+    /// The columns are not known: any may be written.
+    pub whole: bool,
+    /// Rows may be added.
+    pub adds: bool,
+    /// Rows may be changed.
+    pub changes: bool,
+    /// Rows may be removed.
+    pub removes: bool,
+}

@@ -1,0 +1,260 @@
+//! Follows values through a plan: which table a row comes from, what is written, which paths set the answer.
+//!
+//! The walk runs the program on *what is known about values* instead of values: both branches of a condition,
+//! every loop body once or twice, functions where they are called. It is generous where it cannot know (an
+//! unknown value breaks no rule) and careful where effects are concerned (a row that is handed on counts as read
+//! whole).
+
+mod branches;
+mod calls;
+mod classes;
+mod columns;
+mod conditions;
+mod containers;
+mod documents;
+mod expressions;
+mod frame_calls;
+mod frames;
+mod functions;
+mod modules;
+mod outcome;
+mod paths;
+mod shape;
+mod sql;
+mod state;
+mod statements;
+mod stores;
+mod tables;
+mod usage;
+mod value;
+
+use ordain_types::Schema;
+use ruff_python_ast::Stmt;
+use ruff_text_size::TextRange;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::contract::Contract;
+use crate::effects::Effects;
+use crate::finding_code::FindingCode;
+use crate::names::scopes::{MODULE, ScopeId, Scopes};
+use crate::policy::Policy;
+use crate::report::{Draft, Report};
+use classes::Class;
+use functions::Function;
+use paths::{ANSWER, Point, STATUS};
+use state::{Mark, Slot, Snapshot, State};
+use usage::{Usage, WriteKind};
+use value::{Literal, Value};
+
+/// Judges how the program uses tables and sets its answer, and records its effects.
+pub(crate) fn judge<'a>(
+    body: &'a [Stmt],
+    source: &'a str,
+    scopes: &Scopes<'a>,
+    policy: &'a Policy,
+    schema: &'a Schema,
+    report: &mut Report<'_>,
+    effects: &mut Effects,
+) {
+    let mut flow = Flow {
+        source,
+        scopes,
+        policy,
+        schema,
+        report,
+        state: State::new(),
+        usage: Usage::new(schema),
+        frames: vec![Frame::module()],
+        next_frame: 1,
+        functions: Vec::new(),
+        function_index: FxHashMap::default(),
+        classes: Vec::new(),
+        class_index: FxHashMap::default(),
+        calls: Vec::new(),
+        loops: Vec::new(),
+        steps: 0,
+        pending: Vec::new(),
+        resolved: FxHashSet::default(),
+        ends: [Vec::new(), Vec::new()],
+        conflicts: Vec::new(),
+        write_is_declared: None,
+        helper_writes: false,
+        escaped: Vec::new(),
+        unknown_writes: Vec::new(),
+    };
+    flow.provide();
+    let _ = flow.body(body);
+    if !flow.state.is_dead {
+        flow.end_of_program();
+    }
+    flow.uncalled_functions();
+    flow.escaped_writes();
+    flow.pending_columns();
+    flow.report_paths(body);
+    let Flow { usage, helper_writes, write_is_declared, report, .. } = flow;
+    usage.finish(schema, effects);
+    effects.may_write |= helper_writes;
+    if let Some(range) = write_is_declared.filter(|_| !effects.may_write) {
+        let draft = Draft::new(
+            FindingCode::DeclaredWriteButReads,
+            range,
+            "a change is declared, but nothing here writes",
+        );
+        report.add(draft.hint("write the change, or declare ACTION = \"read\""));
+    }
+}
+
+/// The walk's state.
+struct Flow<'a, 'r, 's, 't> {
+    source: &'a str,
+    scopes: &'s Scopes<'a>,
+    policy: &'a Policy,
+    schema: &'a Schema,
+    report: &'r mut Report<'t>,
+    state: State<'a>,
+    usage: Usage,
+    /// The functions that are being called, the module first.
+    frames: Vec<Frame<'a>>,
+    next_frame: u32,
+    functions: Vec<Function<'a>>,
+    function_index: FxHashMap<TextRange, usize>,
+    classes: Vec<Class<'a>>,
+    class_index: FxHashMap<TextRange, usize>,
+    /// Indices of the functions on the stack, against endless recursion.
+    calls: Vec<usize>,
+    loops: Vec<Loop<'a>>,
+    /// How much work was done; see [`Flow::may_repeat`].
+    steps: usize,
+    /// Columns of conditions; those that never reach a table are checked against all.
+    pending: Vec<Literal<'a>>,
+    resolved: FxHashSet<TextRange>,
+    /// Where the program may end without the answer, and without the status.
+    ends: [Vec<Point<'a>>; 2],
+    conflicts: Vec<TextRange>,
+    /// Where the program declares that it writes.
+    write_is_declared: Option<TextRange>,
+    helper_writes: bool,
+    /// Tables that were handed to something that cannot be followed.
+    escaped: Vec<usize>,
+    /// Methods that write, called on something that cannot be followed.
+    unknown_writes: Vec<WriteKind>,
+}
+
+/// One call of a function.
+struct Frame<'a> {
+    id: u32,
+    scope: ScopeId,
+    /// The frame in which the function was defined, by its place on the stack.
+    outer: usize,
+    start: Option<Mark>,
+    returns: Vec<(Value<'a>, Snapshot<'a>)>,
+    yields: Option<Value<'a>>,
+}
+
+impl Frame<'_> {
+    const fn module() -> Self {
+        Self { id: 0, scope: MODULE, outer: 0, start: None, returns: Vec::new(), yields: None }
+    }
+}
+
+/// A loop that is being walked.
+struct Loop<'a> {
+    range: TextRange,
+    targets: Vec<&'a str>,
+    start: Mark,
+    breaks: Vec<Snapshot<'a>>,
+    continues: Vec<Snapshot<'a>>,
+}
+
+/// Work up to which loops are walked twice and functions at each call. Beyond it everything is walked once, so
+/// that the work stays in proportion to the program.
+const GENEROUS_STEPS: usize = 60_000;
+
+impl<'a> Flow<'a, '_, '_, '_> {
+    /// Defines what the cell defines.
+    fn provide(&mut self) {
+        for name in &self.policy.names {
+            let value = match name.as_str() {
+                "db" => Value::Database,
+                "Query" => Value::Member("tinydb.Query".into()),
+                "where" => Value::Member("tinydb.where".into()),
+                "frame" => Value::Member("ordain.frame".into()),
+                "files" => Value::Files,
+                "artifacts" => Value::WorkPath,
+                "user_request" => Value::Text(value::Text::Any),
+                _ => Value::Unknown,
+            };
+            self.state.set((0, name.as_str()), value);
+        }
+        // Only a request needs both; a check's status stands inside its result; other code needs neither.
+        if self.policy.contract != Contract::Ask {
+            self.state.facts.set(STATUS);
+        }
+        if !self.policy.contract.is_plan() {
+            self.state.facts.set(ANSWER);
+        }
+        for helper in &self.policy.helpers {
+            self.state.set((0, helper.name.as_str()), Value::Helper(&helper.name));
+        }
+    }
+
+    /// Whether there is still room for walking something a second time.
+    fn may_repeat(&self) -> bool {
+        self.steps < GENEROUS_STEPS
+    }
+
+    /// The name that holds the answer, and the one that holds the status.
+    fn tracked(&self, name: &str) -> Option<usize> {
+        match (self.policy.contract, name) {
+            (Contract::Ask, "answer_text") | (Contract::Check, "result") => Some(ANSWER),
+            (Contract::Ask, "STATUS") => Some(STATUS),
+            _ => None,
+        }
+    }
+
+    /// Where a name lives, seen from the current frame. `None`: in a function that has returned.
+    fn slot(&self, name: &'a str) -> Option<Slot<'a>> {
+        let mut at = self.frames.len() - 1;
+        let Some(owner) = self.scopes.binding_scope(name, self.frames[at].scope) else {
+            // Comprehension variables and provided names.
+            return Some((0, name));
+        };
+        if owner == MODULE {
+            return Some((0, name));
+        }
+        loop {
+            let frame = &self.frames[at];
+            if frame.scope == owner {
+                return Some((frame.id, name));
+            }
+            if at == 0 {
+                return None;
+            }
+            at = frame.outer;
+        }
+    }
+
+    /// A table that went out of sight may be what an unknown object writes to.
+    fn escaped_writes(&mut self) {
+        for &table in &self.escaped {
+            for &kind in &self.unknown_writes {
+                self.usage.write(table, kind);
+                self.usage.write_whole(table);
+            }
+        }
+    }
+
+    /// Walks functions that were never called, as if anything might be given to them.
+    fn uncalled_functions(&mut self) {
+        let mut index = 0;
+        while index < self.functions.len() {
+            if !self.functions[index].was_called {
+                let mark = self.state.mark();
+                self.state.is_dead = false;
+                self.call_with_unknown(index);
+                self.state.roll_back(mark);
+            }
+            index += 1;
+        }
+    }
+}

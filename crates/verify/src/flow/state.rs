@@ -1,0 +1,148 @@
+//! The variables of the program on the current path, and how paths part and meet.
+//!
+//! Every change is written to a journal, so that a branch can be walked and taken back. Where branches meet,
+//! only what one of them changed is joined.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::paths::Facts;
+use super::value::Value;
+
+/// A variable: the frame that holds it, and its name. Frame 0 is the module.
+pub(crate) type Slot<'a> = (u32, &'a str);
+
+/// Whether the program goes on after a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Next,
+    /// It returned, raised, broke out or ended.
+    Stop,
+}
+
+/// The variables and facts of the current path.
+#[derive(Debug)]
+pub(crate) struct State<'a> {
+    variables: FxHashMap<Slot<'a>, Value<'a>>,
+    journal: Vec<(Slot<'a>, Option<Value<'a>>)>,
+    pub(crate) facts: Facts<'a>,
+    /// The path has ended in the middle of an expression: a call that never returns.
+    pub(crate) is_dead: bool,
+}
+
+/// Where a path ended, relative to where it parted from the others.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot<'a> {
+    changes: Vec<(Slot<'a>, Value<'a>)>,
+    pub(crate) facts: Facts<'a>,
+}
+
+/// A place in the journal to go back to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(usize);
+
+impl<'a> State<'a> {
+    pub(crate) fn new() -> Self {
+        Self {
+            variables: FxHashMap::default(),
+            journal: Vec::new(),
+            facts: Facts::at_start(),
+            is_dead: false,
+        }
+    }
+
+    pub(crate) fn get(&self, slot: Slot<'a>) -> Option<&Value<'a>> {
+        self.variables.get(&slot)
+    }
+
+    pub(crate) fn set(&mut self, slot: Slot<'a>, value: Value<'a>) {
+        let before = self.variables.insert(slot, value);
+        self.journal.push((slot, before));
+    }
+
+    /// Puts back what a variable was before a comprehension used its name.
+    pub(crate) fn restore(&mut self, slot: Slot<'a>, value: Option<Value<'a>>) {
+        let before = match value {
+            Some(value) => self.variables.insert(slot, value),
+            None => self.variables.remove(&slot),
+        };
+        self.journal.push((slot, before));
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.journal.len())
+    }
+
+    /// What the path has changed since the mark.
+    pub(crate) fn snapshot(&self, mark: Mark) -> Snapshot<'a> {
+        let mut changes: Vec<(Slot<'a>, Value<'a>)> = Vec::new();
+        let mut seen: FxHashSet<Slot<'a>> = FxHashSet::default();
+        for (slot, _) in &self.journal[mark.0..] {
+            if seen.insert(*slot)
+                && let Some(value) = self.variables.get(slot)
+            {
+                changes.push((*slot, value.clone()));
+            }
+        }
+        Snapshot { changes, facts: self.facts.clone() }
+    }
+
+    /// Takes every change since the mark back. Facts are the caller's to restore.
+    pub(crate) fn roll_back(&mut self, mark: Mark) {
+        while self.journal.len() > mark.0 {
+            if let Some((slot, before)) = self.journal.pop() {
+                match before {
+                    Some(value) => self.variables.insert(slot, value),
+                    None => self.variables.remove(&slot),
+                };
+            }
+        }
+    }
+
+    /// Goes on from where several paths meet. Without any path there is nowhere to go on from.
+    pub(crate) fn meet(&mut self, paths: &[Snapshot<'a>]) -> Reach {
+        let Some((first, rest)) = paths.split_first() else { return Reach::Stop };
+        self.facts = first.facts.clone();
+        for path in rest {
+            self.facts.join(&path.facts);
+        }
+        self.meet_variables(paths);
+        Reach::Next
+    }
+
+    /// Joins only the variables of several paths into the current one.
+    fn meet_variables(&mut self, paths: &[Snapshot<'a>]) {
+        let mut joined: Vec<(Slot<'a>, Value<'a>, usize)> = Vec::new();
+        let mut index: FxHashMap<Slot<'a>, usize> = FxHashMap::default();
+        for path in paths {
+            for (slot, value) in &path.changes {
+                if let Some(&at) = index.get(slot) {
+                    let known = std::mem::replace(&mut joined[at].1, Value::Never);
+                    joined[at].1 = known.join(value.clone());
+                    joined[at].2 += 1;
+                } else {
+                    index.insert(*slot, joined.len());
+                    joined.push((*slot, value.clone(), 1));
+                }
+            }
+        }
+        for (slot, value, times) in joined {
+            // A path that did not change it still has the old value.
+            let value = match self.get(slot) {
+                Some(old) if times < paths.len() => old.clone().join(value),
+                _ => value,
+            };
+            self.set(slot, value);
+        }
+    }
+
+    /// Joins a path that may have been taken into the current one, facts left as they are.
+    pub(crate) fn may_have(&mut self, path: &Snapshot<'a>) {
+        for (slot, value) in &path.changes {
+            let value = match self.get(*slot) {
+                Some(old) => old.clone().join(value.clone()),
+                None => value.clone(),
+            };
+            self.set(*slot, value);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Plans broken in a thousand ways: whatever comes out gets a verdict.

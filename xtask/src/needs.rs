@@ -1,0 +1,83 @@
+//! What the tests need on the machine, one function for each need.
+//!
+//! A need is met quietly when it is there. When it isn't, it is installed if that can be done without asking, and
+//! otherwise it is an error that says what to do, or, for something that only some tests use, a note.
+
+use std::{path::Path, process::Command};
+
+use anyhow::{Context, Result, bail};
+
+use crate::step::{self, cargo, find_program, say};
+
+/// Meets every need, the cheap ones first.
+pub(crate) fn all() -> Result<()> {
+    c_compiler()?;
+    python()?;
+    bubblewrap();
+    // Ahead of the tests, so that they don't wait for one another's downloads.
+    profile("core")?;
+    profile("data")?;
+    Ok(())
+}
+
+/// Some crates compile C, and cargo links with it.
+fn c_compiler() -> Result<()> {
+    program("cc", &["gcc", "libc6-dev"], "install a C compiler (Debian, Ubuntu: `apt install gcc libc6-dev`)")
+}
+
+/// Cells run the machine's own Python.
+fn python() -> Result<()> {
+    program(
+        "python3",
+        &["python3", "python3-pip"],
+        "install Python 3.10 or newer (Debian, Ubuntu: `apt install python3 python3-pip`)",
+    )
+}
+
+/// The peer that benchmarks compare cells with; without it that comparison is left out.
+fn bubblewrap() {
+    if find_program("bwrap").is_none() && !apt_install(&["bubblewrap"]) {
+        say("note: `bwrap` is not installed; comparisons with bubblewrap are left out");
+    }
+}
+
+/// A Python profile under the data folder, set up by the program itself.
+fn profile(name: &str) -> Result<()> {
+    let command = cargo(["run", "--quiet", "--package", "ordain-cli", "--", "python", "setup", name]);
+    step::run(command).with_context(|| format!("the Python profile `{name}` could not be set up"))
+}
+
+/// Looks for a program, and installs its packages if it is missing.
+fn program(name: &str, packages: &[&str], remedy: &str) -> Result<()> {
+    let is_there = || find_program(name).is_some();
+    if is_there() || (apt_install(packages) && is_there()) {
+        return Ok(());
+    }
+    bail!("the tests need `{name}`, which is not on the search path\nhint: {remedy}");
+}
+
+/// Installs packages where that needs no password: as root on a Debian or Ubuntu. Says whether it did.
+fn apt_install(packages: &[&str]) -> bool {
+    if !is_root() || find_program("apt-get").is_none() {
+        return false;
+    }
+    let install = || {
+        let mut command = Command::new("apt-get");
+        command.args(["install", "--yes", "--no-install-recommends"]).args(packages);
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        step::run(command).is_ok()
+    };
+    // The package lists of a fresh machine or container are empty.
+    let update = || {
+        let mut command = Command::new("apt-get");
+        command.arg("update");
+        step::run(command).is_ok()
+    };
+    install() || (update() && install())
+}
+
+/// Whether this process is root's: the owner of its own entry under `/proc` tells without unsafe code.
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    Path::new("/proc/self").metadata().is_ok_and(|metadata| metadata.uid() == 0)
+}

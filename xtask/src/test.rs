@@ -1,0 +1,25 @@
+//! `cargo xtask test`: gets what the tests need, then runs all of them.
+
+use anyhow::Result;
+
+use crate::{
+    needs,
+    step::{self, cargo, say},
+};
+
+/// `rest` goes to the test programs; with it, only tests that match are run.
+pub(crate) fn run(rest: &[String]) -> Result<()> {
+    needs::all()?;
+    // Plain `cargo test` names every test in its output and is there wherever cargo is. It goes on after a failure,
+    // so that one look shows all of them.
+    let mut targets = cargo(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    let mut examples = cargo(["test", "--workspace", "--doc", "--no-fail-fast"]);
+    if !rest.is_empty() {
+        targets.arg("--").args(rest);
+        examples.arg("--").args(rest);
+    }
+    let outcomes = [step::run(targets), step::run(examples)];
+    outcomes.into_iter().collect::<Result<Vec<_>>>()?;
+    say("all tests passed");
+    Ok(())
+}
