@@ -83,6 +83,7 @@ impl fmt::Debug for Secret {
 
 /// What a workspace says of one table.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each rule that the owner may write down")]
 pub struct TableDeclaration {
     /// The table's name.
     pub name: String,

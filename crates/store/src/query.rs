@@ -7,7 +7,7 @@
 //! its name, a function that reads files or runs SQL — is refused here.
 
 mod functions;
-mod tokens;
+pub(crate) mod tokens;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
