@@ -12,6 +12,8 @@ use ordain_types::Limits;
 
 pub use error::WorkspaceError;
 
+use crate::engine::{Approval, EngineSettings};
+
 /// The file that makes a folder a workspace.
 const FILE: &str = "ordain.toml";
 /// The folder with the workspace's state.
@@ -40,7 +42,7 @@ pub struct Workspace {
     pub invariants: Vec<Invariant>,
     /// Who writes plans.
     pub model: Model,
-    /// Which changes wait for a person.
+    /// When a change waits for a person.
     pub approval: Approval,
     /// What a cell may use.
     pub limits: Limits,
@@ -59,28 +61,6 @@ pub struct Model {
     pub name: String,
     /// Where an OpenAI-compatible server listens.
     pub base_url: Option<String>,
-}
-
-/// Which changes wait for a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Approval {
-    /// None: what is verified and keeps the invariants is committed.
-    Auto,
-    /// All of them.
-    Hold,
-    /// Those that touch more rows than this.
-    RowsAbove(u64),
-}
-
-impl Approval {
-    /// Whether a diff of so many rows waits.
-    pub fn holds(self, rows: usize) -> bool {
-        match self {
-            Self::Auto => false,
-            Self::Hold => true,
-            Self::RowsAbove(most) => rows as u64 > most,
-        }
-    }
 }
 
 impl Workspace {
@@ -123,6 +103,16 @@ impl Workspace {
             ..options.limits
         };
         options
+    }
+
+    /// What the workspace says about its runs.
+    pub fn settings(&self) -> EngineSettings {
+        EngineSettings {
+            approval: self.approval,
+            limits: self.limits.clone(),
+            statuses: self.statuses.clone(),
+            helpers: self.helpers.clone(),
+        }
     }
 
     /// Opens the workspace's store; missing tables are made from their seeds.

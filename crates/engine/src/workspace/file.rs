@@ -10,8 +10,8 @@ use ordain_types::{ColumnType, Limits, parse_bytes, parse_duration};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use toml::Spanned;
 
-use super::Approval;
 use super::error::{WorkspaceError, line_of};
+use crate::engine::Approval;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -236,7 +236,7 @@ impl<'de> Deserialize<'de> for Mode {
         match text.as_str() {
             "auto" => Ok(Self(Approval::Auto)),
             "hold" => Ok(Self(Approval::Hold)),
-            other => rows(other).map(|most| Self(Approval::RowsAbove(most))).ok_or_else(|| {
+            other => rows(other).map(|most| Self(Approval::AboveRows(most))).ok_or_else(|| {
                 D::Error::custom(format_args!(
                     "`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\""
                 ))

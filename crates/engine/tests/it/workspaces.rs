@@ -66,8 +66,7 @@ fn every_documented_key_is_read() {
     assert_eq!(apple.columns["price"].column_type, ColumnType::Real);
     assert!(!apple.columns["when"].nullable && apple.columns["price"].nullable);
     assert_eq!((apple.max_rows_changed, apple.accept_triggers), (Some(50), true));
-    assert_eq!(workspace.approval, Approval::RowsAbove(10));
-    assert!(workspace.approval.holds(11) && !workspace.approval.holds(10));
+    assert_eq!(workspace.approval, Approval::AboveRows(10));
     assert_eq!((workspace.limits.wall, workspace.rounds), (Duration::from_secs(5), 2));
     assert_eq!(
         (workspace.profile.as_str(), workspace.minimum_isolation.as_deref()),
