@@ -12,7 +12,8 @@ pub(crate) use introspect::introspect;
 pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, load, remove_rows};
 
 use crate::error::StoreError;
-use crate::options::TableDeclaration;
+use crate::options::{Invariant, TableDeclaration};
+use crate::query::tokens::{self, Token};
 use crate::relation::{ABSENT, Kind, Relation, shortened};
 use crate::session::PlanAccess;
 
@@ -32,17 +33,26 @@ impl Catalog {
             .enumerate()
             .map(|(place, relation)| (relation.table.name.clone(), place))
             .collect();
-        let tables = relations.iter().map(|relation| &relation.table);
+        let tables = relations.iter().map(|relation| &relation.table).filter(|table| !table.hidden);
         let plan_access = Arc::new(PlanAccess::new(tables, &[ABSENT]));
         Self { relations, places, plan_access }
     }
 
     /// The place of a table, by which changes refer to it.
     pub(crate) fn place(&self, table: &str) -> Result<usize, StoreError> {
-        self.places.get(table).copied().ok_or_else(|| StoreError::UnknownTable {
-            table: shortened(table),
-            nearest: ordain_types::nearest(table, self.places.keys().map(String::as_str)).map(str::to_owned),
-        })
+        self.places.get(table).copied().ok_or_else(|| self.unknown(table))
+    }
+
+    /// The place of a table that plans may see.
+    pub(crate) fn visible_place(&self, table: &str) -> Result<usize, StoreError> {
+        let place = self.place(table)?;
+        if self.at(place).table.hidden { Err(self.unknown(table)) } else { Ok(place) }
+    }
+
+    fn unknown(&self, table: &str) -> StoreError {
+        let known = self.relations().filter(|relation| !relation.table.hidden);
+        let nearest = ordain_types::nearest(table, known.map(|relation| relation.table.name.as_str()));
+        StoreError::UnknownTable { table: shortened(table), nearest: nearest.map(str::to_owned) }
     }
 
     pub(crate) fn at(&self, place: usize) -> &Arc<Relation> {
@@ -84,6 +94,7 @@ pub(crate) fn apply_rules(relation: &mut Relation, declaration: &TableDeclaratio
         }
     }
     relation.table.append_only = declaration.append_only;
+    relation.table.hidden = declaration.hidden;
     relation.table.read_only = declaration.read_only || relation.table.read_only;
     relation.max_rows_changed = declaration.max_rows_changed;
     Ok(())
@@ -113,8 +124,13 @@ pub(crate) fn check_unchanged(relation: &Relation, declaration: &TableDeclaratio
     Ok(())
 }
 
-/// Column lists that get an index: declared ones, and columns that look like what rows are asked for by.
-pub(crate) fn wanted_indexes(relation: &Relation, declaration: &TableDeclaration) -> Vec<Vec<String>> {
+/// Column lists that get an index: declared ones, columns that look like what rows are asked for by, and numbers that
+/// an invariant compares, which would otherwise cost every commit a scan.
+pub(crate) fn wanted_indexes(
+    relation: &Relation,
+    declaration: &TableDeclaration,
+    invariants: &[Invariant],
+) -> Vec<Vec<String>> {
     const AUTOMATIC_MAX: usize = 8;
     let mut wanted = declaration.indexes.clone();
     let telling = relation.table.columns.iter().enumerate().filter(|(position, column)| {
@@ -122,11 +138,35 @@ pub(crate) fn wanted_indexes(relation: &Relation, declaration: &TableDeclaration
         matches!(kind, Kind::Text | Kind::Integer) && names_rows(&column.name)
     });
     wanted.extend(telling.map(|(_, column)| vec![column.name.clone()]).take(AUTOMATIC_MAX));
+    let compared = invariants.iter().flat_map(|invariant| compared_numbers(relation, &invariant.sql));
+    wanted.extend(compared.map(|column| vec![column]).take(AUTOMATIC_MAX));
     let mut seen = HashSet::new();
     wanted.retain(|columns| {
         !columns.is_empty() && *columns != relation.table.key && seen.insert(columns.clone())
     });
     wanted
+}
+
+/// The columns with numbers that a query on this table compares with something, as in `quantity < 0`.
+fn compared_numbers(relation: &Relation, sql: &str) -> Vec<String> {
+    let Ok(tokens) = tokens::tokens(sql) else { return Vec::new() };
+    let names = |token: &Token, name: &str| match token {
+        Token::Word(word) => word.eq_ignore_ascii_case(name),
+        Token::Quoted(quoted) => quoted == name,
+        _ => false,
+    };
+    if !tokens.list.iter().any(|token| names(token, &relation.table.name)) {
+        return Vec::new();
+    }
+    let is_compared = |name: &str| {
+        tokens
+            .list
+            .windows(2)
+            .any(|pair| names(&pair[0], name) && matches!(pair[1], Token::Symbol("<" | ">" | "=")))
+    };
+    let numbers = std::iter::zip(&relation.table.columns, &relation.storage)
+        .filter(|(_, storage)| matches!(storage.kind, Kind::Integer | Kind::Double));
+    numbers.map(|(column, _)| column.name.clone()).filter(|name| is_compared(name)).collect()
 }
 
 /// Whether a column's name says that rows are looked up by it: `name`, `customer_id`, `postal_code`.

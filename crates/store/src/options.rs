@@ -83,6 +83,7 @@ impl fmt::Debug for Secret {
 
 /// What a workspace says of one table.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each rule that the owner may write down")]
 pub struct TableDeclaration {
     /// The table's name.
     pub name: String,
@@ -98,6 +99,8 @@ pub struct TableDeclaration {
     pub append_only: bool,
     /// Nothing may be written.
     pub read_only: bool,
+    /// Plans may neither see nor write it; invariants may read it.
+    pub hidden: bool,
     /// Columns that plans may not see.
     pub hidden_columns: Vec<String>,
     /// How many rows of this table one run may touch.

@@ -7,7 +7,7 @@
 //! its name, a function that reads files or runs SQL — is refused here.
 
 mod functions;
-mod tokens;
+pub(crate) mod tokens;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -121,7 +121,7 @@ fn named_tables<'a>(catalog: &'a Catalog, dialect: Dialect, tokens: &[Token]) ->
             _ => false,
         })
     };
-    catalog.relations().filter(|relation| names(&relation.table.name)).collect()
+    catalog.relations().filter(|relation| !relation.table.hidden && names(&relation.table.name)).collect()
 }
 
 fn qualifiers(tokens: &[Token]) -> BTreeSet<String> {

@@ -239,7 +239,7 @@ fn table_of(source: &Source<'_>, raw: &Raw, declaration: &TableDeclaration) -> R
         key: declaration.key.clone(),
         append_only: declaration.append_only,
         read_only: declaration.read_only,
-        hidden: false,
+        hidden: declaration.hidden,
     })
 }
 

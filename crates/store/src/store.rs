@@ -323,7 +323,7 @@ impl Inner {
         if !relation.is_kept() {
             return Vec::new();
         }
-        let mut wanted = catalog::wanted_indexes(relation, declaration);
+        let mut wanted = catalog::wanted_indexes(relation, declaration, &self.invariants);
         wanted.retain(|columns| !relation.indexes.contains(columns));
         wanted
     }
@@ -364,7 +364,7 @@ impl Inner {
         catalog::create(session, &relation).await?;
         catalog::load(session, &relation, &seed.rows).await?;
         catalog::apply_rules(&mut relation, declaration)?;
-        let wanted = catalog::wanted_indexes(&relation, declaration);
+        let wanted = catalog::wanted_indexes(&relation, declaration, &self.invariants);
         catalog::create_missing_indexes(session, &mut relation, wanted).await?;
         Ok(relation)
     }

@@ -123,7 +123,8 @@ impl Transaction {
             read_only: relation.table.read_only || relation.read_only_reason.is_some(),
             append_only: relation.table.append_only,
         };
-        Reply::Tables { tables: self.catalog.relations().map(view).collect() }
+        let visible = self.catalog.relations().filter(|relation| !relation.table.hidden);
+        Reply::Tables { tables: visible.map(view).collect() }
     }
 
     async fn query(&mut self, sql: &str, params: &Value) -> Result<Reply, StoreError> {
@@ -147,7 +148,7 @@ impl Transaction {
     }
 
     fn place(&self, table: &str) -> Result<(usize, Arc<Relation>), StoreError> {
-        let place = self.catalog.place(table)?;
+        let place = self.catalog.visible_place(table)?;
         Ok((place, Arc::clone(self.catalog.at(place))))
     }
 }

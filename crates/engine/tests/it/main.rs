@@ -3,4 +3,5 @@
 mod asks;
 mod concurrency;
 mod tinydb;
+mod workspaces;
 mod world;

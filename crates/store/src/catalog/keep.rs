@@ -24,7 +24,7 @@ impl Definition {
     pub(crate) fn relation(self) -> Relation {
         Relation {
             storage: self.table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
-            table: Table { append_only: false, read_only: false, ..self.table },
+            table: Table { append_only: false, read_only: false, hidden: false, ..self.table },
             identity: Identity::DocId,
             namespace: self.namespace,
             indexes: self.indexes,
@@ -203,11 +203,12 @@ fn index(dialect: Dialect, relation: &Relation, columns: &[String], unique: bool
     let names: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
     let (names, on) = (names.join(", "), relation.sql_name());
     let unique = if unique { "UNIQUE " } else { "" };
-    // A hash index holds texts of any length; an ordinary one refuses rows whose text has more than 2.7 kB.
-    let using = if dialect == Dialect::Postgres && unique.is_empty() && columns.len() == 1 {
-        "USING hash "
-    } else {
-        ""
+    // A hash index holds texts of any length; an ordered one refuses rows whose text has more than 2.7 kB.
+    let is_text = |column: &String| {
+        relation.position(column).is_some_and(|position| relation.storage[position].kind == Kind::Text)
     };
+    let by_hash =
+        dialect == Dialect::Postgres && unique.is_empty() && columns.len() == 1 && is_text(&columns[0]);
+    let using = if by_hash { "USING hash " } else { "" };
     format!("CREATE {unique}INDEX IF NOT EXISTS {name} ON {on} {using}({names})")
 }

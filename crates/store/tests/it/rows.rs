@@ -162,6 +162,24 @@ on_both! {
         assert_eq!(rows(&store, "people").await[0]["email"], "ada@example.org");
     }
 
+    async fn a_hidden_table_is_as_unknown_as_a_missing_one(world: World) {
+        let mut options = world.shop_options();
+        options.tables[1].hidden = true;
+        let store = Store::open(options).await.unwrap();
+        let mut transaction = begin(&store, Intent::Write).await;
+        let tables = transaction.call("tables", json!({})).await.unwrap();
+        assert_eq!(tables["tables"].as_array().unwrap().len(), 1);
+        for (op, args, code) in [
+            ("search", json!({"table": "transactions"}), "unknown_table"),
+            ("insert", json!({"table": "transactions", "rows": [{"transaction_id": "T"}]}), "unknown_table"),
+            ("query", json!({"sql": "SELECT * FROM transactions"}), "query"),
+            ("query", json!({"sql": "SELECT count(*) AS n FROM transactions"}), "query"),
+        ] {
+            let result = transaction.call(op, args.clone()).await;
+            assert_eq!(result.as_ref().map_err(StoreError::code), Err(code), "{op} {args}: {result:?}");
+        }
+    }
+
     async fn a_scan_in_pages_sees_every_row_once_and_none_that_came_later(world: World) {
         let seed: Vec<Value> = (0..2500).map(|n| json!({"n": n, "name": format!("row {n}")})).collect();
         let mut options = world.options();

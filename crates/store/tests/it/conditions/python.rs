@@ -127,11 +127,7 @@ impl Number {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "within range, checked first"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "within range, checked first")]
 fn whole_to_real(whole: i128, real: f64) -> Ordering {
     if real.abs() > 1e30 {
         return if real > 0.0 { Ordering::Less } else { Ordering::Greater };
