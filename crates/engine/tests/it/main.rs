@@ -2,6 +2,7 @@
 
 mod asks;
 mod concurrency;
+mod crash;
 mod tinydb;
 mod workspaces;
 mod world;

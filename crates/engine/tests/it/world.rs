@@ -1,5 +1,6 @@
 //! A small shop in a folder of its own, with an engine over it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
@@ -16,7 +17,7 @@ pub(crate) const BUY: &str = include_str!("plans/buy.py");
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) executor: Arc<LocalExecutor>,
-    _folder: tempfile::TempDir,
+    folder: Option<tempfile::TempDir>,
 }
 
 /// Runs the same test on both databases.
@@ -53,15 +54,44 @@ pub(crate) async fn world(database: Database) -> World {
 
 pub(crate) async fn world_with(database: Database, inventory: &Value, settings: EngineSettings) -> World {
     let folder = tempfile::tempdir().unwrap();
+    let options = options_with(folder.path(), database.fresh_url().as_deref(), inventory);
+    let mut world = open(options, settings).await;
+    world.folder = Some(folder);
+    world
+}
+
+/// An engine over a store that somebody else keeps.
+pub(crate) async fn world_at(options: StoreOptions) -> World {
+    open(options, EngineSettings::default()).await
+}
+
+/// A shop with much stock, in a given place.
+pub(crate) fn options_at(folder: &Path, url: Option<&str>) -> StoreOptions {
+    let mut rows = inventory();
+    for row in rows.as_array_mut().unwrap() {
+        row["quantity_in_stock"] = json!(100_000);
+    }
+    options_with(folder, url, &rows)
+}
+
+async fn open(options: StoreOptions, settings: EngineSettings) -> World {
+    let store = Store::open(options).await.unwrap();
+    let mut local = LocalOptions::new(DataDir::from_env().unwrap());
+    local.idle_cells = 2;
+    let executor = Arc::new(LocalExecutor::new(local).unwrap());
+    World { engine: Engine::new(store, executor.clone(), settings), executor, folder: None }
+}
+
+fn options_with(folder: &Path, url: Option<&str>, inventory: &Value) -> StoreOptions {
     let seed = |name: &str, rows: &Value| {
-        let path = folder.path().join(name);
+        let path = folder.join(name);
         fs_err::write(&path, rows.to_string()).unwrap();
         Some(path)
     };
-    let state = folder.path().join(".ordain");
-    let mut options = match database {
-        Database::Sqlite => StoreOptions::sqlite(state),
-        Database::Postgres => StoreOptions::postgres(&Server::shared().fresh_database(), state),
+    let state = folder.join(".ordain");
+    let mut options = match url {
+        None => StoreOptions::sqlite(state),
+        Some(url) => StoreOptions::postgres(url, state),
     };
     options.tables = vec![
         TableDeclaration {
@@ -82,11 +112,17 @@ pub(crate) async fn world_with(database: Database, inventory: &Value, settings: 
         name: "stock never below zero".to_owned(),
         sql: "SELECT item_id, quantity_in_stock FROM inventory WHERE quantity_in_stock < 0".to_owned(),
     }];
-    let store = Store::open(options).await.unwrap();
-    let mut local = LocalOptions::new(DataDir::from_env().unwrap());
-    local.idle_cells = 2;
-    let executor = Arc::new(LocalExecutor::new(local).unwrap());
-    World { engine: Engine::new(store, executor.clone(), settings), executor, _folder: folder }
+    options
+}
+
+impl Database {
+    /// A database of its own, where one is needed.
+    pub(crate) fn fresh_url(self) -> Option<String> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some(Server::shared().fresh_database()),
+        }
+    }
 }
 
 impl World {
