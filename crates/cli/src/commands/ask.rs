@@ -9,11 +9,12 @@ use std::time::Duration;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, LocalExecutor, LocalOptions};
 use ordain_engine::{Ask, Engine, EngineError, Mode, Workspace};
-use ordain_types::{RunRecord, parse_duration};
+use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
-use crate::failure::{self, INTERRUPTED, UNAVAILABLE, USAGE};
-use crate::view;
+use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE, WAITING};
+use crate::show::run as show_run;
+use crate::workspace::{self, WorkspaceArgs};
 
 /// The largest plan that is read at all; the verifier's own limit is lower.
 const PLAN_BYTES_MAX: u64 = 16 << 20;
@@ -50,9 +51,8 @@ pub(crate) struct Args {
     /// Repeating a request with the same key gives the first outcome again
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
-    /// The workspace's folder; otherwise the one that the current folder is in
-    #[arg(long, value_name = "DIR")]
-    workspace: Option<PathBuf>,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
     /// Print the run's record as JSON
     #[arg(long)]
     json: bool,
@@ -60,9 +60,9 @@ pub(crate) struct Args {
 
 /// Carries out `ordain ask …`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match view::load_workspace(args.workspace.as_deref()) {
+    let workspace = match args.workspace.load() {
         Ok(workspace) => workspace,
-        Err(code) => return Ok(code),
+        Err(error) => return Ok(workspace::of_workspace(&error)),
     };
     let code = match read_plan(&args.plan) {
         Ok(code) => code,
@@ -90,9 +90,11 @@ async fn carry_out(args: &Args, workspace: &Workspace, code: String) -> anyhow::
     executor.close().await;
     match asked {
         Some(Ok(record)) => {
-            view::print_record(&record, args.json)?;
-            Ok(view::exit_code(&record))
+            print(&record, args.json)?;
+            Ok(exit_code(&record))
         }
+        Some(Err(EngineError::Store(error))) => Ok(workspace::of_store(&error)),
+        Some(Err(EngineError::Cell(error))) => Ok(failure::of_cell(&error)),
         Some(Err(error)) => {
             failure::print(&error, error.hint().as_deref());
             Ok(ExitCode::from(UNAVAILABLE))
@@ -127,10 +129,32 @@ async fn ask(
         name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()),
         mode,
         idempotency_key: args.idempotency_key.clone(),
-        who: view::user(),
+        who: workspace::note().who,
         through: "cli".to_owned(),
     };
     Engine::new(store, executor, settings).ask(request).await
+}
+
+fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if as_json {
+        return writeln!(stdout, "{}", serde_json::to_string_pretty(record).map_err(io::Error::from)?);
+    }
+    show_run::write(&mut stdout, record)?;
+    if record.state == RunState::Held {
+        let id = &record.run_id;
+        writeln!(io::stderr(), "hint: `ordain approve {id}` commits this diff, `ordain reject {id}` drops it")?;
+    }
+    Ok(())
+}
+
+/// A dry run that would have been committed has answered.
+fn exit_code(record: &RunRecord) -> ExitCode {
+    match record.state {
+        RunState::Held => ExitCode::from(WAITING),
+        _ if record.error.is_none() => ExitCode::SUCCESS,
+        _ => ExitCode::from(FAILED),
+    }
 }
 
 /// One plan needs one cell, made for it.

@@ -2,6 +2,7 @@
 
 mod cells;
 mod sample;
+mod store;
 
 use std::process::ExitCode;
 
@@ -11,9 +12,10 @@ const EXAMPLES: &str = "\
 Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
-  ordain bench cells --json       for a program";
+  ordain bench cells --json       for a program
+  ordain bench store              a purchase on up to a million rows, about two minutes";
 
-/// Measure cells against their peers
+/// Measure against named peers
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -26,11 +28,15 @@ enum Bench {
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
     Cells(cells::Args),
+    /// A purchase on small and large tables, against TinyDB with JSON storage
+    #[command(after_help = EXAMPLES)]
+    Store(store::Args),
 }
 
 /// Carries out `ordain bench …`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Bench::Cells(args) => cells::run(&args),
+        Bench::Store(args) => store::run(&args),
     }
 }
