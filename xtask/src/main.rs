@@ -3,6 +3,7 @@
 //! One language does it all, so a chore works wherever the code builds. The dependencies are few on purpose: the
 //! first `cargo xtask test` on a clean checkout should start soon.
 
+mod attacks;
 mod check;
 mod lock;
 mod needs;
@@ -36,6 +37,8 @@ enum Chore {
     },
     /// The rules of the repository that no lint knows
     Tidy,
+    /// Run hostile programs in cells and judge whether each was contained
+    Attacks(attacks::Args),
     /// Write the hash-locked requirement files of the Python profiles
     Lock {
         /// Take the newest versions instead of keeping the locked ones
@@ -59,6 +62,7 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Check => check::run(),
         Chore::Test { rest } => test::run(&rest),
         Chore::Tidy => tidy::run(),
+        Chore::Attacks(args) => attacks::run(&args),
         Chore::Lock { upgrade } => lock::run(upgrade),
     }
 }

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import types
+import weakref
 
 WIRE = 3
 WORK = "/work"
@@ -31,17 +32,25 @@ FRAME_BYTES_MAX = 32 << 20
 MESSAGE_CHARACTERS_MAX = 4000
 TRACEBACK_FRAMES_MAX = 40
 VALUE_DEPTH_MAX = 60
-VALUE_ITEMS_MAX = 2_000_000
+# About how much memory the values may take in the supervisor, which reads a little more; wire.rs counts the same way.
+VALUES_BYTES_MAX = 72 << 20
+VALUE_BYTES, TEXT_BYTES, LIST_BYTES, MEMBER_BYTES, OBJECT_BYTES = 48, 32, 160, 80, 704
 # What is left to report the end of a job that used up its memory: more than one of the arenas that CPython takes from
 # the system at once.
 RESERVE_BYTES = 4 << 20
 
 START_BYTES = 0
+START_SPACE_BYTES = 0
+# Address space beyond the memory limit, for libraries that are loaded and for what allocators only reserve. Memory that
+# was filled and then made read-only, and the kernel's own tables for a large empty mapping, count as nothing but this.
+SPACE_BYTES = 512 << 20
 REHEARSAL = ""
 RESEED = ()
 TABLES = None
 # Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
 OPEN_RESERVE = None
+
+EXIT_DUTIES = None
 
 _received = bytearray()
 _piece = bytearray(1 << 16)
@@ -145,6 +154,7 @@ def limit(job):
     global OPEN_RESERVE
     for what, value, reserve in (
         (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES),
+        (resource.RLIMIT_AS, START_SPACE_BYTES + job["memory_bytes"] + SPACE_BYTES, 0),
         (resource.RLIMIT_NPROC, job["processes"], 0),
     ):
         if job["memory_bytes"]:
@@ -208,9 +218,17 @@ def finish():
     try:
         if threading.active_count() > 1:
             threading._shutdown()
-        atexit._run_exitfuncs()
+        # What the zygote's own imports have registered has nothing to do in most cells, and costs more than most jobs.
+        if exit_duties() != EXIT_DUTIES:
+            atexit._run_exitfuncs()
     except BaseException as error:
         describe(error, "", "")
+
+
+def exit_duties():
+    """How many exit handlers there are, and how many of the things that the two common ones look after."""
+    logging = sys.modules.get("logging")
+    return atexit._ncallbacks(), len(logging._handlerList) if logging else 0, len(weakref.finalize._registry)
 
 
 def exit_code(stop):
@@ -272,32 +290,38 @@ def clean(text):
 def collect(namespace, names):
     """The variables that the job's contract names, as plain data. What does not fit becomes a note, never code."""
     values, notes = {}, {}
+    budget = [VALUES_BYTES_MAX]
     for name in names:
         if name not in namespace:
             continue
+        left = budget[0]
         try:
-            values[name] = plain(namespace[name], 0, [VALUE_ITEMS_MAX])
+            values[name] = plain(namespace[name], 0, budget)
         except BaseException as error:
+            budget[0] = left
             notes[name] = f"{type(error).__name__}: {message_of(error)}"
     return values, notes
 
 
 def plain(value, depth, budget):
-    budget[0] -= 1
+    budget[0] -= VALUE_BYTES
     if depth > VALUE_DEPTH_MAX or budget[0] < 0:
         raise ValueError("the value is too deep or too large")
     if value is None or value is True or value is False:
         return value
     kind = type(value)
     if kind is str:
+        budget[0] -= TEXT_BYTES
         return clean(value)
     if kind is int:
         return value if -(1 << 63) <= value < 1 << 64 else str(value)
     if kind is float:
         return value if math.isfinite(value) else None
     if kind in (list, tuple, set, frozenset):
+        budget[0] -= LIST_BYTES
         return [plain(item, depth + 1, budget) for item in value]
     if isinstance(value, dict):
+        budget[0] -= OBJECT_BYTES + MEMBER_BYTES * dict.__len__(value)
         return {clean(str(key)): plain(item, depth + 1, budget) for key, item in dict.items(value)}
     return plain(convert(value), depth + 1, budget)
 
@@ -320,6 +344,7 @@ def convert(value):
 
 def main(is_idle):
     """Warms up if it will be idle for a while, then serves one job, or a session's jobs until it is ended."""
+    global EXIT_DUTIES
     random.seed()
     for seed in RESEED:
         seed()
@@ -327,6 +352,7 @@ def main(is_idle):
     if is_idle:
         rehearse(2)
     namespace = new_namespace()
+    EXIT_DUTIES = exit_duties()
     send(READY, b"")
     while True:
         kind, payload = receive()

@@ -27,8 +27,11 @@ def fail(control, packed):
     """Reports a packed failure (step above sixteen bits of error number) as the lockdown library would."""
     step, errno = packed >> 16, packed & 0xFFFF
     message = bytes([ord("x"), step, 0, 0]) + errno.to_bytes(4, "little") + bytes(40)
-    os.write(control, message)
-    os._exit(1)
+    try:
+        os.write(control, message)
+    finally:
+        # At once, even if the supervisor is gone: an ordinary exit would wait for locks that PyOS_BeforeFork took.
+        os._exit(1)
 
 
 def give_way_to_child(child):
@@ -61,12 +64,13 @@ def require_one_thread(proc_folder):
         raise SystemExit(f"an imported library started a thread: {count} threads where 1 may be")
 
 
-def data_bytes(proc_folder):
-    """The private writable memory that every cell starts with; limits count from there."""
+def memory_at_start(proc_folder):
+    """The private writable memory and the address space that every cell starts with; limits count from there."""
     descriptor = os.open("self/status", os.O_RDONLY, dir_fd=proc_folder)
     with open(descriptor, encoding="ascii") as status:
         fields = dict(line.split(":", 1) for line in status)
-    return (int(fields["VmData"].split()[0]) + int(fields["VmStk"].split()[0])) * 1024
+    data, stack, space = (int(fields[name].split()[0]) * 1024 for name in ("VmData", "VmStk", "VmSize"))
+    return data + stack, space
 
 
 def words(data):
@@ -114,7 +118,7 @@ def start(control_socket, text, descriptors):
     gc.collect()
     gc.freeze()
     require_one_thread(proc_folder)
-    runner.START_BYTES = data_bytes(proc_folder)
+    runner.START_BYTES, runner.START_SPACE_BYTES = memory_at_start(proc_folder)
 
     # The zygote never runs Python again, so the import lock that this takes is released only in the cells.
     ctypes.pythonapi.PyOS_BeforeFork()

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-pub(crate) use name::{is_plain, shown};
+pub(crate) use name::{is_deceptive, is_plain, shown};
 
 /// Entries looked at beyond those that may be taken; a folder with more is cut off.
 const ENTRIES_BEYOND_LIMIT: usize = 200;
@@ -126,12 +126,9 @@ pub(crate) fn is_empty(work: &OwnedFd) -> bool {
 /// Takes what may be taken.
 pub(crate) fn collect(work: &OwnedFd, limits: &Limits, keep: Keep) -> Collected {
     let mut collected = Collected::default();
-    let folder = match open_folder(work.as_fd(), "artifacts") {
-        Ok(folder) => folder,
-        Err(_) => {
-            collected.refuse(b"artifacts", "the artifacts folder was replaced by something else".to_owned());
-            return collected;
-        }
+    let Ok(folder) = open_folder(work.as_fd(), "artifacts") else {
+        collected.refuse(b"artifacts", "the artifacts folder was replaced by something else".to_owned());
+        return collected;
     };
     let seen_max = limits.artifacts as usize + ENTRIES_BEYOND_LIMIT;
     let mut names = entries(&folder, seen_max + 1).unwrap_or_default();

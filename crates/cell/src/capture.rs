@@ -104,6 +104,7 @@ impl Capture {
 }
 
 /// Reads one stream until it would wait, ends, or passes the limit.
+#[expect(clippy::large_stack_arrays, reason = "a pipe's worth at once, and every stack has room for that")]
 fn read_all(
     mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     stream: Stream,

@@ -23,8 +23,10 @@ use crate::zygote::{Ended, Purpose, Zygote};
 /// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
 /// milliseconds.
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
-/// How long a cell that has closed its wire may take to end.
+/// How long a cell that has closed its wire may take to end, as long as its deadline is not passed.
 const LAST_BREATH_MAX: Duration = Duration::from_secs(1);
+/// How long it may take even when its deadline is near: a cell that exits in time is not blamed for the kernel's work.
+const LAST_BREATH_MIN: Duration = Duration::from_millis(200);
 /// How long the end of a cell that is ending is waited for.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 /// Host calls that one job may make.
@@ -67,6 +69,7 @@ enum Stop {
 }
 
 /// What became of a cell whose wire closed.
+#[derive(Clone, Copy)]
 enum End {
     /// The zygote has told how it ended.
     Told(Ended),
@@ -194,8 +197,7 @@ impl Cell {
                 biased;
                 _ = self.wire.readable() => match self.fill() {
                     Ok(true) => {}
-                    Ok(false) => return Stop::WireClosed,
-                    Err(_) => return Stop::WireClosed,
+                    Ok(false) | Err(_) => return Stop::WireClosed,
                 },
                 is_within = self.capture.next(&mut watch.captured, output) => if !is_within {
                     return Stop::OutputLimit;
@@ -250,7 +252,7 @@ impl Cell {
                 return ran;
             }
             Stop::WireClosed => {
-                let end = self.wait_end().await;
+                let end = self.wait_end(watch.deadline).await;
                 let is_silent = ran.captured.stdout.is_empty() && ran.captured.stderr.is_empty();
                 ran.is_lost_without_trace =
                     matches!(end, End::ZygoteLost) && is_silent && ran.host_calls == 0;
@@ -281,18 +283,16 @@ impl Cell {
     }
 
     /// Waits until the cell has ended by itself; kills it if it only closed its wire.
-    async fn wait_end(&mut self) -> End {
+    async fn wait_end(&mut self, deadline: Instant) -> End {
         let Some(ended) = &mut self.ended else { return End::ZygoteLost };
-        match tokio::time::timeout(LAST_BREATH_MAX, ended).await {
-            Ok(told) => {
-                self.ended = None;
-                told.map_or(End::ZygoteLost, End::Told)
-            }
-            Err(_) => {
-                self.kill();
-                End::OnlyWireClosed
-            }
-        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let breath = left.clamp(LAST_BREATH_MIN, LAST_BREATH_MAX);
+        let Ok(told) = tokio::time::timeout(breath, ended).await else {
+            self.kill();
+            return End::OnlyWireClosed;
+        };
+        self.ended = None;
+        told.map_or(End::ZygoteLost, End::Told)
     }
 
     /// Ends the cell and waits until nothing of it can change any more.
@@ -331,6 +331,7 @@ impl Cell {
     }
 
     /// Takes what the wire has now. `false` when it is closed.
+    #[expect(clippy::large_stack_arrays, reason = "much at once, and every stack has room for that")]
     fn fill(&mut self) -> io::Result<bool> {
         let mut piece = [0; 64 * 1024];
         match self.wire.try_read(&mut piece) {

@@ -187,8 +187,8 @@ impl LocalExecutor {
         let opened = files::open(&job.files, &job.limits)?;
         let _place = self.place().await?;
         let pool = self.pool(job.profile).await?;
-        match job.session.clone() {
-            Some(name) => self.run_in_session(&name, &pool, opened, job, host, output, started).await,
+        match &job.session {
+            Some(_) => self.run_in_session(&pool, opened, job, host, output, started).await,
             None => self.run_single(&pool, opened, job, host, output, started).await,
         }
     }
@@ -225,7 +225,6 @@ impl LocalExecutor {
 
     async fn run_in_session(
         &self,
-        name: &str,
         pool: &Arc<Pool>,
         opened: Opened,
         mut job: Job,
@@ -233,7 +232,8 @@ impl LocalExecutor {
         output: &mut dyn Output,
         started: Instant,
     ) -> Result<Execution, CellError> {
-        let mut entered = self.sessions.enter(name).await?;
+        let name = job.session.clone().unwrap_or_default();
+        let mut entered = self.sessions.enter(&name).await?;
         let asked = job.limits.clone();
         let mut opened = Some(opened);
         for attempt in 1.. {

@@ -33,7 +33,8 @@ pub struct Job {
     pub helpers: String,
     /// Variables whose values it gives back.
     pub collect: Vec<String>,
-    /// The session whose state it shares, if any.
+    /// The session whose state it shares, if any. The limits of a session's process (memory, processes, CPU time, work
+    /// folder) are those of its first job; a later job can lower the first three and never raise them.
     pub session: Option<String>,
 }
 

@@ -13,6 +13,8 @@ use crate::job::Raised;
 /// The largest payload either way.
 pub(crate) const FRAME_BYTES_MAX: usize = 32 << 20;
 const HEADER_BYTES: usize = 5;
+/// How much memory a payload may take once it is read. A list of small values takes many times its length.
+const UNFOLDED_BYTES_MAX: usize = 80 << 20;
 
 const READY: u8 = b'R';
 const FILES: u8 = b'F';
@@ -72,6 +74,8 @@ pub(crate) struct JobHeader<'a> {
 pub(crate) enum WireError {
     #[error("a frame of {0} bytes, more than a frame may have")]
     TooLarge(usize),
+    #[error("a frame that unfolds to about {0} bytes, more than is read")]
+    Unfolded(usize),
     #[error("a frame of unknown kind")]
     UnknownKind,
     #[error("a frame that does not read as what it claims to be")]
@@ -122,9 +126,16 @@ impl FrameBuffer {
 fn decode(kind: u8, payload: &[u8]) -> Result<FromCell, WireError> {
     match kind {
         READY if payload.is_empty() => Ok(FromCell::Ready),
+        RESULT if unfolded_bytes(payload) > UNFOLDED_BYTES_MAX => {
+            Err(WireError::Unfolded(unfolded_bytes(payload)))
+        }
         RESULT => serde_json::from_slice(payload)
             .map(|claim| FromCell::Result(Box::new(claim)))
             .map_err(|_| WireError::Malformed),
+        CALL if unfolded_bytes(payload) > UNFOLDED_BYTES_MAX => {
+            let message = "the arguments hold too many values; send them in several calls";
+            Ok(FromCell::Call(Err(HostError::new("too_large", message))))
+        }
         CALL => match serde_json::from_slice(payload) {
             Ok(call) => Ok(FromCell::Call(Ok(call))),
             Err(error) if is_beyond_reading(&error) => {
@@ -135,6 +146,30 @@ fn decode(kind: u8, payload: &[u8]) -> Result<FromCell, WireError> {
         },
         _ => Err(WireError::Malformed),
     }
+}
+
+/// About how much memory a JSON text takes once it is read, beyond its own length: what its objects, lists, members,
+/// items and texts take at least on the heap. The runner counts its values in the same way before it sends them.
+fn unfolded_bytes(payload: &[u8]) -> usize {
+    let (mut bytes, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in payload {
+        if is_text {
+            is_text = is_escaped || *byte != b'"';
+            is_escaped = !is_escaped && *byte == b'\\';
+            continue;
+        }
+        bytes += match byte {
+            b'{' => 704,
+            b'[' => 160,
+            b',' | b':' => 48,
+            b'"' => {
+                is_text = true;
+                32
+            }
+            _ => 0,
+        };
+    }
+    bytes
 }
 
 /// Whether an honest cell could have sent this: JSON that nests deeper, or has a larger number, than is read here.
@@ -251,6 +286,26 @@ mod tests {
             assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Err(_))))), "{call}");
             assert!(buffer.is_empty());
         }
+    }
+
+    #[test]
+    fn a_frame_that_would_unfold_to_too_much_is_not_read() {
+        let result = |value: &str| {
+            let payload = format!(r#"{{"exit":0,"error":null,"values":{{"a":[{value}0]}},"notes":{{}}}}"#);
+            let mut buffer = FrameBuffer::default();
+            buffer.extend(&frame(RESULT, payload.as_bytes()));
+            buffer.next().map(|_| ())
+        };
+        for small in ["0,", "{},", r#"{"a":0},"#, "[0],", r#""","#] {
+            assert!(matches!(result(&small.repeat(3_000_000)), Err(WireError::Unfolded(_))), "{small}");
+            assert_eq!(result(&small.repeat(10_000)), Ok(()), "{small}");
+        }
+        // Text is as long as it looks, whatever stands in it.
+        assert_eq!(result(&format!("{:?},", r#"{"a\":[,"#.repeat(2_000_000))), Ok(()));
+        let call = format!(r#"{{"name":"x","arguments":{{"a":[{}0]}}}}"#, "0,".repeat(3_000_000));
+        let mut buffer = FrameBuffer::default();
+        buffer.extend(&frame(CALL, call.as_bytes()));
+        assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Err(error)))) if error.kind == "too_large"));
     }
 
     #[test]

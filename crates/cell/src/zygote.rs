@@ -33,7 +33,7 @@ static TABLES_SOURCE: &str = include_str!("../python/tables.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.
-const START_TIME_MAX: Duration = Duration::from_secs(120);
+const START_TIME_MAX: Duration = Duration::from_mins(2);
 /// How much of a zygote's last words is kept.
 const SAID_BYTES_MAX: u64 = 8 * 1024;
 /// Number of files and folders that a work folder holds.
@@ -259,6 +259,8 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
     // keeps libraries from starting threads in the zygote.
     command.env_clear();
     command.envs([
+        // Each arena reserves address space, which is limited; and one interpreter lock makes two plenty.
+        ("MALLOC_ARENA_MAX", "2"),
         ("OPENBLAS_NUM_THREADS", "1"),
         ("OMP_NUM_THREADS", "1"),
         ("JE_ARROW_MALLOC_CONF", "background_thread:false"),

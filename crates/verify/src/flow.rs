@@ -168,7 +168,7 @@ struct Loop<'a> {
 
 /// Work up to which loops are walked twice and functions at each call. Beyond it everything is walked once, so
 /// that the work stays in proportion to the program.
-const GENEROUS_STEPS: usize = 60_000;
+const GENEROUS_STEPS: usize = 20_000;
 
 impl<'a> Flow<'a, '_, '_, '_> {
     /// Defines what the cell defines.
@@ -184,7 +184,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 "user_request" => Value::Text(value::Text::Any),
                 _ => Value::Unknown,
             };
-            self.state.set((0, name.as_str()), value);
+            self.state.set(self.state.slot(0, name), value);
         }
         // Only a request needs both; a check's status stands inside its result; other code needs neither.
         if self.policy.contract != Contract::Ask {
@@ -194,7 +194,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             self.state.facts.set(ANSWER);
         }
         for helper in &self.policy.helpers {
-            self.state.set((0, helper.name.as_str()), Value::Helper(&helper.name));
+            self.state.set(self.state.slot(0, &helper.name), Value::Helper(&helper.name));
         }
     }
 
@@ -213,19 +213,19 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// Where a name lives, seen from the current frame. `None`: in a function that has returned.
-    fn slot(&self, name: &'a str) -> Option<Slot<'a>> {
+    fn slot(&self, name: &'a str) -> Option<Slot> {
         let mut at = self.frames.len() - 1;
         let Some(owner) = self.scopes.binding_scope(name, self.frames[at].scope) else {
             // Comprehension variables and provided names.
-            return Some((0, name));
+            return Some(self.state.slot(0, name));
         };
         if owner == MODULE {
-            return Some((0, name));
+            return Some(self.state.slot(0, name));
         }
         loop {
             let frame = &self.frames[at];
             if frame.scope == owner {
-                return Some((frame.id, name));
+                return Some(self.state.slot(frame.id, name));
             }
             if at == 0 {
                 return None;

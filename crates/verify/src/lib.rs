@@ -27,6 +27,7 @@ mod effects;
 mod finding;
 mod finding_code;
 mod flow;
+mod helpers;
 mod lines;
 mod names;
 mod policy;
@@ -46,6 +47,7 @@ pub use edits::{Modification, apply_edits};
 pub use effects::{Effects, TableRead, TableWrite};
 pub use finding::{Edit, Finding, Replacement, Severity};
 pub use finding_code::{FindingCode, FindingReference};
+pub use helpers::helpers_of;
 pub use policy::{CodeLimits, Helper, Policy, PythonVersion, UnknownPython};
 pub use reference::findings_reference;
 pub use verdict::{Verdict, VerifiedCode};
@@ -67,10 +69,16 @@ pub fn verify(code: &str, policy: &Policy, schema: &Schema) -> Verdict {
     let Some(depth) = measure(code, policy, &mut report) else {
         return give(code, policy, report, Effects::default());
     };
-    // Each level of the tree costs every walk over it some frames, and dropping it too. The measured need in a
-    // debug build is below the number used here; a release build needs a tenth.
-    let stack = STACK_BASE + depth * STACK_PER_LEVEL;
+    let stack = stack_for(depth);
     stacker::maybe_grow(stack, stack + STACK_BASE, || judge(code, policy, schema, report))
+}
+
+/// The stack that a tree of this depth needs.
+///
+/// Each level costs every walk over the tree some frames, and dropping it too. The measured need in a debug
+/// build is below the number used here; a release build needs a tenth.
+fn stack_for(depth: usize) -> usize {
+    STACK_BASE + depth * STACK_PER_LEVEL
 }
 
 const STACK_BASE: usize = 192 * 1024;
@@ -126,7 +134,10 @@ fn judge(code: &str, policy: &Policy, schema: &Schema, mut report: Report<'_>) -
     let mut effects = Effects { deterministic: true, ..Effects::default() };
     let scopes = Scopes::of(body);
     names::judge(body, &scopes, policy, schema, &mut report, &mut effects);
-    flow::judge(body, code, &scopes, policy, schema, &mut report, &mut effects);
+    // A general program without tables has nothing to follow.
+    if policy.contract != Contract::Exec || !schema.tables.is_empty() {
+        flow::judge(body, code, &scopes, policy, schema, &mut report, &mut effects);
+    }
     give(code, policy, report, effects)
 }
 

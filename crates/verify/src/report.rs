@@ -124,8 +124,8 @@ impl<'a> Report<'a> {
             column,
             end_line,
             end_column,
-            message: draft.message,
-            hint: draft.hint,
+            message: tidy(&draft.message),
+            hint: draft.hint.as_deref().map(tidy),
             edit: draft.edit,
         }
     }
@@ -134,3 +134,32 @@ impl<'a> Report<'a> {
         self.lines.get_or_init(|| Lines::new(self.source))
     }
 }
+
+/// Messages quote the source, which may hold anything: control characters are written out, and what is long is
+/// cut.
+fn tidy(text: &str) -> String {
+    if text.len() <= TEXT_MAX && !text.chars().any(is_unsafe) {
+        return text.to_owned();
+    }
+    let mut tidied = String::new();
+    for character in text.chars() {
+        if tidied.len() > TEXT_MAX {
+            tidied.push('…');
+            break;
+        }
+        if is_unsafe(character) {
+            tidied.extend(character.escape_default());
+        } else {
+            tidied.push(character);
+        }
+    }
+    tidied
+}
+
+/// Characters that a terminal obeys, or that turn the direction of the text around them.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+const TEXT_MAX: usize = 600;

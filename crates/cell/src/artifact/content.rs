@@ -151,7 +151,7 @@ impl Table {
     fn at(&mut self, bytes: &[u8]) {
         for byte in bytes {
             match byte {
-                b',' | b';' | b'\n' => self.end_field(),
+                b',' | b';' | b'\t' | b'\n' | b'\r' => self.end_field(),
                 _ if self.field.len() < FIELD_BYTES => self.field.push(*byte),
                 _ => self.is_past_start = true,
             }
@@ -232,6 +232,9 @@ mod tests {
             "\t=1\n",
             "\"=HYPERLINK(1)\"\n",
             "\r=1+1",
+            "name\tvalue\nx\t=1+1\n",
+            "a;=1\n",
+            "a\r=1\r",
         ] {
             assert_eq!(look("r.csv", table.as_bytes()).1, vec![FORMULA], "{table:?}");
         }

@@ -30,7 +30,7 @@ pub(crate) fn is_plain(name: &str) -> bool {
 }
 
 /// Control characters, and those that change the direction or are not seen.
-fn is_deceptive(character: char) -> bool {
+pub(crate) fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

@@ -145,6 +145,13 @@ async fn exit_handlers_run_after_the_threads_and_before_the_result() {
     let failing = world.run("import atexit\natexit.register(lambda: 1 / 0)\nprint('end')").await;
     assert_eq!(printed(&failing), "end\n", "a handler that fails does not change the outcome");
     assert!(stderr(&failing).contains("ZeroDivisionError"), "{}", stderr(&failing));
+    let logged = "import logging, logging.handlers, sys\nhandler = logging.StreamHandler(sys.stdout)\n\
+                  memory = logging.handlers.MemoryHandler(100, target=handler)\n\
+                  logging.getLogger().addHandler(memory)\nlogging.warning('kept back')";
+    assert_eq!(printed(&world.run(logged).await), "kept back\n", "what a library put off is done");
+    let finalized =
+        "import weakref\nclass Thing: pass\nthing = Thing()\nweakref.finalize(thing, print, 'finalized')";
+    assert_eq!(printed(&world.run(finalized).await), "finalized\n");
     let artifact = "import atexit\natexit.register(lambda: (artifacts / 'a.txt').write_text('x'))";
     assert_eq!(world.run(artifact).await.artifacts.len(), 1);
 }

@@ -179,7 +179,7 @@ async fn a_flood_of_calls_does_not_outrun_the_deadline() {
     let mut job = job(code);
     job.limits.wall = Duration::from_millis(500);
     let run = world.run_job_with(job, &mut host);
-    let execution = tokio::time::timeout(Duration::from_secs(60), run).await.expect("it ends");
+    let execution = tokio::time::timeout(Duration::from_mins(1), run).await.expect("it ends");
     assert!(matches!(execution.cause, Cause::Timeout | Cause::ProtocolError), "{execution:?}");
 }
 

@@ -1,6 +1,7 @@
 //! The behaviour of `ordain-cell` through its public surface.
 
 mod artifacts;
+mod attacks;
 mod causes;
 mod faults;
 mod files;

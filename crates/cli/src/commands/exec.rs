@@ -85,6 +85,7 @@ enum Policy {
 }
 
 /// Carries out `ordain exec …`.
+#[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some((problem, hint)) = usage_problem(&args) {
         failure::print_text(problem, Some(hint));

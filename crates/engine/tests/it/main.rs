@@ -1,3 +1,8 @@
-//! What the engine promises.
+//! The behaviour of `ordain-engine` with a real store and real cells.
 
+mod asks;
+mod concurrency;
+mod crash;
+mod tinydb;
 mod workspaces;
+mod world;

@@ -52,18 +52,18 @@ impl<'a> Flow<'a, '_, '_, '_> {
             match stmt {
                 Stmt::FunctionDef(function) => {
                     let name = function.name.as_str();
-                    let value = self.state.get((id, name)).cloned().unwrap_or(Value::Unknown);
+                    let value = self.state.get(self.state.slot(id, name)).cloned().unwrap_or(Value::Unknown);
                     class.methods.insert(name, (value, method_kind(function)));
                 }
                 Stmt::AnnAssign(assign) => {
                     if let Expr::Name(name) = &*assign.target {
                         class.fields.push(name.id.as_str());
-                        self.class_attribute(&mut class, (id, name.id.as_str()));
+                        self.class_attribute(&mut class, id, name.id.as_str());
                     }
                 }
                 Stmt::Assign(assign) => {
                     for name in assign.targets.iter().flat_map(super::expressions::target_names) {
-                        self.class_attribute(&mut class, (id, name));
+                        self.class_attribute(&mut class, id, name);
                     }
                 }
                 _ => {}
@@ -79,9 +79,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
         reach
     }
 
-    fn class_attribute(&self, class: &mut Class<'a>, slot: (u32, &'a str)) {
-        if let Some(value) = self.state.get(slot) {
-            class.attributes.insert(slot.1, value.clone());
+    fn class_attribute(&self, class: &mut Class<'a>, frame: u32, name: &'a str) {
+        if let Some(value) = self.state.get(self.state.slot(frame, name)) {
+            class.attributes.insert(name, value.clone());
         }
     }
 

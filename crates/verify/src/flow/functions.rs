@@ -145,33 +145,33 @@ impl<'a> Flow<'a, '_, '_, '_> {
             let name = parameter.parameter.name.as_str();
             let given = args.get(name, position).map(|(_, value)| value.clone());
             position += 1;
-            self.bind_parameter(index, (id, name), given);
+            self.bind_parameter(index, id, name, given);
         }
         for parameter in &parameters.kwonlyargs {
             let name = parameter.parameter.name.as_str();
             let given = args.named(name).map(|(_, value)| value.clone());
-            self.bind_parameter(index, (id, name), given);
+            self.bind_parameter(index, id, name, given);
         }
         if let Some(rest) = &parameters.vararg {
             let values = args.positional.iter().skip(position).map(|(_, value)| value.clone());
             let element = values.reduce(Value::join).unwrap_or(Value::Unknown);
-            self.state.set((id, rest.name.as_str()), Value::list(element));
+            self.state.set(self.state.slot(id, rest.name.as_str()), Value::list(element));
         }
         if let Some(rest) = &parameters.kwarg {
             let is_free = |name: &str| parameters.find(name).is_none();
             let values =
                 args.named.iter().filter(|(name, ..)| is_free(name)).map(|(_, _, value)| value.clone());
             let element = values.reduce(Value::join).unwrap_or(Value::Unknown);
-            self.state.set((id, rest.name.as_str()), Value::map(element));
+            self.state.set(self.state.slot(id, rest.name.as_str()), Value::map(element));
         }
     }
 
-    fn bind_parameter(&mut self, index: usize, slot: (u32, &'a str), given: Option<Value<'a>>) {
+    fn bind_parameter(&mut self, index: usize, frame: u32, name: &'a str, given: Option<Value<'a>>) {
         let default = || {
             let defaults = &self.functions[index].defaults;
-            defaults.iter().find(|(name, _)| *name == slot.1).map(|(_, value)| value.clone())
+            defaults.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
         };
         let value = given.or_else(default).unwrap_or(Value::Unknown);
-        self.state.set(slot, value);
+        self.state.set(self.state.slot(frame, name), value);
     }
 }

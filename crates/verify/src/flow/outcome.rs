@@ -71,7 +71,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let conflicting = self.state.facts.conflicting.clone();
         self.conflicts.extend(conflicting.iter().copied());
         for name in ["answer_text", "answer_rows", "answer_json", "result"] {
-            if let Some(value) = self.state.get((0, name)).cloned() {
+            if let Some(value) = self.state.get(self.state.slot(0, name)).cloned() {
                 self.consume(&value);
             }
         }
@@ -190,7 +190,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             return None;
         }
         // `status` is an ordinary word; it is the status only if it holds one.
-        let holds_status = matches!(self.state.get((0, wrong)), Some(Value::Text(text)) if text.known().is_some_and(|texts| {
+        let holds_status = matches!(self.state.get(self.state.slot(0, wrong)), Some(Value::Text(text)) if text.known().is_some_and(|texts| {
             texts.iter().all(|literal| self.policy.statuses.iter().any(|status| status == literal.text))
         }));
         if name == "STATUS" && !holds_status {

@@ -1,9 +1,11 @@
 //! Follows what has been set on each path, so that a path which leaves something out can be named.
 
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, BoolOp, CmpOp, Expr, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxBuildHasher;
 
 /// What holds on the current path besides the values of variables.
 #[derive(Debug, Clone)]
@@ -67,16 +69,25 @@ pub(crate) enum PointKind {
 }
 
 /// A condition that is known to hold or not to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) left: &'a str,
     pub(crate) test: Test,
     pub(crate) right: &'a str,
     pub(crate) holds: bool,
+    /// The condition as a number, because many are compared where paths part.
+    key: u64,
+}
+
+impl<'a> Known<'a> {
+    fn new(left: &'a str, test: Test, right: &'a str, holds: bool) -> Self {
+        let key = FxBuildHasher.hash_one((left, test, right));
+        Self { left, test, right, holds, key }
+    }
 }
 
 /// How the two sides are compared; a negated form is the same test that does not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Test {
     /// The left side alone, as `if rows:` tests it.
     Truth,
@@ -160,10 +171,12 @@ impl<'a> Facts<'a> {
                 continue;
             };
             // What was known on every way here stays known; the rest is forgotten.
-            let shared = first
-                .conditions
-                .iter()
-                .filter(|condition| possible.iter().all(|point| point.conditions.contains(condition)));
+            let stays = |condition: &&Known<'a>| {
+                let is_same =
+                    |other: &Known<'a>| other.key == condition.key && other.holds == condition.holds;
+                possible.iter().all(|point| point.conditions.iter().any(is_same))
+            };
+            let shared = first.conditions.iter().filter(stays);
             let conditions = shared.chain(known).copied().take(POINTS_MAX).collect();
             *missing = Rc::new([Point { kind, range, conditions }]);
         }
@@ -177,12 +190,8 @@ impl<'a> Point<'a> {
     }
 
     fn contradicts(&self, known: &[Known<'a>]) -> bool {
-        let is_opposite = |mine: &Known<'a>, other: &Known<'a>| {
-            mine.left == other.left
-                && mine.test == other.test
-                && mine.right == other.right
-                && mine.holds != other.holds
-        };
+        let is_opposite =
+            |mine: &Known<'a>, other: &Known<'a>| mine.key == other.key && mine.holds != other.holds;
         self.conditions.iter().any(|mine| known.iter().any(|other| is_opposite(mine, other)))
     }
 }
@@ -232,9 +241,9 @@ fn learn<'a>(test: &'a Expr, holds: bool, source: &'a str, list: &mut Vec<Known<
         Expr::Compare(compare) if compare.ops.len() == 1 => list.push(comparison(compare, holds, source)),
         Expr::Call(call) if length_of(test).is_some() => {
             let left = slice(&call.arguments.args[0], source);
-            list.push(Known { left, test: Test::Truth, right: "", holds });
+            list.push(Known::new(left, Test::Truth, "", holds));
         }
-        _ => list.push(Known { left: slice(test, source), test: Test::Truth, right: "", holds }),
+        _ => list.push(Known::new(slice(test, source), Test::Truth, "", holds)),
     }
 }
 
@@ -249,12 +258,7 @@ fn comparison<'a>(compare: &'a ast::ExprCompare, holds: bool, source: &'a str) -
             _ => None,
         };
         if let Some(has_some) = has_some {
-            return Known {
-                left: slice(counted, source),
-                test: Test::Truth,
-                right: "",
-                holds: has_some == holds,
-            };
+            return Known::new(slice(counted, source), Test::Truth, "", has_some == holds);
         }
     }
     let (test, is_positive) = match op {
@@ -269,7 +273,7 @@ fn comparison<'a>(compare: &'a ast::ExprCompare, holds: bool, source: &'a str) -
         CmpOp::LtE => (Test::LessOrEqual, true),
         CmpOp::Gt => (Test::LessOrEqual, false),
     };
-    Known { left: left_text, test, right: right_text, holds: is_positive == holds }
+    Known::new(left_text, test, right_text, is_positive == holds)
 }
 
 /// `rows` in `len(rows)`.

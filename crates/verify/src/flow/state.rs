@@ -3,13 +3,15 @@
 //! Every change is written to a journal, so that a branch can be walked and taken back. Where branches meet,
 //! only what one of them changed is joined.
 
+use std::cell::RefCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::paths::Facts;
 use super::value::Value;
 
-/// A variable: the frame that holds it, and its name. Frame 0 is the module.
-pub(crate) type Slot<'a> = (u32, &'a str);
+/// A variable: the frame that holds it, and the number of its name. Frame 0 is the module.
+pub(crate) type Slot = (u32, u32);
 
 /// Whether the program goes on after a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +24,10 @@ pub(crate) enum Reach {
 /// The variables and facts of the current path.
 #[derive(Debug)]
 pub(crate) struct State<'a> {
-    variables: FxHashMap<Slot<'a>, Value<'a>>,
-    journal: Vec<(Slot<'a>, Option<Value<'a>>)>,
+    variables: FxHashMap<Slot, Value<'a>>,
+    /// Names as numbers, because paths that meet compare many of them.
+    names: RefCell<FxHashMap<&'a str, u32>>,
+    journal: Vec<(Slot, Option<Value<'a>>)>,
     pub(crate) facts: Facts<'a>,
     /// The path has ended in the middle of an expression: a call that never returns.
     pub(crate) is_dead: bool,
@@ -32,7 +36,7 @@ pub(crate) struct State<'a> {
 /// Where a path ended, relative to where it parted from the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot<'a> {
-    changes: Vec<(Slot<'a>, Value<'a>)>,
+    changes: Vec<(Slot, Value<'a>)>,
     pub(crate) facts: Facts<'a>,
 }
 
@@ -44,23 +48,32 @@ impl<'a> State<'a> {
     pub(crate) fn new() -> Self {
         Self {
             variables: FxHashMap::default(),
+            names: RefCell::default(),
             journal: Vec::new(),
             facts: Facts::at_start(),
             is_dead: false,
         }
     }
 
-    pub(crate) fn get(&self, slot: Slot<'a>) -> Option<&Value<'a>> {
+    /// The variable of a name in a frame.
+    pub(crate) fn slot(&self, frame: u32, name: &'a str) -> Slot {
+        let mut names = self.names.borrow_mut();
+        // A source is far too short for so many names.
+        let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        (frame, *names.entry(name).or_insert(next))
+    }
+
+    pub(crate) fn get(&self, slot: Slot) -> Option<&Value<'a>> {
         self.variables.get(&slot)
     }
 
-    pub(crate) fn set(&mut self, slot: Slot<'a>, value: Value<'a>) {
+    pub(crate) fn set(&mut self, slot: Slot, value: Value<'a>) {
         let before = self.variables.insert(slot, value);
         self.journal.push((slot, before));
     }
 
     /// Puts back what a variable was before a comprehension used its name.
-    pub(crate) fn restore(&mut self, slot: Slot<'a>, value: Option<Value<'a>>) {
+    pub(crate) fn restore(&mut self, slot: Slot, value: Option<Value<'a>>) {
         let before = match value {
             Some(value) => self.variables.insert(slot, value),
             None => self.variables.remove(&slot),
@@ -74,8 +87,8 @@ impl<'a> State<'a> {
 
     /// What the path has changed since the mark.
     pub(crate) fn snapshot(&self, mark: Mark) -> Snapshot<'a> {
-        let mut changes: Vec<(Slot<'a>, Value<'a>)> = Vec::new();
-        let mut seen: FxHashSet<Slot<'a>> = FxHashSet::default();
+        let mut changes: Vec<(Slot, Value<'a>)> = Vec::new();
+        let mut seen: FxHashSet<Slot> = FxHashSet::default();
         for (slot, _) in &self.journal[mark.0..] {
             if seen.insert(*slot)
                 && let Some(value) = self.variables.get(slot)
@@ -111,8 +124,8 @@ impl<'a> State<'a> {
 
     /// Joins only the variables of several paths into the current one.
     fn meet_variables(&mut self, paths: &[Snapshot<'a>]) {
-        let mut joined: Vec<(Slot<'a>, Value<'a>, usize)> = Vec::new();
-        let mut index: FxHashMap<Slot<'a>, usize> = FxHashMap::default();
+        let mut joined: Vec<(Slot, Value<'a>, usize)> = Vec::new();
+        let mut index: FxHashMap<Slot, usize> = FxHashMap::default();
         for path in paths {
             for (slot, value) in &path.changes {
                 if let Some(&at) = index.get(slot) {

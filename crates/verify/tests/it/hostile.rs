@@ -191,3 +191,22 @@ fn strange_characters_have_a_place_too() {
         }
     }
 }
+
+#[test]
+fn what_a_message_quotes_is_short_and_without_control_characters() {
+    let long = "x".repeat(100_000);
+    let code =
+        format!("r = inventory_tbl.get(doc_id=1)\nprint(r['\\x1b[31mred'], r['\u{202e}'], r['{long}'])\n");
+    let verdict = verify(&code, &Policy::for_contract(Contract::Ask), &shop::schema());
+    assert!(verdict.findings.iter().filter(|finding| finding.code.as_str() == "unknown-column").count() == 3);
+    for finding in &verdict.findings {
+        let texts = [Some(&finding.message), finding.hint.as_ref()];
+        for text in texts.into_iter().flatten() {
+            assert!(text.len() < 1000, "{}", text.len());
+            assert!(
+                !text.chars().any(|character| character.is_control() || character == '\u{202e}'),
+                "{text:?}"
+            );
+        }
+    }
+}

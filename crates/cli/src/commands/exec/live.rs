@@ -60,9 +60,9 @@ fn start_writer() -> Writer {
 
 fn pass_on(to: &mut dyn Write, bytes: &[u8], is_terminal: bool) -> io::Result<()> {
     if is_terminal {
-        to.write_all(&harmless(bytes))?
+        to.write_all(&harmless(bytes))?;
     } else {
-        to.write_all(bytes)?
+        to.write_all(bytes)?;
     }
     to.flush()
 }

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ordain_cell::Execution;
+use ordain_cell::{Execution, Record, write_json_line};
 use ordain_types::{Cause, format_bytes};
 use ordain_verify::Verdict;
+use serde::Serialize;
 use serde_json::json;
 
 use super::Args;
@@ -14,32 +15,20 @@ use super::Args;
 /// What came of saving the artifacts, one by one.
 type Saved = [Result<PathBuf, String>];
 
+/// The record of an execution, with what only this command knows.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    record: Record<'a>,
+    artifacts_not_saved: Vec<&'a String>,
+}
+
 /// Prints the record to stdout.
 pub(super) fn print_json(execution: &Execution, saved: &Saved) {
-    let failures: Vec<_> = saved.iter().filter_map(|saved| saved.as_ref().err()).collect();
-    let record = json!({
-        "cause": execution.cause,
-        "exit": execution.exit,
-        "signal": execution.signal,
-        "detail": execution.detail,
-        "stdout": String::from_utf8_lossy(&execution.stdout),
-        "stderr": String::from_utf8_lossy(&execution.stderr),
-        "output_truncated": execution.output_truncated,
-        "error": execution.error,
-        "artifacts": execution.artifacts,
-        "artifacts_refused": execution.refused,
-        "artifacts_not_saved": failures,
-        "left_behind": execution.left_behind,
-        "limits": execution.limits,
-        "timing_ms": {
-            "queue": millis(execution.timing.queue),
-            "run": millis(execution.timing.run),
-            "total": millis(execution.timing.total),
-        },
-        "isolation": execution.isolation,
-        "host_calls": execution.host_calls,
-    });
-    let _ = writeln!(io::stdout(), "{record}");
+    let artifacts_not_saved = saved.iter().filter_map(|saved| saved.as_ref().err()).collect();
+    let printed = Printed { record: execution.record(), artifacts_not_saved };
+    // Nothing is left to tell if stdout is closed.
+    let _ = write_json_line(io::stdout().lock(), &printed);
 }
 
 /// Prints cause, timings and artifacts to stderr.
@@ -67,7 +56,8 @@ fn write_summary(
         execution.isolation
     )?;
     for (at, artifact) in execution.artifacts.iter().enumerate() {
-        let warnings = artifact.warnings.iter().map(|warning| format!(" [{warning}]")).collect::<String>();
+        let warnings: Vec<_> = artifact.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
+        let warnings = warnings.concat();
         let place = match saved.get(at) {
             Some(Ok(path)) => format!(" → {}", path.display()),
             _ => String::new(),
