@@ -13,7 +13,6 @@ pub(crate) const USAGE: u8 = 2;
 /// Could not be carried out.
 pub(crate) const UNAVAILABLE: u8 = 3;
 /// Waits for approval.
-#[expect(dead_code, reason = "used by ask")]
 pub(crate) const WAITING: u8 = 4;
 /// Interrupted by the user.
 pub(crate) const INTERRUPTED: u8 = 130;

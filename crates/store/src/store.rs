@@ -81,8 +81,7 @@ impl Store {
     /// Opens a store. Tables that are declared with a seed and are not there yet are made from it.
     pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
         check_declarations(&options.tables)?;
-        fs_err::create_dir_all(&options.state)
-            .map_err(|error| StoreError::Unreachable { message: error.to_string() })?;
+        make_state(&options.state).map_err(|error| StoreError::Unreachable { message: error.to_string() })?;
         let pool = Pool::new(&options)?;
         bookkeeping::prepare(&pool).await?;
         let inner = Arc::new(Inner {
@@ -449,6 +448,17 @@ impl Inner {
         }
         session.roll_back().await
     }
+}
+
+/// The folder with the data and the key is its owner's alone.
+fn make_state(folder: &std::path::Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs_err::create_dir_all(folder)?;
+    fs_err::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
 }
 
 async fn current_schema(session: &mut Session) -> Result<Option<String>, StoreError> {

@@ -6,3 +6,4 @@ mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
+mod workspace;

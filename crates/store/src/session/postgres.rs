@@ -79,7 +79,14 @@ impl PostgresPool {
             None => pool.connect().await?,
         };
         let pool = Arc::clone(pool);
-        Ok(PostgresSession { pool, kept: Some(kept), phase: Phase::Idle, locked: false, place: Some(place) })
+        Ok(PostgresSession {
+            pool,
+            kept: Some(kept),
+            phase: Phase::Idle,
+            locked: false,
+            busy: false,
+            place: Some(place),
+        })
     }
 
     async fn connect(&self) -> Result<Kept, StoreError> {
@@ -106,6 +113,8 @@ pub(super) struct PostgresSession {
     phase: Phase,
     /// Whether the writers' lock is held.
     locked: bool,
+    /// Whether a statement was sent whose end nobody has seen.
+    busy: bool,
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -171,17 +180,22 @@ impl PostgresSession {
     /// Runs statements in one pipeline.
     pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
         let prepared = self.prepare_all(statements).await?;
+        self.busy = true;
         let client = self.client()?;
         let all = prepared.iter().map(|(statement, params)| run_one(client, statement, params, u64::MAX));
-        let results = try_join_all(all).await.map_err(|error| store_error(&error))?;
-        Ok(results.into_iter().map(|(rows, _)| rows).collect())
+        let results = try_join_all(all).await.map_err(|error| store_error(&error));
+        self.busy = false;
+        Ok(results?.into_iter().map(|(rows, _)| rows).collect())
     }
 
     pub(super) async fn page(&mut self, sql: Sql, bytes_max: u64) -> Result<(Rows, bool), StoreError> {
         let prepared = self.prepare_all(vec![sql]).await?;
+        self.busy = true;
         let client = self.client()?;
         let (statement, params) = &prepared[0];
-        run_one(client, statement, params, bytes_max).await.map_err(|error| store_error(&error))
+        let page = run_one(client, statement, params, bytes_max).await.map_err(|error| store_error(&error));
+        self.busy = false;
+        page
     }
 
     pub(super) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
@@ -217,11 +231,13 @@ impl PostgresSession {
             // Nothing but the tables that are put before the statement can be named without a schema.
             opening.push_str(" SET LOCAL search_path = pg_catalog;");
         }
+        self.busy = true;
         let client = self.client()?;
         client.batch_execute(&opening).await.map_err(|error| store_error(&error))?;
         let rows = guarded_rows(client, &guarded).await;
         let closing = "ROLLBACK TO ordain_query; RELEASE ordain_query";
         client.batch_execute(closing).await.map_err(|error| store_error(&error))?;
+        self.busy = false;
         rows
     }
 
@@ -267,6 +283,18 @@ impl Drop for PostgresSession {
     fn drop(&mut self) {
         let Some(kept) = self.kept.take() else { return };
         let (pool, locked, place) = (Arc::clone(&self.pool), self.locked, self.place.take());
+        if self.busy {
+            // Nobody waits for the statement any more. The server is told to end it; the connection is closed, and
+            // with it the transaction rolled back and the lock given back.
+            let token = kept.client.cancel_token();
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(async move {
+                    let _ = token.cancel_query(NoTls).await;
+                    drop((kept, place));
+                });
+            }
+            return;
+        }
         match self.phase {
             Phase::Idle if !locked => pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(kept),
             // An open transaction is rolled back in the background; without a runtime the connection is closed,

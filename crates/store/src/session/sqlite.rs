@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ordain_types::Row;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{Value as SqliteValue, ValueRef};
-use rusqlite::{Connection, ErrorCode, ffi};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, ffi};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -47,7 +47,8 @@ impl SqlitePool {
             let opener = Arc::clone(pool);
             blocking(move || opener.open()).await??
         };
-        Ok(SqliteSession { pool: Arc::clone(pool), connection: Some(connection), _place: place })
+        let interrupt = connection.get_interrupt_handle();
+        Ok(SqliteSession { pool: Arc::clone(pool), connection: Some(connection), interrupt, _place: place })
     }
 
     fn open(&self) -> Result<Connection, StoreError> {
@@ -67,12 +68,19 @@ impl SqlitePool {
 }
 
 /// One connection.
-#[derive(Debug)]
 pub(super) struct SqliteSession {
     pool: Arc<SqlitePool>,
     /// Absent while a blocking thread has it, and for good if the caller did not wait for that thread.
     connection: Option<Connection>,
+    /// Ends what a blocking thread is doing.
+    interrupt: InterruptHandle,
     _place: OwnedSemaphorePermit,
+}
+
+impl std::fmt::Debug for SqliteSession {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("SqliteSession").field("connection", &self.connection).finish_non_exhaustive()
+    }
 }
 
 impl SqliteSession {
@@ -184,7 +192,11 @@ impl SqliteSession {
 
 impl Drop for SqliteSession {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
+        let Some(connection) = self.connection.take() else {
+            // A scan that nobody waits for any more would only hold up the others.
+            self.interrupt.interrupt();
+            return;
+        };
         // A connection that cannot roll back is closed instead, which does the same.
         if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
@@ -255,6 +267,10 @@ fn guarded_rows(connection: &Connection, guarded: &Guarded) -> Result<Vec<Row>, 
         });
     }
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let origins: Vec<Option<(String, String)>> = statement
+        .columns_with_metadata()
+        .map(|column| Some((column.table_name()?.to_lowercase(), column.origin_name()?.to_lowercase())))
+        .collect();
     let params = rusqlite::params_from_iter(guarded.params.iter().cloned().map(sqlite_value));
     let bounds = guarded.bounds;
     let timed = |error: rusqlite::Error| timed_out(&error, bounds.wall);
@@ -271,6 +287,10 @@ fn guarded_rows(connection: &Connection, guarded: &Guarded) -> Result<Vec<Row>, 
         for (index, name) in names.iter().enumerate() {
             let value = json(row.get_ref(index).map_err(|error| query_error(&error))?);
             bytes += value.as_str().map_or(8, str::len) as u64;
+            let value = match &guarded.access {
+                Access::Plan(plan) => plan.converted(origins[index].as_ref(), value),
+                Access::Owner => value,
+            };
             fields.push((name.clone(), value));
         }
         if bytes > bounds.bytes_max {

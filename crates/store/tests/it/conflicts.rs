@@ -105,6 +105,27 @@ on_both! {
         assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 8);
     }
 
+    async fn a_statement_that_nobody_waits_for_is_ended(world: World) {
+        let mut options = world.shop_options();
+        options.limits = StoreLimits { query_wall: Duration::from_mins(10), ..StoreLimits::default() };
+        let store = Store::open(options).await.unwrap();
+        let task = {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let mut writer = begin(&store, Intent::Write).await;
+                let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+                writer.call("query", json!({"sql": endless})).await.unwrap();
+            })
+        };
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        task.abort();
+        let _ = task.await;
+        // The next writer would wait for its lock until the statement's own limit.
+        let mut writer = begin(&store, Intent::Write).await;
+        assert!(buy(&mut writer, "Classic", 1).await.unwrap());
+        commit(writer).await.unwrap();
+    }
+
     async fn a_caller_that_goes_away_in_the_middle_leaves_nothing(world: World) {
         let store = world.shop().await;
         let before = rows(&store, "inventory").await;

@@ -43,6 +43,15 @@ on_both! {
         assert_eq!(found, json!([{"doc_id": 1, "id": 1, "name": "Ada"}]));
     }
 
+    async fn booleans_and_nested_values_have_the_form_that_tables_give_them(world: World) {
+        let seed = r#"[{"id": 1, "ok": true, "tags": ["a", {"b": null}], "n": 2.0}, {"id": 2, "ok": false, "tags": null, "n": 3.5}]"#;
+        let store = world.with_table("things", "id", seed).await;
+        let mut transaction = begin(&store, Intent::Read).await;
+        let found = query(&mut transaction, "SELECT t.ok AS fine, tags, n, id FROM things t ORDER BY id", Value::Null).await.unwrap();
+        assert_eq!(found, json!([{"fine": true, "tags": ["a", {"b": null}], "n": 2.0, "id": 1},
+            {"fine": false, "tags": null, "n": 3.5, "id": 2}]));
+    }
+
     async fn hidden_columns_and_other_tables_cannot_be_reached(world: World) {
         let store = with_secrets(&world).await;
         world.tamper("CREATE TABLE unlisted (secret TEXT); INSERT INTO unlisted VALUES ('hush')");

@@ -222,7 +222,7 @@ pub(crate) async fn buy(
     let last = transaction.call("search", json!({"table": "transactions", "after": count - 1})).await?;
     let balance = objects(&last).last().and_then(|row| row["balance"].as_f64()).unwrap_or(500.0);
     let amount = item["price"].as_f64().unwrap() * f64::from(quantity);
-    let row = json!({"transaction_id": format!("TXN{:03}", count + 1), "customer_name": "Ada", "amount": amount,
+    let row = json!({"transaction_id": format!("SALE{:03}", count + 1), "customer_name": "Ada", "amount": amount,
         "balance": balance + amount});
     transaction.call("insert", json!({"table": "transactions", "rows": [row]})).await?;
     Ok(true)
