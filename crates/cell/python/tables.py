@@ -6,6 +6,7 @@ itself decides here, row by row. Every write is a call, so the host sees each on
 in this module.
 """
 
+import copy
 import datetime
 import decimal
 import math
@@ -340,7 +341,8 @@ class Table:
         changes, updated = [], []
         one = updates[0][1] if len(updates) == 1 else None
         for row in self._by_id(doc_ids) if doc_ids is not None else self._found(one):
-            before, after = dict(row), dict(row)
+            # A change may reach into nested values, so the copy is deep.
+            before, after = dict(row), copy.deepcopy(dict(row))
             for change, cond in updates:
                 if doc_ids is None and cond is not None and not (cond is one or cond(after)):
                     continue
