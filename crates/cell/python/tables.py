@@ -64,16 +64,16 @@ class Query(tinydb.queries.Query):
         return self._record(super().__ne__(other), "ne", value=other)
 
     def __lt__(self, other):
-        return self._record(super().__lt__(other), "lt", value=other)
+        return self._record(comparable(super().__lt__(other)), "lt", value=other)
 
     def __le__(self, other):
-        return self._record(super().__le__(other), "le", value=other)
+        return self._record(comparable(super().__le__(other)), "le", value=other)
 
     def __gt__(self, other):
-        return self._record(super().__gt__(other), "gt", value=other)
+        return self._record(comparable(super().__gt__(other)), "gt", value=other)
 
     def __ge__(self, other):
-        return self._record(super().__ge__(other), "ge", value=other)
+        return self._record(comparable(super().__ge__(other)), "ge", value=other)
 
     def __hash__(self):
         return super().__hash__()
@@ -122,6 +122,18 @@ class Query(tinydb.queries.Query):
 
     def __invert__(self):
         return Instance(lambda value: not self(value), None, PYTHON)
+
+
+def comparable(instance):
+    """An ordering that Python cannot make, such as `None < 3`, does not hold; the store sees it the same way."""
+
+    def test(value):
+        try:
+            return instance(value)
+        except TypeError:
+            return False
+
+    return Instance(test, instance._hash)
 
 
 def where(key):

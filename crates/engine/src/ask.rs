@@ -6,7 +6,7 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, Discard, Execution, Job};
 use ordain_store::{BeginOptions, Claim, EntryNote, Intent, StoreError, Transaction};
 use ordain_types::{
-    PlanRecord, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord, VerdictRecord,
+    Cause, PlanRecord, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord, VerdictRecord,
 };
 use ordain_verify::{
     CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, VerifiedCode, verify,
@@ -69,7 +69,8 @@ impl Engine {
                 Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }),
             }
         }
-        let outcome = self.carry_out(&ask, run_id.clone()).await;
+        // The run is a large future; callers should not have to carry it on their stacks.
+        let outcome = Box::pin(self.carry_out(&ask, run_id.clone())).await;
         if let (Err(_), Some(key)) = (&outcome, &ask.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
@@ -130,14 +131,11 @@ impl Engine {
         record.answer = outcome::answer(&execution);
         let diff = transaction.diff();
         if let Some(step) = record.plan.steps.first_mut() {
-            step.state = if execution.error.is_none() { "done" } else { "failed" }.to_owned();
+            let state = if execution.cause == Cause::Ok { "done" } else { "failed" };
+            state.clone_into(&mut step.state);
         }
         if let Some(error) = outcome::broken_promise(&execution, &diff, statuses) {
-            record.state = if execution.cause == ordain_types::Cause::Ok {
-                RunState::RolledBack
-            } else {
-                RunState::Failed
-            };
+            record.state = if execution.cause == Cause::Ok { RunState::RolledBack } else { RunState::Failed };
             record.error = Some(error);
             transaction.roll_back().await?;
             return self.write_down(record, ask, started).await;
@@ -176,11 +174,9 @@ impl Engine {
                 record.error = violated(&review.violations);
                 return self.write_down(record, ask, started).await;
             }
-            Mode::Hold => transaction.hold(record, self.note(ask)).await,
-            Mode::Commit if self.settings.approval.holds(rows) => {
-                transaction.hold(record, self.note(ask)).await
-            }
-            Mode::Commit => transaction.commit(record, self.note(ask)).await,
+            Mode::Hold => transaction.hold(record, note(ask)).await,
+            Mode::Commit if self.settings.approval.holds(rows) => transaction.hold(record, note(ask)).await,
+            Mode::Commit => transaction.commit(record, note(ask)).await,
         };
         match settled {
             Ok(mut record) => {
@@ -215,15 +211,7 @@ impl Engine {
         started: Instant,
     ) -> Result<RunRecord, EngineError> {
         record.timing_ms.total = millis(started);
-        Ok(self.store.record(record, self.note(ask)).await?)
-    }
-
-    fn note(&self, ask: &Ask) -> EntryNote {
-        EntryNote {
-            detail: json!({ "plan": ask.name, "mode": format!("{:?}", ask.mode).to_lowercase() }),
-            claim: ask.idempotency_key.clone(),
-            ..EntryNote::by(&ask.who, &ask.through)
-        }
+        Ok(self.store.record(record, note(ask)).await?)
     }
 
     fn policy(&self) -> Policy {
@@ -242,6 +230,19 @@ impl Engine {
         job.helpers.clone_from(&self.settings.helpers);
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
         job
+    }
+}
+
+fn note(ask: &Ask) -> EntryNote {
+    let mode = match ask.mode {
+        Mode::Commit => "commit",
+        Mode::Hold => "hold",
+        Mode::DryRun => "dry_run",
+    };
+    EntryNote {
+        detail: json!({ "plan": ask.name, "mode": mode }),
+        claim: ask.idempotency_key.clone(),
+        ..EntryNote::by(&ask.who, &ask.through)
     }
 }
 

@@ -143,7 +143,10 @@ fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
     show_run::write(&mut stdout, record)?;
     if record.state == RunState::Held {
         let id = &record.run_id;
-        writeln!(io::stderr(), "hint: `ordain approve {id}` commits this diff, `ordain reject {id}` drops it")?;
+        writeln!(
+            io::stderr(),
+            "hint: `ordain approve {id}` commits this diff, `ordain reject {id}` drops it"
+        )?;
     }
     Ok(())
 }

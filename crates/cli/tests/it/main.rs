@@ -6,5 +6,5 @@ mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
-mod workspace;
 mod verify;
+mod workspace;

@@ -106,7 +106,10 @@ async fn engine(folder: &Path, rows: usize, executor: Arc<LocalExecutor>) -> any
     let inventory = folder.join("inventory.csv");
     write_inventory(&inventory, rows)?;
     let transactions = folder.join("transactions.json");
-    std::fs::write(&transactions, json!([{ "transaction_id": "0", "item_id": "0", "amount": 0.0 }]).to_string())?;
+    std::fs::write(
+        &transactions,
+        json!([{ "transaction_id": "0", "item_id": "0", "amount": 0.0 }]).to_string(),
+    )?;
     let mut options = StoreOptions::sqlite(folder.join(".ordain"));
     let table = |name: &str, seed: &Path, key: &str| TableDeclaration {
         name: name.to_owned(),
@@ -219,15 +222,27 @@ fn print_json(sizes: &[Size], rate: f64) -> io::Result<()> {
 fn print_table(sizes: &[Size], rate: f64) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "one purchase, milliseconds (SQLite)")?;
-    writeln!(out, "{:<10}{:>10}{:>10}{:>10}{:>14}{:>10}", "rows", "p50", "p95", "min", "TinyDB p50", "ratio")?;
+    writeln!(
+        out,
+        "{:<10}{:>10}{:>10}{:>10}{:>14}{:>10}",
+        "rows", "p50", "p95", "min", "TinyDB p50", "ratio"
+    )?;
     for size in sizes {
         let (tinydb, ratio) = match &size.tinydb {
-            Some(tinydb) => (format!("{:.3}", tinydb.p50()), format!("{:.1}×", tinydb.p50() / size.ours.p50())),
+            Some(tinydb) => {
+                (format!("{:.3}", tinydb.p50()), format!("{:.1}×", tinydb.p50() / size.ours.p50()))
+            }
             None => ("-".to_owned(), "-".to_owned()),
         };
         let ours = &size.ours;
         let rows = label(size.rows);
-        writeln!(out, "{rows:<10}{:>10.3}{:>10.3}{:>10.3}{tinydb:>14}{ratio:>10}", ours.p50(), ours.p95(), ours.min())?;
+        writeln!(
+            out,
+            "{rows:<10}{:>10.3}{:>10.3}{:>10.3}{tinydb:>14}{ratio:>10}",
+            ours.p50(),
+            ours.p95(),
+            ours.min()
+        )?;
     }
     if let (Some(first), Some(last)) = (sizes.first(), sizes.last()) {
         let growth = last.ours.p50() / first.ours.p50();

@@ -42,7 +42,8 @@ pub(super) fn measure(core: &Installed, folder: &Path, rows: usize) -> anyhow::R
     }
     let mut sample = Sample::default();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
-        sample.add(Duration::from_secs_f64(line.trim().parse().context("TinyDB's program printed no number")?));
+        sample
+            .add(Duration::from_secs_f64(line.trim().parse().context("TinyDB's program printed no number")?));
     }
     Ok(sample)
 }
