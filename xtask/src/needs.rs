@@ -13,6 +13,7 @@ use crate::step::{self, cargo, find_program, say};
 pub(crate) fn all() -> Result<()> {
     c_compiler()?;
     python()?;
+    postgresql()?;
     bubblewrap();
     // Ahead of the tests, so that they don't wait for one another's downloads.
     profile("core")?;
@@ -32,6 +33,18 @@ fn python() -> Result<()> {
         &["python3", "python3-pip"],
         "install Python 3.10 or newer (Debian, Ubuntu: `apt install python3 python3-pip`)",
     )
+}
+
+/// The store's tests run on PostgreSQL too. They start the server themselves; it only has to be there.
+fn postgresql() -> Result<()> {
+    let is_there = || {
+        let versions = Path::new("/usr/lib/postgresql").read_dir().into_iter().flatten().flatten();
+        versions.map(|version| version.path().join("bin/postgres")).any(|server| server.is_file())
+    };
+    if is_there() || (apt_install(&["postgresql"]) && is_there()) {
+        return Ok(());
+    }
+    bail!("the tests need PostgreSQL\nhint: install it (Debian, Ubuntu: `apt install postgresql`)");
 }
 
 /// The peer that benchmarks compare cells with; without it that comparison is left out.

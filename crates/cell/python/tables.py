@@ -6,6 +6,7 @@ itself decides here, row by row. Every write is a call, so the host sees each on
 in this module.
 """
 
+import copy
 import datetime
 import decimal
 import math
@@ -63,16 +64,16 @@ class Query(tinydb.queries.Query):
         return self._record(super().__ne__(other), "ne", value=other)
 
     def __lt__(self, other):
-        return self._record(super().__lt__(other), "lt", value=other)
+        return self._record(comparable(super().__lt__(other)), "lt", value=other)
 
     def __le__(self, other):
-        return self._record(super().__le__(other), "le", value=other)
+        return self._record(comparable(super().__le__(other)), "le", value=other)
 
     def __gt__(self, other):
-        return self._record(super().__gt__(other), "gt", value=other)
+        return self._record(comparable(super().__gt__(other)), "gt", value=other)
 
     def __ge__(self, other):
-        return self._record(super().__ge__(other), "ge", value=other)
+        return self._record(comparable(super().__ge__(other)), "ge", value=other)
 
     def __hash__(self):
         return super().__hash__()
@@ -121,6 +122,18 @@ class Query(tinydb.queries.Query):
 
     def __invert__(self):
         return Instance(lambda value: not self(value), None, PYTHON)
+
+
+def comparable(instance):
+    """An ordering that Python cannot make, such as `None < 3`, does not hold; the store sees it the same way."""
+
+    def test(value):
+        try:
+            return instance(value)
+        except TypeError:
+            return False
+
+    return Instance(test, instance._hash)
 
 
 def where(key):
@@ -340,7 +353,8 @@ class Table:
         changes, updated = [], []
         one = updates[0][1] if len(updates) == 1 else None
         for row in self._by_id(doc_ids) if doc_ids is not None else self._found(one):
-            before, after = dict(row), dict(row)
+            # A change may reach into nested values, so the copy is deep.
+            before, after = dict(row), copy.deepcopy(dict(row))
             for change, cond in updates:
                 if doc_ids is None and cond is not None and not (cond is one or cond(after)):
                     continue

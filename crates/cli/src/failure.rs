@@ -12,6 +12,8 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 /// Could not be carried out.
 pub(crate) const UNAVAILABLE: u8 = 3;
+/// Waits for approval.
+pub(crate) const WAITING: u8 = 4;
 /// Interrupted by the user.
 pub(crate) const INTERRUPTED: u8 = 130;
 

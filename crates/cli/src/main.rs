@@ -2,7 +2,9 @@
 
 mod commands;
 mod failure;
+mod show;
 mod verification;
+mod workspace;
 
 use std::{
     io::{self, Write},
@@ -20,22 +22,40 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Approve(commands::approve::Args),
+    Ask(commands::ask::Args),
     Bench(commands::bench::Args),
     Demo(commands::demo::Args),
     Doctor(commands::doctor::Args),
     Exec(commands::exec::Args),
+    Init(commands::init::Args),
+    Ledger(commands::ledger::Args),
     Python(commands::python::Args),
+    Reject(commands::reject::Args),
+    Reseed(commands::reseed::Args),
+    Runs(commands::runs::Args),
+    Tables(commands::tables::Args),
+    Undo(commands::undo::Args),
     Verify(commands::verify::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Approve(args) => commands::approve::run(&args),
+        Command::Ask(args) => commands::ask::run(&args),
         Command::Bench(args) => commands::bench::run(args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Exec(args) => commands::exec::run(args),
+        Command::Init(args) => commands::init::run(&args),
+        Command::Ledger(args) => commands::ledger::run(args),
         Command::Python(args) => commands::python::run(args),
+        Command::Reject(args) => commands::reject::run(&args),
+        Command::Reseed(args) => commands::reseed::run(&args),
+        Command::Runs(args) => commands::runs::run(args),
+        Command::Tables(args) => commands::tables::run(args),
+        Command::Undo(args) => commands::undo::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };
     result.unwrap_or_else(|error| {

@@ -1,3 +1,4 @@
 //! What the tests of several crates share; nothing here is part of the product.
 
 pub mod attacks;
+pub mod postgres;

@@ -4,13 +4,24 @@
 //! built from the same parts is always the same value.
 
 mod cause;
+mod diff;
 mod limits;
 mod nearest;
 mod quantity;
+mod row;
+mod run;
 mod schema;
+mod timestamp;
 
 pub use cause::Cause;
+pub use diff::{Diff, RowChange, TableDiff};
 pub use limits::Limits;
 pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
+pub use row::Row;
+pub use run::{
+    Answer, Artifact, InvariantResult, PlanRecord, PlanSource, RunError, RunId, RunOutcome, RunRecord,
+    RunState, StepRecord, Timing, Usage, VerdictRecord,
+};
 pub use schema::{Column, ColumnType, Schema, Table};
+pub use timestamp::{format_unix_millis, is_timestamp};

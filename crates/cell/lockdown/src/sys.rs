@@ -52,6 +52,7 @@ mod number {
     pub(super) const PRCTL: c_long = 157;
     pub(super) const MOUNT: c_long = 165;
     pub(super) const UMOUNT2: c_long = 166;
+    pub(super) const SETHOSTNAME: c_long = 170;
     pub(super) const EXIT_GROUP: c_long = 231;
     pub(super) const OPENAT: c_long = 257;
     pub(super) const MKDIRAT: c_long = 258;
@@ -86,6 +87,7 @@ mod number {
     pub(super) const SETRESUID: c_long = 147;
     pub(super) const SETRESGID: c_long = 149;
     pub(super) const SETGROUPS: c_long = 159;
+    pub(super) const SETHOSTNAME: c_long = 161;
     pub(super) const PRCTL: c_long = 167;
     pub(super) const GETEUID: c_long = 175;
     pub(super) const GETEGID: c_long = 177;
@@ -254,6 +256,12 @@ pub fn pivot_root(new_root: &CStr, old_root: &CStr) -> Call<()> {
 pub fn unshare(flags: u64) -> Call<()> {
     // SAFETY: plain number; the zygote has one thread, so no other thread is surprised.
     result(unsafe { syscall(number::UNSHARE, flags) }).map(drop)
+}
+
+/// Names the host, as seen in this process's namespace.
+pub fn set_host_name(name: &[u8]) -> Call<()> {
+    // SAFETY: the pointer and length describe `name`, which outlives the call.
+    result(unsafe { syscall(number::SETHOSTNAME, name.as_ptr(), name.len()) }).map(drop)
 }
 
 /// The effective user and group.

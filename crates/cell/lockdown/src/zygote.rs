@@ -95,7 +95,9 @@ fn enter_as_user(proc_folder: c_int, entries: Entries<'_>) -> Outcome<()> {
 fn new_identity(proc_folder: c_int) -> Outcome<()> {
     let (user, group) = sys::identity();
     sys::unshare(ALL_NAMESPACES).at(Step::ZygoteNamespaces)?;
-    write_maps(proc_folder, (0, user), (0, group)).at(Step::IdentityMaps)
+    write_maps(proc_folder, (0, user), (0, group)).at(Step::IdentityMaps)?;
+    // Cells copy this name; the host's own stays outside.
+    sys::set_host_name(b"cell").at(Step::ZygoteNamespaces)
 }
 
 /// Maps one user and one group of the process's new user namespace, each as (inside, outside).

@@ -2,6 +2,7 @@
 
 mod cells;
 mod sample;
+mod store;
 mod verify;
 
 use std::process::ExitCode;
@@ -13,9 +14,10 @@ Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
-  ordain bench verify             verdicts against Python's ast, some seconds";
+  ordain bench verify             verdicts against Python's ast, some seconds
+  ordain bench store              a purchase on up to a million rows, about two minutes";
 
-/// Measure cells and verdicts against their peers
+/// Measure against named peers
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -28,6 +30,9 @@ enum Bench {
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
     Cells(cells::Args),
+    /// A purchase on small and large tables, against TinyDB with JSON storage
+    #[command(after_help = EXAMPLES)]
+    Store(store::Args),
     Verify(verify::Args),
 }
 
@@ -35,6 +40,7 @@ enum Bench {
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Bench::Cells(args) => cells::run(&args),
+        Bench::Store(args) => store::run(&args),
         Bench::Verify(args) => verify::run(&args),
     }
 }

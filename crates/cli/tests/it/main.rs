@@ -7,3 +7,4 @@ mod exec_input;
 mod exec_session;
 mod exec_users;
 mod verify;
+mod workspace;

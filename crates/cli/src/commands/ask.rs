@@ -1,0 +1,181 @@
+//! `ordain ask`: carries out a request on the workspace's data.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::{CellError, LocalExecutor, LocalOptions};
+use ordain_engine::{Ask, Engine, EngineError, Mode, Workspace};
+use ordain_types::{RunRecord, RunState, parse_duration};
+
+use crate::commands::python;
+use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE, WAITING};
+use crate::show::run as show_run;
+use crate::workspace::{self, WorkspaceArgs};
+
+/// The largest plan that is read at all; the verifier's own limit is lower.
+const PLAN_BYTES_MAX: u64 = 16 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
+  ordain ask \"buy 3 classic\" --plan buy.py --dry-run   show the diff, change nothing
+  ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
+  ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
+
+The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
+and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
+Exit code: 0 answered, 1 refused or failed, 2 usage, 3 could not be carried out, 4 waits for approval.";
+
+/// Carry out a request on the workspace's data
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What is asked, in words
+    request: String,
+    /// The plan to run for it: a Python file, or `-` for standard input
+    #[arg(long, value_name = "FILE.py|-")]
+    plan: PathBuf,
+    /// Show what would change, and change nothing
+    #[arg(long, conflicts_with = "hold")]
+    dry_run: bool,
+    /// Keep the change for approval
+    #[arg(long)]
+    hold: bool,
+    /// How long the plan may run
+    #[arg(long, value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    /// Repeating a request with the same key gives the first outcome again
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Print the run's record as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain ask …`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let workspace = match args.workspace.load() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    let code = match read_plan(&args.plan) {
+        Ok(code) => code,
+        Err(problem) => {
+            failure::print_text(&problem, Some("name a Python file, or `-` for standard input"));
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(carry_out(args, &workspace, code))
+}
+
+async fn carry_out(args: &Args, workspace: &Workspace, code: String) -> anyhow::Result<ExitCode> {
+    let executor = match executor(workspace) {
+        Ok(executor) => Arc::new(executor),
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    let asked = tokio::select! {
+        asked = ask(args, workspace, code, Arc::clone(&executor)) => Some(asked),
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    executor.close().await;
+    match asked {
+        Some(Ok(record)) => {
+            print(&record, args.json)?;
+            Ok(exit_code(&record))
+        }
+        Some(Err(EngineError::Store(error))) => Ok(workspace::of_store(&error)),
+        Some(Err(EngineError::Cell(error))) => Ok(failure::of_cell(&error)),
+        Some(Err(error)) => {
+            failure::print(&error, error.hint().as_deref());
+            Ok(ExitCode::from(UNAVAILABLE))
+        }
+        None => {
+            let _ = writeln!(io::stderr(), "interrupted: the run was rolled back");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+    }
+}
+
+async fn ask(
+    args: &Args,
+    workspace: &Workspace,
+    code: String,
+    executor: Arc<LocalExecutor>,
+) -> Result<RunRecord, EngineError> {
+    let store = workspace.open_store().await?;
+    let mut settings = workspace.settings();
+    if let Some(timeout) = args.timeout {
+        settings.limits.wall = timeout;
+    }
+    let mode = match (args.dry_run, args.hold) {
+        (true, _) => Mode::DryRun,
+        (false, true) => Mode::Hold,
+        (false, false) => Mode::Commit,
+    };
+    let name = args.plan.file_name().map(|name| name.to_string_lossy().into_owned());
+    let request = Ask {
+        request: args.request.clone(),
+        code,
+        name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()),
+        mode,
+        idempotency_key: args.idempotency_key.clone(),
+        who: workspace::note().who,
+        through: "cli".to_owned(),
+    };
+    Engine::new(store, executor, settings).ask(request).await
+}
+
+fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if as_json {
+        return writeln!(stdout, "{}", serde_json::to_string_pretty(record).map_err(io::Error::from)?);
+    }
+    show_run::write(&mut stdout, record)?;
+    if record.state == RunState::Held {
+        let id = &record.run_id;
+        writeln!(
+            io::stderr(),
+            "hint: `ordain approve {id}` commits this diff, `ordain reject {id}` drops it"
+        )?;
+    }
+    Ok(())
+}
+
+/// A dry run that would have been committed has answered.
+fn exit_code(record: &RunRecord) -> ExitCode {
+    match record.state {
+        RunState::Held => ExitCode::from(WAITING),
+        _ if record.error.is_none() => ExitCode::SUCCESS,
+        _ => ExitCode::from(FAILED),
+    }
+}
+
+/// One plan needs one cell, made for it.
+fn executor(workspace: &Workspace) -> Result<LocalExecutor, CellError> {
+    let mut options = LocalOptions::new(DataDir::from_env()?);
+    options.limits = workspace.limits.clone();
+    options.idle_cells = 0;
+    LocalExecutor::new(options)
+}
+
+fn read_plan(path: &Path) -> Result<String, String> {
+    let shown = path.display();
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(PLAN_BYTES_MAX).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(PLAN_BYTES_MAX).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| format!("cannot read the plan `{shown}`: {error}"))?;
+    String::from_utf8(bytes).map_err(|_| format!("the plan `{shown}` is not UTF-8 text"))
+}

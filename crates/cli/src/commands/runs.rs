@@ -1,0 +1,116 @@
+//! `ordain runs`: what was asked, and what came of it.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use ordain_store::Store;
+use ordain_types::RunState;
+use serde_json::json;
+
+use crate::show::grid::Grid;
+use crate::show::{line, run as show_run};
+use crate::workspace::{Failure, WorkspaceArgs, with_store};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain runs list                    the newest runs
+  ordain runs list --state held       what waits for approval
+  ordain runs show 06ewdk             one run, by its id or the beginning of it
+  ordain runs show 06ewdk --code      with the code that ran";
+
+/// List runs, or show one
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(subcommand)]
+    command: Command,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// The newest runs
+    List {
+        /// Only runs in this state
+        #[arg(long, value_name = "STATE", value_parser = state)]
+        state: Option<RunState>,
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: u64,
+    },
+    /// One run
+    Show {
+        /// The run's id, or the beginning of it
+        id: String,
+        /// With the code that ran
+        #[arg(long)]
+        code: bool,
+    },
+}
+
+/// Carries out `ordain runs`.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let workspace = args.workspace.clone();
+    with_store(&workspace, |store| show(store, args))
+}
+
+async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
+    let mut stdout = io::stdout().lock();
+    match args.command {
+        Command::List { state, limit } => {
+            let runs = store.runs(state, None, limit).await?;
+            if args.json {
+                writeln!(stdout, "{:#}", json!(runs))?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            let mut grid = Grid::new(["run", "state", "status", "rows", "began", "request"]);
+            for run in runs {
+                grid.row([
+                    run.run_id.to_string(),
+                    run.state.to_string(),
+                    line(run.status.as_deref().unwrap_or_default()),
+                    run.diff.rows().to_string(),
+                    line(&run.started_at),
+                    line(&run.request),
+                ]);
+            }
+            grid.write(&mut stdout, "")?;
+        }
+        Command::Show { id, code } => {
+            let run = store.run(&id).await?;
+            if args.json {
+                writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            show_run::write(&mut stdout, &run)?;
+            if code {
+                show_run::write_code(&mut stdout, &run)?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn state(text: &str) -> Result<RunState, String> {
+    const STATES: [RunState; 8] = [
+        RunState::Committed,
+        RunState::Answered,
+        RunState::Held,
+        RunState::Rejected,
+        RunState::RolledBack,
+        RunState::Failed,
+        RunState::Undone,
+        RunState::Conflicted,
+    ];
+    STATES.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+        let known = STATES.map(RunState::as_str);
+        match ordain_types::nearest(text, known) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("the states are {}", known.join(", ")),
+        }
+    })
+}

@@ -1,0 +1,84 @@
+//! Shows rows, diffs and runs to people.
+//!
+//! What is shown came from plans, data and requests, so nothing of it may steer the terminal: control characters are
+//! written out, and long texts are cut.
+
+pub(crate) mod diff;
+pub(crate) mod grid;
+pub(crate) mod run;
+
+use std::io::IsTerminal as _;
+
+use serde_json::Value;
+
+/// A value as a cell of a table.
+pub(crate) fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) => line(text),
+        other => line(&other.to_string()),
+    }
+}
+
+/// Text on one line, with nothing in it that a terminal would obey.
+pub(crate) fn line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_direction(c) { '·' } else { c }).collect()
+}
+
+/// Text of several lines, with nothing in it that a terminal would obey.
+pub(crate) fn lines(text: &str) -> String {
+    text.lines().map(|text| line(&text.replace('\t', "    "))).collect::<Vec<_>>().join("\n")
+}
+
+/// Text cut to a width, with a mark where it was cut.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Characters that change the direction of writing, with which a text can show other than it is.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A colour, where the output is a terminal that wants colours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Colour {
+    Green,
+    Red,
+    Yellow,
+    Bold,
+}
+
+/// Text in a colour, if colours are wanted.
+pub(crate) fn coloured(colour: Colour, text: &str) -> String {
+    let wanted =
+        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if !wanted {
+        return text.to_owned();
+    }
+    let code = match colour {
+        Colour::Green => "32",
+        Colour::Red => "31",
+        Colour::Yellow => "33",
+        Colour::Bold => "1",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_shown_can_steer_the_terminal() {
+        assert_eq!(cell(&json!("a\u{1b}[2Jb\nc\u{202e}d")), "a·[2Jb·c·d");
+        assert_eq!(lines("a\tb\r\nc\u{7}"), "a    b\nc·");
+        assert_eq!(cut("abcdef", 4), "abc…");
+    }
+}

@@ -1,0 +1,59 @@
+//! A run, for people.
+
+use std::io::{self, Write};
+
+use ordain_types::{RunRecord, RunState};
+
+use super::{Colour, coloured, cut, diff, line, lines};
+
+/// Writes what a run was about and what came of it.
+pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
+    writeln!(out, "run      {}", run.run_id)?;
+    writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
+    let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
+    writeln!(out, "state    {}{status}", state(run.state))?;
+    writeln!(out, "began    {}", line(&run.started_at))?;
+    if let Some(text) = &run.answer.text {
+        writeln!(out, "answer   {}", lines(text))?;
+    }
+    if let Some(error) = &run.error {
+        writeln!(out, "error    {}: {}", line(&error.code), lines(&error.message))?;
+        if let Some(hint) = &error.hint {
+            writeln!(out, "hint     {}", lines(hint))?;
+        }
+    }
+    for invariant in run.invariants.iter().filter(|invariant| !invariant.holds) {
+        writeln!(out, "broken   {}", line(&invariant.name))?;
+        diff::grid_of(&invariant.rows).write(out, "  ")?;
+    }
+    if !run.diff.is_empty() {
+        writeln!(out)?;
+        diff::write(out, &run.diff)?;
+    }
+    Ok(())
+}
+
+/// Writes the code of each step.
+pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
+    for step in &run.plan.steps {
+        writeln!(
+            out,
+            "\n{}",
+            coloured(Colour::Bold, &format!("step {}: {}", line(&step.id), line(&step.title)))
+        )?;
+        for (index, text) in lines(&step.code).lines().enumerate() {
+            writeln!(out, "{:>4}  {text}", index + 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// A state in its colour.
+pub(crate) fn state(state: RunState) -> String {
+    let colour = match state {
+        RunState::Committed | RunState::Answered => Colour::Green,
+        RunState::Held | RunState::Undone => Colour::Yellow,
+        RunState::Rejected | RunState::RolledBack | RunState::Failed | RunState::Conflicted => Colour::Red,
+    };
+    coloured(colour, state.as_str())
+}

@@ -1,0 +1,98 @@
+//! Finds and opens the workspace that a command is about, the same way everywhere.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use ordain_engine::{Workspace, WorkspaceError};
+use ordain_store::{EntryNote, Store, StoreError};
+
+use crate::failure;
+
+/// Which workspace a command is about.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct WorkspaceArgs {
+    /// The workspace's folder [default: `ORDAIN_WORKSPACE`, else the current folder or the nearest one above it]
+    #[arg(long, short = 'w', value_name = "DIR", global = true)]
+    workspace: Option<PathBuf>,
+}
+
+/// Why a command on a workspace was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+impl WorkspaceArgs {
+    /// Reads the workspace.
+    pub(crate) fn load(&self) -> Result<Workspace, WorkspaceError> {
+        let named =
+            self.workspace.clone().or_else(|| std::env::var_os("ORDAIN_WORKSPACE").map(PathBuf::from));
+        match named {
+            Some(folder) => Workspace::load(&folder),
+            None => Workspace::load(&Workspace::find(&PathBuf::from("."))?),
+        }
+    }
+
+    /// Reads the workspace and opens its store.
+    pub(crate) async fn open(&self) -> Result<Store, Failure> {
+        Ok(self.load()?.open_store().await?)
+    }
+}
+
+/// Runs a command on a workspace's store; a failure is printed and becomes the exit code that says what kind it is.
+pub(crate) fn with_store<F>(
+    args: &WorkspaceArgs,
+    command: impl FnOnce(Store) -> F,
+) -> anyhow::Result<ExitCode>
+where
+    F: Future<Output = Result<ExitCode, Failure>>,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(async { command(args.open().await?).await });
+    match outcome {
+        Ok(code) => Ok(code),
+        Err(Failure::Workspace(error)) => Ok(of_workspace(&error)),
+        Err(Failure::Store(error)) => Ok(of_store(&error)),
+        // The reader of our output has gone, which is no failure of ours.
+        Err(Failure::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(Failure::Io(error)) => Err(error.into()),
+    }
+}
+
+/// Prints why a workspace was not read.
+pub(crate) fn of_workspace(error: &WorkspaceError) -> ExitCode {
+    failure::print(error, error.hint.as_deref());
+    ExitCode::from(failure::USAGE)
+}
+
+/// Prints why the store did not do something, and gives the exit code that says what kind of failure it is.
+pub(crate) fn of_store(error: &StoreError) -> ExitCode {
+    failure::print(error, error.hint().as_deref());
+    ExitCode::from(match error {
+        StoreError::Declaration { .. }
+        | StoreError::Seed(_)
+        | StoreError::UnknownTable { .. }
+        | StoreError::UnknownColumn { .. }
+        | StoreError::UnknownRun { .. }
+        | StoreError::BadCall { .. } => failure::USAGE,
+        StoreError::Busy
+        | StoreError::Unreachable { .. }
+        | StoreError::DiskFull
+        | StoreError::Database { .. }
+        | StoreError::CommitUnknown { .. } => failure::UNAVAILABLE,
+        _ => failure::FAILED,
+    })
+}
+
+/// Who acts, for the ledger: the account's name, through the command line.
+pub(crate) fn note() -> EntryNote {
+    let named = ["USER", "LOGNAME"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|who| !who.is_empty()));
+    EntryNote::by(&named.unwrap_or_else(|| "unknown".to_owned()), "cli")
+}

@@ -1,0 +1,230 @@
+//! Commands on a workspace: its tables, runs, decisions and ledger.
+
+use std::path::{Path, PathBuf};
+
+use ordain_engine::Workspace;
+use ordain_store::{BeginOptions, EntryNote, Intent, Store};
+use ordain_types::RunRecord;
+use serde_json::{Value, json};
+
+use crate::command::{Ran, ordain, run};
+
+/// A sunglasses shop in a folder of its own.
+struct Shop {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let folder = tempfile::TempDir::new().unwrap();
+        let root = folder.path().join("shop");
+        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
+        assert_eq!(made.code, Some(0), "{made:?}");
+        Self { _folder: folder, root }
+    }
+
+    fn ordain(&self, arguments: &[&str]) -> Ran {
+        let mut command = ordain(arguments);
+        command
+            .current_dir(&self.root)
+            .env("USER", "ada")
+            .env_remove("ORDAIN_WORKSPACE")
+            .env_remove("ORDAIN_STORE_URL");
+        run(command)
+    }
+
+    /// Sells one Classic, as a run, and holds or commits it.
+    fn sell(&self, hold: bool) -> RunRecord {
+        on_store(&self.root, async |store| {
+            let run_id = store.new_run_id().unwrap();
+            let begin = BeginOptions { run_id: run_id.clone(), intent: Intent::Write };
+            let mut transaction = store.begin(begin).await.unwrap();
+            let count =
+                transaction.call("count", json!({"table": "transactions"})).await.unwrap()["count"].as_u64();
+            let classic = json!({"op": "eq", "path": ["name"], "value": "Classic"});
+            let found =
+                transaction.call("search", json!({"table": "inventory", "where": classic})).await.unwrap();
+            let stock = found["rows"][0][1][3].as_i64().unwrap();
+            let args =
+                json!({"table": "inventory", "where": classic, "set": {"quantity_in_stock": stock - 1}});
+            transaction.call("update", args).await.unwrap();
+            let row = json!({"transaction_id": format!("SALE{:03}", count.unwrap() + 1), "customer_name": "Ada\u{1b}[2J",
+                "transaction_amount": 60.0, "balance_after_transaction": 560.0, "timestamp": "2025-10-02T10:00:00"});
+            transaction.call("insert", json!({"table": "transactions", "rows": [row]})).await.unwrap();
+            let mut record = RunRecord::new(run_id, "ask", "one Classic, please");
+            record.status = Some("success".to_owned());
+            record.started_at = store.timestamp();
+            let note = EntryNote::by("ada", "test");
+            if hold { transaction.hold(record, note).await } else { transaction.commit(record, note).await }
+                .unwrap()
+        })
+    }
+
+    fn stock(&self) -> i64 {
+        let rows = self.ordain(&["tables", "inventory", "--rows", "50", "--json"]).json();
+        let rows = rows.as_array().unwrap().clone();
+        rows.iter().find(|row| row["name"] == "Classic").unwrap()["quantity_in_stock"].as_i64().unwrap()
+    }
+}
+
+fn on_store<R>(root: &Path, work: impl AsyncFnOnce(Store) -> R) -> R {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { work(Workspace::load(root).unwrap().open_store().await.unwrap()).await })
+}
+
+#[test]
+fn a_new_workspace_shows_its_tables_and_rows() {
+    let shop = Shop::new();
+    let list = shop.ordain(&["tables"]);
+    assert_eq!(
+        list.stdout,
+        "table         rows  key             columns  rules\n\
+         inventory     7     item_id         5\n\
+         transactions  1     transaction_id  6        append-only\n"
+    );
+    let described = shop.ordain(&["tables", "inventory", "--json"]).json();
+    assert_eq!(described[0]["rows"], 7);
+    assert_eq!(
+        described[0]["columns"][0],
+        json!({"name": "item_id", "type": "text", "nullable": false, "hidden": false})
+    );
+    assert_eq!(described[0]["samples"].as_array().unwrap().len(), 3);
+    let rows = shop.ordain(&["tables", "transactions", "--rows", "--json"]).json();
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["balance_after_transaction"]), (1, &json!(500.0)));
+    let text = shop.ordain(&["tables", "inventory", "--rows", "1"]);
+    assert!(text.stdout.starts_with("item_id  name     description"), "{}", text.stdout);
+    assert_eq!(text.stdout.lines().count(), 2);
+    let within = {
+        let mut command = ordain(["tables", "--json"]);
+        command.current_dir(shop.root.join("tables"));
+        run(command)
+    };
+    assert_eq!(within.json().as_array().unwrap().len(), 2, "a folder within the workspace will do");
+}
+
+#[test]
+fn what_is_wrong_with_a_workspace_is_said_with_its_line_and_exit_code_2() {
+    let shop = Shop::new();
+    for (arguments, says, hint) in [
+        (&["tables", "inventry"][..], "there is no table `inventry`", "did you mean `inventory`?"),
+        (&["runs", "show", "nothing"], "there is no run `nothing`", ""),
+        (&["init", "."], "is not empty", "nothing is overwritten"),
+        (&["init", "--example", "sunglases", "new"], "no example `sunglases`", "`sunglasses`"),
+        (&["ledger", "show", "99"], "there is no entry 99", "ordain ledger list"),
+        (&["tables", "-w", "/"], "there is none in `/`", "ordain init"),
+    ] {
+        let ran = shop.ordain(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+        assert!(ran.stderr.contains(says) && ran.stderr.contains(hint), "{arguments:?}: {}", ran.stderr);
+    }
+    let toml = std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap();
+    std::fs::write(shop.root.join("ordain.toml"), toml.replace("append_only", "apend_only")).unwrap();
+    let ran = shop.ordain(&["tables"]);
+    assert_eq!(
+        ran.stderr,
+        "error: ordain.toml:21: unknown key `apend_only`\nhint: did you mean `append_only`?\n"
+    );
+    std::fs::write(shop.root.join("ordain.toml"), "[store]\nurl = \"postgres://nobody@127.0.0.1:1/none\"")
+        .unwrap();
+    let ran = shop.ordain(&["tables"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("cannot be reached") && ran.stderr.contains("hint: "), "{}", ran.stderr);
+}
+
+#[test]
+fn a_held_run_is_listed_shown_and_approved() {
+    let shop = Shop::new();
+    let held = shop.sell(true);
+    let list = shop.ordain(&["runs", "list", "--state", "held"]);
+    assert!(
+        list.stdout.contains(held.run_id.as_str()) && list.stdout.contains("one Classic, please"),
+        "{}",
+        list.stdout
+    );
+    let shown = shop.ordain(&["runs", "show", held.run_id.as_str()]);
+    assert!(
+        !shown.stdout.contains('\u{1b}'),
+        "what a plan wrote does not steer the terminal: {}",
+        shown.stdout
+    );
+    let diff = shown.stdout.split_once("\n\n").unwrap().1;
+    assert_eq!(
+        diff,
+        "inventory: 1 changed\n\
+         \x20 row            column             before  after\n\
+         \x20 item_id=SG005  quantity_in_stock  10      9\n\
+         transactions: 1 added\n\
+         \x20 transaction_id  customer_name  transaction_amount  balance_after_transaction  timestamp\n\
+         + SALE002         Ada·[2J        60.0                560.0                      2025-10-02T10:00:00\n"
+    );
+    assert_eq!(shop.stock(), 10);
+    let approved = shop.ordain(&["approve", held.run_id.as_str(), "--json"]);
+    assert_eq!((approved.code, &approved.json()["state"]), (Some(0), &json!("committed")));
+    assert_eq!(shop.stock(), 9);
+    let again = shop.ordain(&["approve", held.run_id.as_str()]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("is committed, so it cannot be approved"), "{}", again.stderr);
+}
+
+#[test]
+fn a_rejected_run_changes_nothing() {
+    let shop = Shop::new();
+    let held = shop.sell(true);
+    assert_eq!(shop.ordain(&["reject", held.run_id.as_str(), "--json"]).json()["state"], "rejected");
+    assert_eq!(shop.stock(), 10);
+}
+
+#[test]
+fn a_committed_run_is_undone_unless_a_row_changed_since() {
+    let shop = Shop::new();
+    let first = shop.sell(false);
+    let second = shop.sell(false);
+    let refused = shop.ordain(&["undo", first.run_id.as_str()]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stdout.contains("SG005") && refused.stderr.contains("1 rows have changed meanwhile"),
+        "{refused:?}"
+    );
+    let refused = shop.ordain(&["undo", first.run_id.as_str(), "--json"]);
+    assert_eq!(refused.json()["conflicts"][0]["found"]["quantity_in_stock"], 8);
+    let undone = shop.ordain(&["undo", second.run_id.as_str()]);
+    assert_eq!(
+        undone.stdout,
+        format!("run {} is undone: 2 rows are as they were before it\n", second.run_id)
+    );
+    assert_eq!(shop.ordain(&["undo", first.run_id.as_str()]).code, Some(0));
+    assert_eq!(shop.stock(), 10);
+    let kinds: Vec<Value> = {
+        let entries = shop.ordain(&["ledger", "list", "--json"]).json();
+        entries.as_array().unwrap().iter().rev().map(|entry| entry["kind"].clone()).collect()
+    };
+    assert_eq!(kinds, ["seed", "ask", "ask", "undo", "undo"]);
+}
+
+#[test]
+fn the_ledger_is_verified_and_exported() {
+    let shop = Shop::new();
+    shop.sell(false);
+    assert_eq!(shop.ordain(&["reseed", "inventory"]).stdout, "inventory: 7 rows removed, 7 loaded\n");
+    let whole = shop.ordain(&["ledger", "verify"]);
+    assert!(whole.code == Some(0) && whole.stdout.starts_with("the ledger is whole: 3 entries"), "{whole:?}");
+    let export = shop.ordain(&["ledger", "export", "--format", "jsonl"]);
+    let lines: Vec<Value> = export.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4);
+    assert_eq!(lines[1]["body"]["content"]["run"]["request"], "one Classic, please");
+    assert_eq!(lines[3]["checkpoint"]["hash"], lines[2]["hash"]);
+    shop.ordain(&["ledger", "export", "--output", "copy.jsonl"]);
+    assert_eq!(std::fs::read_to_string(shop.root.join("copy.jsonl")).unwrap().lines().count(), 4);
+    let entry = shop.ordain(&["ledger", "show", "2"]);
+    assert!(entry.stdout.contains("\"who\": \"ada\""), "{}", entry.stdout);
+    // The end of the ledger, cut off: the checkpoint outside the database tells.
+    std::fs::remove_file(shop.root.join(".ordain/store.db")).unwrap();
+    for rest in ["store.db-wal", "store.db-shm"] {
+        let _ = std::fs::remove_file(shop.root.join(".ordain").join(rest));
+    }
+    let cut = shop.ordain(&["ledger", "verify", "--json"]);
+    assert_eq!((cut.code, &cut.json()["whole"]), (Some(1), &json!(false)));
+    assert_eq!(cut.json()["findings"][0]["code"], "truncated");
+}

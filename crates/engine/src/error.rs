@@ -1,0 +1,51 @@
+//! Why a request could not be carried out at all.
+
+use ordain_cell::CellError;
+use ordain_store::StoreError;
+
+/// Why there is no record of a run. Nothing was changed in any of these cases, unless the store itself says that it
+/// does not know.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No cell could be had.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+    /// Other runs kept changing the same rows.
+    #[error("the run met changes of other runs {tries} times and was given up")]
+    Contended {
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// The same request is being carried out at this moment.
+    #[error("the same request is being carried out as run `{run}`")]
+    Running {
+        /// The run that does it.
+        run: String,
+    },
+    /// The request is longer than a request may be.
+    #[error("the request has {bytes} bytes; {bytes_max} is the limit")]
+    RequestTooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        bytes_max: usize,
+    },
+}
+
+impl EngineError {
+    /// What the reader can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Cell(error) => error.hint(),
+            Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
+            Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
+            Self::RequestTooLong { .. } => {
+                Some("say it in fewer words, or give the data as a table".to_owned())
+            }
+        }
+    }
+}

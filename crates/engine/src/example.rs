@@ -1,0 +1,117 @@
+//! Ready workspaces, and how a new one is laid out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A workspace that comes with the program.
+#[derive(Debug, Clone, Copy)]
+pub struct Example {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! files {
+    ($folder:literal, $($name:literal),+) => {
+        &[$(($name, include_str!(concat!("../../../examples/", $folder, "/", $name)))),+]
+    };
+}
+
+/// All examples.
+pub const EXAMPLES: &[Example] = &[Example {
+    name: "sunglasses",
+    about: "a shop that sells sunglasses: stock, sales and a balance",
+    files: files!(
+        "sunglasses",
+        "ordain.toml",
+        "policy.md",
+        "helpers.py",
+        "tables/inventory.json",
+        "tables/transactions.json"
+    ),
+}];
+
+const EMPTY: &[(&str, &str)] = &[
+    (
+        "ordain.toml",
+        "[workspace]\nname = \"NAME\"\n\n# A table is declared with its first rows:\n# [tables.inventory]\n# seed = \"tables/inventory.json\"\n# key = \"item_id\"\n",
+    ),
+    ("policy.md", "1. Change nothing unless the request clearly asks for it.\n"),
+];
+
+/// Why no workspace was made.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// No such example.
+    #[error("there is no example `{name}`")]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The example that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// Something is there already.
+    #[error("`{folder}` is not empty", folder = folder.display())]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The files could not be written.
+    #[error("the workspace could not be written")]
+    Io(#[from] io::Error),
+}
+
+impl InitError {
+    /// What would help.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { nearest, .. } => Some(nearest.map_or_else(
+                || {
+                    format!(
+                        "there are: {}",
+                        EXAMPLES.iter().map(|example| example.name).collect::<Vec<_>>().join(", ")
+                    )
+                },
+                |name| format!("did you mean `{name}`?"),
+            )),
+            Self::NotEmpty { .. } => Some("choose a new folder; nothing is overwritten".to_owned()),
+            Self::Io(_) => None,
+        }
+    }
+}
+
+/// Makes a workspace in a folder that is new or empty. Gives back the files that were written.
+pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitError> {
+    let files = match example {
+        None => EMPTY,
+        Some(name) => {
+            let found = EXAMPLES.iter().find(|example| example.name == name);
+            found.map(|example| example.files).ok_or_else(|| InitError::Unknown {
+                name: name.to_owned(),
+                nearest: ordain_types::nearest(name, EXAMPLES.iter().map(|example| example.name)),
+            })?
+        }
+    };
+    if folder.exists() && fs_err::read_dir(folder)?.next().is_some() {
+        return Err(InitError::NotEmpty { folder: folder.to_owned() });
+    }
+    let name = folder.file_name().map_or_else(|| "workspace".into(), |name| name.to_string_lossy());
+    // Only letters and digits go into the file as they are.
+    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let name: String = name.chars().map(plain).collect();
+    let mut written = Vec::new();
+    for (path, text) in files {
+        let target = folder.join(path);
+        if let Some(parent) = target.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?;
+        written.push(PathBuf::from(path));
+    }
+    // State holds a key and data; neither belongs in a repository.
+    fs_err::write(folder.join(".gitignore"), ".ordain/\n")?;
+    written.push(PathBuf::from(".gitignore"));
+    Ok(written)
+}

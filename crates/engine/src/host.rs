@@ -1,0 +1,57 @@
+//! The host of a plan's code: the run's open transaction.
+
+use ordain_cell::{Host, HostCall, HostError, HostFuture};
+use ordain_store::{StoreError, Transaction};
+use serde_json::Value;
+
+/// Calls of the table interface begin with this.
+const TABLE_CALL: &str = "table.";
+
+/// Answers a plan's calls from one transaction.
+pub(crate) struct TransactionHost<'a> {
+    transaction: &'a mut Transaction,
+    /// The first error that was not the plan's own. The transaction cannot be used after it.
+    failure: Option<StoreError>,
+}
+
+impl<'a> TransactionHost<'a> {
+    pub(crate) fn new(transaction: &'a mut Transaction) -> Self {
+        Self { transaction, failure: None }
+    }
+
+    /// What went wrong with the store itself, if anything did.
+    pub(crate) fn into_failure(self) -> Option<StoreError> {
+        self.failure
+    }
+
+    async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
+        let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
+            return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
+        };
+        match self.transaction.call(operation, Value::Object(call.arguments)).await {
+            Ok(value) => Ok(value),
+            Err(error) if error.is_callers() => Err(refusal(&error)),
+            Err(error) => {
+                // What the database says of itself is not for the plan to read.
+                let told = HostError::new("store_failed", "the store failed; the run will be rolled back");
+                self.failure.get_or_insert(error);
+                Err(told)
+            }
+        }
+    }
+}
+
+impl Host for TransactionHost<'_> {
+    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
+        Box::pin(self.answer(call))
+    }
+}
+
+/// An error of the plan's making, with the hint that helps to put it right.
+fn refusal(error: &StoreError) -> HostError {
+    let message = match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    };
+    HostError::new(error.code(), message)
+}

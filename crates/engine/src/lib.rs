@@ -1,0 +1,25 @@
+//! The one pipeline: a plan is verified, run in a cell inside one transaction, and recorded.
+//!
+//! The engine sees all parts and knows no transport. It is the only place where a cell meets the store: code in a
+//! cell calls its [`ordain_cell::Host`], which here is the run's open transaction, so that no cell ever holds a
+//! database handle and the store never learns Python.
+//!
+//! It begins with a [`Workspace`]: a folder with `ordain.toml`, a policy, seeds and helpers, read strictly, so that a
+//! slip of the pen is an error with a line and not a rule that silently does not hold.
+//!
+//! Invariant: a run has exactly one transaction. Its diff, its ledger entry and its state are committed together or
+//! not at all.
+
+mod ask;
+mod engine;
+mod error;
+mod example;
+mod host;
+mod outcome;
+mod workspace;
+
+pub use ask::{Ask, Mode};
+pub use engine::{Approval, Engine, EngineSettings};
+pub use error::EngineError;
+pub use example::{EXAMPLES, Example, InitError, init};
+pub use workspace::{Model, Workspace, WorkspaceError};

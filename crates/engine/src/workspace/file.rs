@@ -1,0 +1,344 @@
+//! `ordain.toml` as it is written. Every table refuses keys that it does not know.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
+use ordain_types::{ColumnType, Limits, parse_bytes, parse_duration};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use toml::Spanned;
+
+use super::error::{WorkspaceError, line_of};
+use crate::engine::Approval;
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    pub(super) workspace: WorkspaceSection,
+    pub(super) store: StoreSection,
+    #[serde(deserialize_with = "in_order")]
+    pub(super) tables: Vec<(String, TableSection)>,
+    pub(super) invariants: Vec<InvariantSection>,
+    pub(super) model: ModelSection,
+    pub(super) approval: ApprovalSection,
+    pub(super) limits: LimitsSection,
+    pub(super) python: PythonSection,
+    pub(super) sandbox: SandboxSection,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WorkspaceSection {
+    pub(super) name: Option<String>,
+    pub(super) statuses: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct StoreSection {
+    pub(super) url: Option<String>,
+    pub(super) url_line: Option<u64>,
+    pub(super) tables: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each rule that the owner may write down")]
+pub(super) struct TableSection {
+    seed: Option<String>,
+    key: Names,
+    append_only: bool,
+    read_only: bool,
+    hidden: bool,
+    hidden_columns: Vec<String>,
+    max_rows_changed: Option<u64>,
+    columns: BTreeMap<String, ColumnSection>,
+    index: Vec<Names>,
+    accept_triggers: bool,
+}
+
+/// `"name"` or `["order_id", "line"]`.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Names(Vec<String>);
+
+/// `"real"` or `{ type = "real", nullable = false }`.
+#[derive(Debug, Clone, Copy)]
+struct ColumnSection(ColumnDeclaration);
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InvariantSection {
+    name: String,
+    sql: String,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ModelSection {
+    pub(super) name: Option<String>,
+    pub(super) base_url: Option<String>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ApprovalSection {
+    pub(super) mode: Mode,
+}
+
+/// `"auto"`, `"hold"` or `"rows>N"`.
+#[derive(Debug)]
+pub(super) struct Mode(pub(super) Approval);
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct LimitsSection {
+    wall: Option<WrittenDuration>,
+    cpu: Option<WrittenDuration>,
+    memory: Option<WrittenBytes>,
+    processes: Option<u32>,
+    output: Option<WrittenBytes>,
+    artifacts: Option<u32>,
+    artifact_bytes: Option<WrittenBytes>,
+    file: Option<WrittenBytes>,
+    pub(super) rounds: Option<u32>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct PythonSection {
+    pub(super) profile: Option<ProfileName>,
+}
+
+#[derive(Debug, Clone, Copy, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ProfileName {
+    Core,
+    Data,
+    Full,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct SandboxSection {
+    pub(super) minimum: Option<LevelName>,
+}
+
+#[derive(Debug, Clone, Copy, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum LevelName {
+    Full,
+    Reduced,
+    None,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct WrittenDuration(Duration);
+
+#[derive(Debug, Clone, Copy)]
+struct WrittenBytes(u64);
+
+/// Reads the file.
+pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
+    let mut file: File = toml::from_str(text).map_err(|error| WorkspaceError::of_toml(text, &error))?;
+    // The section keeps the place; only here is the text to count lines in.
+    file.store.url_line =
+        file.store.url_line.map(|at| line_of(text, usize::try_from(at).unwrap_or(usize::MAX)));
+    Ok(file)
+}
+
+impl TableSection {
+    pub(super) fn declaration(self, root: &Path, name: String) -> TableDeclaration {
+        TableDeclaration {
+            name,
+            seed: self.seed.map(|seed| root.join(seed)),
+            key: self.key.0,
+            columns: self.columns.into_iter().map(|(name, column)| (name, column.0)).collect(),
+            indexes: self.index.into_iter().map(|names| names.0).collect(),
+            append_only: self.append_only,
+            read_only: self.read_only,
+            hidden: self.hidden,
+            hidden_columns: self.hidden_columns,
+            max_rows_changed: self.max_rows_changed,
+            accept_triggers: self.accept_triggers,
+        }
+    }
+}
+
+impl InvariantSection {
+    pub(super) fn invariant(self) -> Invariant {
+        Invariant { name: self.name, sql: self.sql }
+    }
+}
+
+impl LimitsSection {
+    pub(super) fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        let bytes = |written: Option<WrittenBytes>, usual: u64| written.map_or(usual, |written| written.0);
+        Limits {
+            wall: self.wall.map_or(usual.wall, |wall| wall.0),
+            cpu: self.cpu.map(|cpu| cpu.0).or(usual.cpu),
+            memory_bytes: bytes(self.memory, usual.memory_bytes),
+            work_bytes: usual.work_bytes,
+            processes: self.processes.unwrap_or(usual.processes),
+            output_bytes: bytes(self.output, usual.output_bytes),
+            artifact_bytes: bytes(self.artifact_bytes, usual.artifact_bytes),
+            artifacts: self.artifacts.unwrap_or(usual.artifacts),
+            file_bytes: bytes(self.file, usual.file_bytes),
+        }
+    }
+}
+
+impl ProfileName {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Data => "data",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl LevelName {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Reduced => "reduced",
+            Self::None => "none",
+        }
+    }
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Self(Approval::Auto)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoreSection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            url: Option<Spanned<String>>,
+            tables: Option<Vec<String>>,
+        }
+        let written = Written::deserialize(deserializer)?;
+        let url_line = written.url.as_ref().map(|url| url.span().start as u64);
+        Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables: written.tables })
+    }
+}
+
+impl<'de> Deserialize<'de> for Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let rows = |text: &str| text.strip_prefix("rows>").and_then(|number| number.trim().parse().ok());
+        match text.as_str() {
+            "auto" => Ok(Self(Approval::Auto)),
+            "hold" => Ok(Self(Approval::Hold)),
+            other => rows(other).map(|most| Self(Approval::AboveRows(most))).ok_or_else(|| {
+                D::Error::custom(format_args!(
+                    "`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\""
+                ))
+            }),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NamesVisitor;
+        impl<'de> Visitor<'de> for NamesVisitor {
+            type Value = Names;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a column's name or a list of them")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Names, E> {
+                Ok(Names(vec![name.to_owned()]))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Names, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = list.next_element()? {
+                    names.push(name);
+                }
+                Ok(Names(names))
+            }
+        }
+        deserializer.deserialize_any(NamesVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for ColumnSection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            #[serde(rename = "type")]
+            column_type: ColumnType,
+            #[serde(default = "yes")]
+            nullable: bool,
+        }
+        struct ColumnVisitor;
+        impl<'de> Visitor<'de> for ColumnVisitor {
+            type Value = ColumnSection;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a type such as \"real\", or { type = \"real\", nullable = false }")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<ColumnSection, E> {
+                let column_type = ColumnType::deserialize(serde::de::value::StrDeserializer::new(name))?;
+                Ok(ColumnSection(ColumnDeclaration { column_type, nullable: true }))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ColumnSection, A::Error> {
+                let written = Written::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                let Written { column_type, nullable } = written;
+                Ok(ColumnSection(ColumnDeclaration { column_type, nullable }))
+            }
+        }
+        deserializer.deserialize_any(ColumnVisitor)
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl<'de> Deserialize<'de> for WrittenDuration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse_duration(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse_bytes(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// Tables in the order in which they are written: that is the order in which people and models see them.
+fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, TableSection)>, D::Error> {
+    struct TablesVisitor;
+    impl<'de> Visitor<'de> for TablesVisitor {
+        type Value = Vec<(String, TableSection)>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("tables, as `[tables.NAME]`")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut tables = Vec::new();
+            while let Some(table) = map.next_entry()? {
+                tables.push(table);
+            }
+            Ok(tables)
+        }
+    }
+    deserializer.deserialize_map(TablesVisitor)
+}

@@ -1,0 +1,162 @@
+//! What becomes of a plan: committed, answered, held, refused, rolled back, failed.
+
+use ordain_engine::{Approval, EngineSettings, Mode};
+use ordain_types::RunState;
+
+use crate::world::{BUY, ask, inventory, on_both, world, world_with};
+
+on_both! {
+async fn a_purchase_of_two_items_changes_stock_and_adds_two_transactions(database: Database) {
+    let world = world(database).await;
+    let record = world.ask(BUY).await;
+    assert_eq!(record.state, RunState::Committed, "{record:?}");
+    assert_eq!(record.status.as_deref(), Some("success"));
+    let changed = &record.diff.tables["inventory"].changed;
+    let stock: Vec<_> = changed.iter().map(|row| (value(&row.before, "quantity_in_stock"), value(&row.after, "quantity_in_stock"))).collect();
+    assert_eq!(stock.len(), 2);
+    assert!(stock.contains(&(10.into(), 7.into())) && stock.contains(&(23.into(), 22.into())), "{stock:?}");
+    let added = &record.diff.tables["transactions"].added;
+    let amounts: Vec<_> = added.iter().map(|row| value(row, "transaction_amount").as_f64().unwrap()).collect();
+    let balances: Vec<_> = added.iter().map(|row| value(row, "balance_after_transaction").as_f64().unwrap()).collect();
+    assert_eq!((amounts, balances), (vec![180.0, 80.0], vec![680.0, 760.0]));
+    assert!(record.invariants.iter().all(|invariant| invariant.holds));
+    assert_eq!(world.stock("Classic").await, 7);
+    world.executor.close().await;
+}
+
+async fn asking_for_more_than_the_stock_changes_nothing_and_says_so(database: Database) {
+    let world = world(database).await;
+    let record = world.ask(&BUY.replace("(\"Classic\", 3)", "(\"Classic\", 30)")).await;
+    assert_eq!((record.state, record.status.as_deref()), (RunState::Answered, Some("insufficient_stock")));
+    assert!(record.diff.is_empty());
+    assert_eq!(world.stock("Aviator").await, 23);
+    world.executor.close().await;
+}
+
+async fn a_plan_that_says_success_and_breaks_an_invariant_is_rolled_back(database: Database) {
+    let world = world(database).await;
+    let code = "inventory_tbl.update({'quantity_in_stock': -1}, Query().name == 'Classic')\n\
+                answer_text = 'Sold.'\nSTATUS = 'success'\n";
+    let record = world.ask(code).await;
+    assert_eq!(record.state, RunState::RolledBack);
+    assert_eq!(record.error.as_ref().unwrap().code, "invariant-broken");
+    assert!(record.invariants.iter().any(|invariant| !invariant.holds && !invariant.rows.is_empty()));
+    assert_eq!(world.stock("Classic").await, 10);
+    world.executor.close().await;
+}
+
+async fn a_dry_run_shows_the_diff_and_changes_nothing(database: Database) {
+    let world = world(database).await;
+    let record = world.ask_as(BUY, Mode::DryRun).await;
+    assert_eq!(record.state, RunState::RolledBack);
+    assert_eq!(record.diff.rows(), 4);
+    assert!(record.error.is_none());
+    assert_eq!(world.stock("Classic").await, 10);
+    world.executor.close().await;
+}
+
+async fn a_held_change_waits_and_is_applied_as_it_was_shown(database: Database) {
+    let world = world(database).await;
+    let held = world.ask_as(BUY, Mode::Hold).await;
+    assert_eq!(held.state, RunState::Held);
+    assert_eq!(world.stock("Classic").await, 10);
+    let note = ordain_store::EntryNote::by("test", "test");
+    let approved = world.engine.store().approve(held.run_id.as_str(), note).await.unwrap();
+    assert_eq!(approved.state, RunState::Committed);
+    assert_eq!(world.stock("Classic").await, 7);
+    world.executor.close().await;
+}
+
+async fn a_workspace_can_hold_changes_above_a_number_of_rows(database: Database) {
+    let settings = EngineSettings { approval: Approval::AboveRows(3), ..EngineSettings::default() };
+    let world = world_with(database, &inventory(), settings).await;
+    assert_eq!(world.ask(BUY).await.state, RunState::Held);
+    let small = "inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\nanswer_text = 'Done.'\nSTATUS = 'success'\n";
+    assert_eq!(world.ask(small).await.state, RunState::Committed);
+    world.executor.close().await;
+}
+
+async fn undo_restores_every_row_and_is_in_the_ledger(database: Database) {
+    let world = world(database).await;
+    let before = (world.rows("inventory").await, world.rows("transactions").await);
+    let record = world.ask(BUY).await;
+    let store = world.engine.store();
+    store.undo(record.run_id.as_str(), ordain_store::EntryNote::by("test", "test")).await.unwrap();
+    assert_eq!((world.rows("inventory").await, world.rows("transactions").await), before);
+    let entries = store.entries_of_run(&record.run_id).await.unwrap();
+    let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
+    assert_eq!(kinds, ["ask", "undo"]);
+    assert!(store.verify_ledger().await.unwrap().findings.is_empty());
+    world.executor.close().await;
+}
+
+async fn a_refused_plan_never_reaches_a_cell_and_is_recorded(database: Database) {
+    let world = world(database).await;
+    let record = world.ask("import socket\nanswer_text = 'x'\nSTATUS = 'success'\n").await;
+    assert_eq!(record.state, RunState::Rejected);
+    assert_eq!(record.error.as_ref().unwrap().code, "blocked-import");
+    assert!(!record.verdict.accepted && !record.verdict.findings.is_empty());
+    assert!(world.executor.zygote_process(ordain_cell::profile::Profile::Core).await.is_none());
+    let kept = world.engine.store().run(record.run_id.as_str()).await.unwrap();
+    assert_eq!(kept.state, RunState::Rejected);
+    world.executor.close().await;
+}
+
+async fn a_plan_that_raises_is_rolled_back_with_its_line(database: Database) {
+    let world = world(database).await;
+    let code = "inventory_tbl.update({'price': 1})\nanswer_text = 'x'\nSTATUS = 'success'\nx = 1 / len([])\n";
+    let record = world.ask(code).await;
+    assert_eq!(record.state, RunState::Failed);
+    let error = record.outcome.error.unwrap();
+    assert_eq!((error["type"].as_str(), error["line"].as_u64()), (Some("ZeroDivisionError"), Some(4)));
+    assert_eq!(world.rows("inventory").await[0]["price"], 80);
+    world.executor.close().await;
+}
+
+async fn what_a_plan_declares_must_be_what_it_does(database: Database) {
+    let world = world(database).await;
+    let change = "inventory_tbl.update({'price': 1}, Query().name == chosen)\n";
+    for (code, expected) in [
+        (format!("chosen = 'Classic'\nACTION = ['read'][0]\n{change}answer_text = 'x'\nSTATUS = 'success'\n"), "declared-read-but-writes"),
+        (format!("chosen = 'Classic'\n{change}answer_text = 'x'\nSTATUS = 'no_match'\n"), "changes-without-success"),
+        (format!("chosen = 'Nobody'\nACTION = 'mutate'\n{change}answer_text = 'x'\nSTATUS = 'success'\n"), "promised-change-missing"),
+    ] {
+        let record = world.ask(&code).await;
+        let error = record.error.unwrap_or_else(|| panic!("{expected} was not seen"));
+        assert_eq!(error.code, expected);
+        assert_ne!(record.state, RunState::Committed);
+    }
+    assert_eq!(world.rows("inventory").await[2]["price"], 60);
+    world.executor.close().await;
+}
+
+async fn patching_the_table_interface_hides_nothing_from_the_host(database: Database) {
+    let world = world(database).await;
+    let code = "import ordain\n\
+                table = type(inventory_tbl)\n\
+                table.update = lambda self, *rest: ordain.call('table.update', table='inventory', all=True, set={'price': 5})\n\
+                inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\n\
+                answer_text = 'Done.'\nSTATUS = 'success'\n";
+    let verdict_free = ask(code, Mode::Commit);
+    let record = world.engine.ask(verdict_free).await.unwrap();
+    if record.state == RunState::Committed {
+        assert_eq!(record.diff.tables["inventory"].changed.len(), 3, "every true write is in the diff");
+    }
+    world.executor.close().await;
+}
+
+async fn the_same_key_gives_the_first_outcome_again(database: Database) {
+    let world = world(database).await;
+    let mut first = ask(BUY, Mode::Commit);
+    first.idempotency_key = Some("order-1".to_owned());
+    let one = world.engine.ask(first.clone()).await.unwrap();
+    let two = world.engine.ask(first).await.unwrap();
+    assert_eq!(one.run_id, two.run_id);
+    assert_eq!(world.stock("Classic").await, 7);
+    world.executor.close().await;
+}
+}
+
+fn value(row: &ordain_types::Row, column: &str) -> serde_json::Value {
+    serde_json::to_value(row).unwrap()[column].clone()
+}

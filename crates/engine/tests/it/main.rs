@@ -1,0 +1,8 @@
+//! The behaviour of `ordain-engine` with a real store and real cells.
+
+mod asks;
+mod concurrency;
+mod crash;
+mod tinydb;
+mod workspaces;
+mod world;

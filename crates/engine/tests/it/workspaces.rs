@@ -1,0 +1,165 @@
+//! Workspaces: read strictly, with errors that name the line and the nearest right name.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ordain_engine::{Approval, EXAMPLES, InitError, Workspace, WorkspaceError, init};
+use ordain_store::Database;
+use ordain_types::ColumnType;
+use tempfile::TempDir;
+
+fn load(toml: &str) -> Result<Workspace, WorkspaceError> {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("ordain.toml"), toml).unwrap();
+    Workspace::load(folder.path())
+}
+
+#[test]
+fn every_documented_key_is_read() {
+    let workspace = load(
+        r#"
+        [workspace]
+        name = "shop"
+        statuses = ["backordered"]
+        [store]
+        url = "postgres://ada:hush@localhost/shop"
+        tables = ["orders"]
+        [tables.zebra]
+        seed = "tables/zebra.json"
+        key = "id"
+        append_only = true
+        [tables.apple]
+        key = ["order_id", "line"]
+        read_only = true
+        hidden_columns = ["email"]
+        max_rows_changed = 50
+        index = ["name", ["colour", "size"]]
+        accept_triggers = true
+        columns.price = "real"
+        columns.when = { type = "timestamp", nullable = false }
+        [[invariants]]
+        name = "one"
+        sql = "SELECT 1 WHERE 1 = 0"
+        [model]
+        name = "rules"
+        [approval]
+        mode = "rows>10"
+        [limits]
+        wall = "5s"
+        memory = "256MiB"
+        output = "1MiB"
+        file = "2MiB"
+        rounds = 2
+        [python]
+        profile = "data"
+        [sandbox]
+        minimum = "reduced"
+        "#,
+    )
+    .unwrap();
+    assert_eq!((workspace.name.as_str(), &workspace.statuses[0]), ("shop", &"backordered".to_owned()));
+    assert_eq!(workspace.tables[0].name, "zebra", "tables stay in the order in which they are written");
+    assert_eq!(workspace.tables[0].seed.as_deref(), Some(workspace.root.join("tables/zebra.json").as_path()));
+    let apple = &workspace.tables[1];
+    assert_eq!(apple.key, ["order_id", "line"]);
+    assert_eq!(apple.indexes, [vec!["name"], vec!["colour", "size"]]);
+    assert_eq!(apple.columns["price"].column_type, ColumnType::Real);
+    assert!(!apple.columns["when"].nullable && apple.columns["price"].nullable);
+    assert_eq!((apple.max_rows_changed, apple.accept_triggers), (Some(50), true));
+    assert_eq!(workspace.approval, Approval::AboveRows(10));
+    assert_eq!((workspace.limits.wall, workspace.rounds), (Duration::from_secs(5), 2));
+    assert_eq!(
+        (workspace.profile.as_str(), workspace.minimum_isolation.as_deref()),
+        ("data", Some("reduced"))
+    );
+    let Database::Postgres { only, .. } = &workspace.database else { panic!() };
+    assert_eq!(only.as_deref(), Some(["orders".to_owned()].as_slice()));
+    assert!(!format!("{workspace:?}").contains("hush"), "a password is never printed");
+}
+
+#[test]
+fn an_empty_file_is_a_workspace_with_the_usual_settings() {
+    let workspace = load("").unwrap();
+    assert_eq!((workspace.approval, workspace.rounds), (Approval::Auto, 3));
+    assert!(matches!(&workspace.database, Database::Sqlite { path } if path.ends_with(".ordain/store.db")));
+    assert_eq!(workspace.model.name, "auto");
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line_and_the_nearest_name() {
+    for (toml, line, says, hint) in [
+        ("[stroe]\nurl = \"sqlite\"", 1, "unknown key `stroe`", "`store`"),
+        ("[store]\n\nurll = \"sqlite\"", 3, "unknown key `urll`", "`url`"),
+        ("[tables.a]\nseed = \"x\"\nappendonly = true", 3, "unknown key `appendonly`", "`append_only`"),
+        ("[tables.a.columns]\nx = \"reel\"", 2, "unknown value `reel`", "`real`"),
+        (
+            "[tables.a.columns]\nx = { type = \"real\", nulable = true }",
+            2,
+            "unknown key `nulable`",
+            "`nullable`",
+        ),
+        ("[python]\nprofile = \"dato\"", 2, "unknown value `dato`", "`data`"),
+    ] {
+        let error = load(toml).unwrap_err();
+        assert_eq!(error.line, Some(line), "{toml}: {error}");
+        assert!(error.to_string().contains(says), "{toml}: {error}");
+        assert!(error.hint.as_deref().is_some_and(|given| given.contains(hint)), "{toml}: {:?}", error.hint);
+    }
+    for (toml, line, says) in [
+        ("[workspace\n", 1, "ordain.toml:1"),
+        ("[approval]\nmode = \"sometimes\"", 2, "is not a mode"),
+        ("[limits]\nwall = \"soon\"", 2, "is not a duration"),
+        ("[limits]\nmemory = 5", 2, "expected a string"),
+        ("[tables.a]\nkey = 3", 2, "a column's name or a list"),
+        ("[[invariants]]\nname = \"x\"", 1, "missing field `sql`"),
+        ("[store]\nurl = \"mysql://x\"", 2, "not understood"),
+        ("[store]\nurl = \"env:ORDAIN_TEST_NOT_SET\"", 2, "is not set"),
+        ("[workspace]\nname = \"a\"\nname = \"b\"", 3, "duplicate key"),
+    ] {
+        let error = load(toml).unwrap_err();
+        assert_eq!(error.line, Some(line), "{toml}: {error}");
+        assert!(error.to_string().contains(says), "{toml}: {error}");
+    }
+    let twice =
+        "[[invariants]]\nname = \"x\"\nsql = \"SELECT 1\"\n[[invariants]]\nname = \"x\"\nsql = \"SELECT 2\"";
+    let error = load(twice).unwrap_err();
+    assert!(error.to_string().contains("two invariants"), "{error}");
+}
+
+#[test]
+fn a_workspace_is_found_from_any_folder_within_it() {
+    let folder = TempDir::new().unwrap();
+    init(&folder.path().join("shop"), Some("sunglasses")).unwrap();
+    let found = Workspace::find(&folder.path().join("shop/tables")).unwrap();
+    assert_eq!(found, folder.path().join("shop"));
+    let error = Workspace::find(Path::new("/")).unwrap_err();
+    assert!(error.hint.unwrap().contains("ordain init"));
+}
+
+#[test]
+fn nothing_is_overwritten_by_a_new_workspace() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("precious.txt"), "x").unwrap();
+    let error = init(folder.path(), None).unwrap_err();
+    assert!(matches!(error, InitError::NotEmpty { .. }), "{error}");
+    let error = init(&folder.path().join("new"), Some("sunglases")).unwrap_err();
+    assert_eq!(error.hint().as_deref(), Some("did you mean `sunglasses`?"));
+    init(&folder.path().join("it's \"new\""), None).unwrap();
+    assert_eq!(Workspace::load(&folder.path().join("it's \"new\"")).unwrap().name, "it-s--new-");
+}
+
+#[tokio::test]
+async fn every_example_opens_with_its_seeds_and_keeps_its_invariants() {
+    for example in EXAMPLES {
+        let folder = TempDir::new().unwrap();
+        let root = folder.path().join(example.name);
+        init(&root, Some(example.name)).unwrap();
+        let workspace = Workspace::load(&root).unwrap();
+        assert_eq!(workspace.name, example.name);
+        assert!(!workspace.policy.is_empty());
+        let store = workspace.open_store().await.unwrap();
+        let tables = store.tables().await.unwrap();
+        assert!(tables.iter().all(|info| info.rows > 0 && !info.table.key.is_empty()), "{tables:?}");
+        assert!(store.verify_ledger().await.unwrap().is_whole());
+    }
+}

@@ -1,0 +1,99 @@
+//! Ordain's own tables: `ordain_…` on SQLite, the schema `ordain` on PostgreSQL.
+
+use crate::error::StoreError;
+use crate::session::{Intent, Pool, Session};
+use crate::sql::Dialect;
+
+/// The format of these tables. A store that was written by a later format is not touched.
+const FORMAT: i64 = 1;
+
+/// The SQL name of one of Ordain's own tables.
+pub(crate) fn own(dialect: Dialect, table: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("ordain_{table}"),
+        Dialect::Postgres => format!("ordain.{table}"),
+    }
+}
+
+/// Makes the tables when they are missing.
+pub(crate) async fn prepare(pool: &Pool) -> Result<(), StoreError> {
+    let mut session = pool.session().await?;
+    if format(&mut session).await? == Some(FORMAT) {
+        return Ok(());
+    }
+    drop(session);
+    let mut session = pool.begin(Intent::Write).await?;
+    match format(&mut session).await? {
+        // Another process was faster.
+        Some(FORMAT) => session.roll_back().await,
+        Some(other) => Err(StoreError::Declaration {
+            what: "the store".to_owned(),
+            message: format!("it has format {other}, and this version knows {FORMAT}"),
+            hint: Some("use the version of Ordain that wrote it, or a later one".to_owned()),
+        }),
+        None => {
+            let script = definition(session.dialect());
+            session.script(script).await?;
+            session.commit().await
+        }
+    }
+}
+
+async fn format(session: &mut Session) -> Result<Option<i64>, StoreError> {
+    let exists = match session.dialect() {
+        Dialect::Sqlite => "SELECT 1 FROM sqlite_schema WHERE name = 'ordain_meta'",
+        Dialect::Postgres => {
+            "SELECT '1' FROM pg_catalog.pg_tables WHERE schemaname = 'ordain' AND tablename = 'meta'"
+        }
+    };
+    let exists = session.sql(exists);
+    if session.read(exists).await?.is_empty() {
+        return Ok(None);
+    }
+    let meta = own(session.dialect(), "meta");
+    let sql = session.sql(&format!("SELECT value FROM {meta} WHERE name = 'format'"));
+    let rows = session.read(sql).await?;
+    Ok(rows.first().and_then(|row| row[0].as_integer()))
+}
+
+fn definition(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let name = |table| own(dialect, table);
+    let [meta, tables, runs, entries, claims] =
+        [name("meta"), name("tables"), name("runs"), name("entries"), name("claims")];
+    let opening = match dialect {
+        Dialect::Sqlite => "",
+        Dialect::Postgres => "CREATE SCHEMA IF NOT EXISTS ordain;",
+    };
+    let guard = match dialect {
+        Dialect::Sqlite => {
+            "CREATE TRIGGER ordain_entries_stay BEFORE DELETE ON ordain_entries
+               BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+             CREATE TRIGGER ordain_entries_keep BEFORE UPDATE ON ordain_entries
+               BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
+        }
+        Dialect::Postgres => {
+            "CREATE FUNCTION ordain.refuse() RETURNS trigger LANGUAGE plpgsql AS
+               $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$;
+             CREATE TRIGGER entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON ordain.entries
+               FOR EACH STATEMENT EXECUTE FUNCTION ordain.refuse();"
+        }
+    };
+    format!(
+        "{opening}
+         CREATE TABLE {meta} (name TEXT PRIMARY KEY, value TEXT NOT NULL) {strict};
+         CREATE TABLE {tables} (name TEXT PRIMARY KEY, definition TEXT NOT NULL) {strict};
+         CREATE TABLE {runs} (run_id TEXT PRIMARY KEY, state TEXT NOT NULL, kind TEXT NOT NULL,
+           started_at TEXT NOT NULL, record TEXT NOT NULL, changes TEXT) {strict};
+         CREATE TABLE {entries} (seq {integer} PRIMARY KEY, run_id TEXT, kind TEXT NOT NULL, at TEXT NOT NULL,
+           body TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL, signature TEXT NOT NULL) {strict};
+         CREATE INDEX ordain_entries_of_run ON {entries} (run_id);
+         CREATE TABLE {claims} (claim TEXT PRIMARY KEY, run_id TEXT NOT NULL, lease_until_ms {integer} NOT NULL,
+           finished {integer} NOT NULL) {strict};
+         {guard}
+         INSERT INTO {meta} (name, value) VALUES ('format', '{FORMAT}');"
+    )
+}

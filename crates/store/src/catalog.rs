@@ -1,0 +1,195 @@
+//! All tables of a workspace, as the database holds them.
+
+mod introspect;
+mod keep;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ordain_types::Schema;
+
+pub(crate) use introspect::introspect;
+pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, load, remove_rows};
+
+use crate::error::StoreError;
+use crate::options::{Invariant, TableDeclaration};
+use crate::query::tokens::{self, Token};
+use crate::relation::{ABSENT, Kind, Relation, shortened};
+use crate::session::PlanAccess;
+
+/// The tables that plans may see.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    relations: Vec<Arc<Relation>>,
+    places: HashMap<String, usize>,
+    plan_access: Arc<PlanAccess>,
+}
+
+impl Catalog {
+    pub(crate) fn new(relations: Vec<Relation>) -> Self {
+        let relations: Vec<Arc<Relation>> = relations.into_iter().map(Arc::new).collect();
+        let places = relations
+            .iter()
+            .enumerate()
+            .map(|(place, relation)| (relation.table.name.clone(), place))
+            .collect();
+        let tables = relations.iter().map(|relation| &relation.table).filter(|table| !table.hidden);
+        let plan_access = Arc::new(PlanAccess::new(tables, &[ABSENT]));
+        Self { relations, places, plan_access }
+    }
+
+    /// The place of a table, by which changes refer to it.
+    pub(crate) fn place(&self, table: &str) -> Result<usize, StoreError> {
+        self.places.get(table).copied().ok_or_else(|| self.unknown(table))
+    }
+
+    /// The place of a table that plans may see.
+    pub(crate) fn visible_place(&self, table: &str) -> Result<usize, StoreError> {
+        let place = self.place(table)?;
+        if self.at(place).table.hidden { Err(self.unknown(table)) } else { Ok(place) }
+    }
+
+    fn unknown(&self, table: &str) -> StoreError {
+        let known = self.relations().filter(|relation| !relation.table.hidden);
+        let nearest = ordain_types::nearest(table, known.map(|relation| relation.table.name.as_str()));
+        StoreError::UnknownTable { table: shortened(table), nearest: nearest.map(str::to_owned) }
+    }
+
+    pub(crate) fn at(&self, place: usize) -> &Arc<Relation> {
+        &self.relations[place]
+    }
+
+    pub(crate) fn relations(&self) -> impl Iterator<Item = &Relation> {
+        self.relations.iter().map(Arc::as_ref)
+    }
+
+    pub(crate) fn plan_access(&self) -> &Arc<PlanAccess> {
+        &self.plan_access
+    }
+
+    pub(crate) fn schema(&self) -> Schema {
+        Schema { tables: self.relations.iter().map(|relation| relation.table.clone()).collect() }
+    }
+}
+
+/// Applies what may change from one opening to the next: rules, hidden columns and limits.
+pub(crate) fn apply_rules(relation: &mut Relation, declaration: &TableDeclaration) -> Result<(), StoreError> {
+    let wrong = |message: String, hint: Option<String>| StoreError::Declaration {
+        what: format!("table `{}`", declaration.name),
+        message,
+        hint,
+    };
+    for name in declaration.hidden_columns.iter().chain(declaration.indexes.iter().flatten()) {
+        if relation.table.column(name).is_none() {
+            let names = relation.table.columns.iter().map(|column| column.name.as_str());
+            let hint = ordain_types::nearest(name, names).map(|nearest| format!("did you mean `{nearest}`?"));
+            return Err(wrong(format!("it has no column `{name}`"), hint));
+        }
+    }
+    for column in &mut relation.table.columns {
+        column.hidden = declaration.hidden_columns.contains(&column.name);
+        if column.hidden && declaration.key.contains(&column.name) {
+            let hint = Some("plans name rows by their key".to_owned());
+            return Err(wrong(format!("the key column `{}` cannot be hidden", column.name), hint));
+        }
+    }
+    relation.table.append_only = declaration.append_only;
+    relation.table.hidden = declaration.hidden;
+    relation.table.read_only = declaration.read_only || relation.table.read_only;
+    relation.max_rows_changed = declaration.max_rows_changed;
+    Ok(())
+}
+
+/// Whether a kept table still is what the workspace declares.
+pub(crate) fn check_unchanged(relation: &Relation, declaration: &TableDeclaration) -> Result<(), StoreError> {
+    let changed = |message: String| StoreError::Declaration {
+        what: format!("table `{}`", declaration.name),
+        message,
+        hint: Some("`ordain reseed` makes the table anew from its seed".to_owned()),
+    };
+    if relation.table.key != declaration.key {
+        return Err(changed("its key is no longer what it was when the table was made".to_owned()));
+    }
+    for (name, declared) in &declaration.columns {
+        match relation.table.column(name) {
+            Some(column) if column.column_type == declared.column_type => {}
+            Some(_) => {
+                return Err(changed(format!(
+                    "column `{name}` has another type than when the table was made"
+                )));
+            }
+            None => return Err(changed(format!("column `{name}` was declared after the table was made"))),
+        }
+    }
+    Ok(())
+}
+
+/// Column lists that get an index: declared ones, columns that look like what rows are asked for by, and numbers that
+/// an invariant compares, which would otherwise cost every commit a scan.
+pub(crate) fn wanted_indexes(
+    relation: &Relation,
+    declaration: &TableDeclaration,
+    invariants: &[Invariant],
+) -> Vec<Vec<String>> {
+    const AUTOMATIC_MAX: usize = 8;
+    let mut wanted = declaration.indexes.clone();
+    let telling = relation.table.columns.iter().enumerate().filter(|(position, column)| {
+        let kind = relation.storage[*position].kind;
+        matches!(kind, Kind::Text | Kind::Integer) && names_rows(&column.name)
+    });
+    wanted.extend(telling.map(|(_, column)| vec![column.name.clone()]).take(AUTOMATIC_MAX));
+    let compared = invariants.iter().flat_map(|invariant| compared_numbers(relation, &invariant.sql));
+    wanted.extend(compared.map(|column| vec![column]).take(AUTOMATIC_MAX));
+    let mut seen = HashSet::new();
+    wanted.retain(|columns| {
+        !columns.is_empty() && *columns != relation.table.key && seen.insert(columns.clone())
+    });
+    wanted
+}
+
+/// The columns with numbers that a query on this table compares with something, as in `quantity < 0`.
+fn compared_numbers(relation: &Relation, sql: &str) -> Vec<String> {
+    let Ok(tokens) = tokens::tokens(sql) else { return Vec::new() };
+    let names = |token: &Token, name: &str| match token {
+        Token::Word(word) => word.eq_ignore_ascii_case(name),
+        Token::Quoted(quoted) => quoted == name,
+        _ => false,
+    };
+    if !tokens.list.iter().any(|token| names(token, &relation.table.name)) {
+        return Vec::new();
+    }
+    let is_compared = |name: &str| {
+        tokens
+            .list
+            .windows(2)
+            .any(|pair| names(&pair[0], name) && matches!(pair[1], Token::Symbol("<" | ">" | "=")))
+    };
+    let numbers = std::iter::zip(&relation.table.columns, &relation.storage)
+        .filter(|(_, storage)| matches!(storage.kind, Kind::Integer | Kind::Double));
+    numbers.map(|(column, _)| column.name.clone()).filter(|name| is_compared(name)).collect()
+}
+
+/// Whether a column's name says that rows are looked up by it: `name`, `customer_id`, `postal_code`.
+fn names_rows(column: &str) -> bool {
+    const TELLING: [&str; 10] =
+        ["id", "name", "code", "sku", "email", "key", "slug", "number", "barcode", "username"];
+    let lower = column.to_lowercase();
+    TELLING.iter().any(|word| {
+        lower == *word || lower.strip_suffix(word).is_some_and(|start| start.ends_with(['_', '-', ' ', '.']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_names_rows_is_recognised_by_whole_words() {
+        for right in ["name", "item_id", "Customer Name", "SKU", "order_number"] {
+            assert!(names_rows(right), "{right}");
+        }
+        for wrong in ["price", "paid", "surname_length", "valid", "description"] {
+            assert!(!names_rows(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The before and after images of every row that a transaction touched.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ordain_types::{Diff, Row, RowChange, TableDiff};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::catalog::Catalog;
+use crate::error::StoreError;
+use crate::relation::{Image, Relation};
+use crate::value;
+
+/// What happened so far, one change a row however often it was written.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    rows: BTreeMap<(usize, i64), Touched>,
+    /// Where rows that were written lie now, for tables whose ids are places: the new place and the id.
+    moved: HashMap<(usize, i64), i64>,
+    /// How many rows of each table were touched.
+    counts: HashMap<usize, u64>,
+    bytes: u64,
+    /// Counts the writes, so that a scan can leave out rows that came after it began.
+    writes: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Touched {
+    before: Option<Image>,
+    after: Option<Image>,
+    /// The write that made the row, if this transaction did.
+    born: Option<u64>,
+    /// Where it lies now, for tables whose ids are places.
+    place: i64,
+}
+
+/// The changes of one run in the form that is kept: all columns, hidden ones too, and the rows' ids.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct ChangeSet {
+    pub(crate) tables: BTreeMap<String, Vec<KeptChange>>,
+}
+
+/// One row of a [`ChangeSet`]. A field that the row lacks is left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct KeptChange {
+    pub(crate) doc_id: i64,
+    pub(crate) before: Option<Row>,
+    pub(crate) after: Option<Row>,
+}
+
+impl Changes {
+    /// How many rows of one table were touched.
+    pub(crate) fn rows_of(&self, table: usize) -> u64 {
+        self.counts.get(&table).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// Notes one write. Both images have the row's id; `place` is where the row lies now.
+    pub(crate) fn note(
+        &mut self,
+        table: usize,
+        before: Option<Image>,
+        after: Option<Image>,
+        place: Option<i64>,
+    ) {
+        self.writes += 1;
+        let Some(doc_id) = before.as_ref().or(after.as_ref()).map(|image| image.doc_id) else { return };
+        let born = before.is_none().then_some(self.writes);
+        let known = self.rows.remove(&(table, doc_id));
+        let (first, born) = match known {
+            Some(known) => {
+                *self.counts.entry(table).or_default() -= 1;
+                self.bytes -= weight(known.before.as_ref()) + weight(known.after.as_ref());
+                (known.before, known.born.filter(|_| born.is_none()).or(born))
+            }
+            None => (before, born),
+        };
+        if let Some(place) = place
+            && place != doc_id
+        {
+            self.moved.insert((table, place), doc_id);
+        }
+        if first == after && born.is_none() {
+            return;
+        }
+        if first.is_none() && after.is_none() {
+            return;
+        }
+        self.bytes += weight(first.as_ref()) + weight(after.as_ref());
+        *self.counts.entry(table).or_default() += 1;
+        let touched = Touched { before: first, after, born, place: place.unwrap_or(doc_id) };
+        self.rows.insert((table, doc_id), touched);
+    }
+
+    /// The id of the row that lies at a place.
+    pub(crate) fn id_of_place(&self, table: usize, place: i64) -> i64 {
+        self.moved.get(&(table, place)).copied().unwrap_or(place)
+    }
+
+    /// Where the row with an id lies.
+    pub(crate) fn place_of_id(&self, table: usize, doc_id: i64) -> i64 {
+        self.rows.get(&(table, doc_id)).map_or(doc_id, |touched| touched.place)
+    }
+
+    /// The last known image of a touched row, even if it is gone.
+    pub(crate) fn last_image(&self, table: usize, doc_id: i64) -> Option<&Image> {
+        let touched = self.rows.get(&(table, doc_id))?;
+        touched.after.as_ref().or(touched.before.as_ref())
+    }
+
+    /// Whether a row came after a scan began.
+    pub(crate) fn is_younger(&self, table: usize, doc_id: i64, as_of: u64) -> bool {
+        self.rows.get(&(table, doc_id)).and_then(|touched| touched.born).is_some_and(|born| born > as_of)
+    }
+
+    /// The tables that were touched, with what happened to each row.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = (usize, Option<&Image>, Option<&Image>)> {
+        self.rows.iter().filter_map(|((table, _), touched)| {
+            (touched.before != touched.after).then_some((
+                *table,
+                touched.before.as_ref(),
+                touched.after.as_ref(),
+            ))
+        })
+    }
+
+    /// What people and plans are shown.
+    pub(crate) fn diff(&self, catalog: &Catalog) -> Diff {
+        let mut diff = Diff::default();
+        for (table, before, after) in self.touched() {
+            let relation = catalog.at(table);
+            let part = diff.tables.entry(relation.table.name.clone()).or_default();
+            add_to(part, relation, before, after);
+        }
+        diff
+    }
+
+    /// What is kept for approval and undo.
+    pub(crate) fn change_set(&self, catalog: &Catalog) -> ChangeSet {
+        let mut set = ChangeSet::default();
+        for (table, before, after) in self.touched() {
+            let relation = catalog.at(table);
+            let doc_id = before.or(after).map_or(0, |image| image.doc_id);
+            let row = |image: &Image| relation.row(image, true);
+            let change = KeptChange { doc_id, before: before.map(row), after: after.map(row) };
+            set.tables.entry(relation.table.name.clone()).or_default().push(change);
+        }
+        set
+    }
+}
+
+impl ChangeSet {
+    /// The change that takes this one back.
+    pub(crate) fn inverse(self) -> Self {
+        let swap = |change: KeptChange| KeptChange { before: change.after, after: change.before, ..change };
+        let tables =
+            self.tables.into_iter().map(|(table, rows)| (table, rows.into_iter().map(swap).collect()));
+        Self { tables: tables.collect() }
+    }
+}
+
+impl Relation {
+    /// A kept row as an image of this table. The table may have gained nullable columns, and lost none.
+    pub(crate) fn image_of(&self, doc_id: i64, row: Row) -> Result<Image, StoreError> {
+        let mut values: Vec<Option<Value>> = vec![None; self.storage.len()];
+        for (name, value) in row.fields {
+            let position = self.position(&name).ok_or_else(|| StoreError::UnknownColumn {
+                table: self.table.name.clone(),
+                column: name.clone(),
+                nearest: None,
+            })?;
+            values[position] = Some(value);
+        }
+        Ok(Image { doc_id, values })
+    }
+}
+
+fn add_to(part: &mut TableDiff, relation: &Relation, before: Option<&Image>, after: Option<&Image>) {
+    match (before, after) {
+        (None, Some(after)) => part.added.push(relation.row(after, false)),
+        (Some(before), None) => part.removed.push(relation.row(before, false)),
+        (Some(before), Some(after)) => part.changed.push(RowChange {
+            key: relation.key_row(before),
+            before: relation.row(before, false),
+            after: relation.row(after, false),
+        }),
+        (None, None) => {}
+    }
+}
+
+fn weight(image: Option<&Image>) -> u64 {
+    image.map_or(0, |image| image.values.iter().flatten().map(value::weight).sum::<u64>() + 16)
+}

@@ -1,0 +1,74 @@
+//! Idempotency keys: the same request, sent twice, runs once.
+
+use std::sync::Arc;
+
+use ordain_types::{RunId, RunRecord};
+
+use crate::bookkeeping::own;
+use crate::error::StoreError;
+use crate::runs;
+use crate::session::Intent;
+use crate::store::Inner;
+
+/// Longer keys are no keys.
+const KEY_BYTES_MAX: usize = 500;
+
+/// What a claim of an idempotency key found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Claim {
+    /// The key is new, or its run has died; it belongs to the claiming run now.
+    Taken,
+    /// The key's run has finished; this is what came of it.
+    Finished(Box<RunRecord>),
+    /// The key's run is still going on.
+    Running(RunId),
+}
+
+/// Claims a key. The claim is committed before anything else of the run happens.
+pub(crate) async fn claim(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<Claim, StoreError> {
+    if key.is_empty() || key.len() > KEY_BYTES_MAX || key.contains('\0') {
+        let message = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes of text");
+        return Err(StoreError::BadCall { message });
+    }
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let claims = own(session.dialect(), "claims");
+    let now = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
+    let lease = i64::try_from(store.limits.claim_lease.as_millis()).unwrap_or(i64::MAX);
+    let mut sql = session.sql("SELECT run_id, ");
+    sql.result("lease_until_ms")
+        .push(", ")
+        .result("finished")
+        .push(&format!(" FROM {claims} WHERE claim = "));
+    sql.text_param(key);
+    let rows = session.read(sql).await?;
+    if let Some(row) = rows.first() {
+        let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
+        if row[2].as_integer() == Some(1) {
+            let record = runs::find(&mut session, holder.as_str()).await?;
+            session.roll_back().await?;
+            return Ok(Claim::Finished(Box::new(record)));
+        }
+        if holder != *run && row[1].as_integer().is_some_and(|until| until > now) {
+            session.roll_back().await?;
+            return Ok(Claim::Running(holder));
+        }
+    }
+    let mut sql =
+        session.sql(&format!("INSERT INTO {claims} (claim, run_id, lease_until_ms, finished) VALUES ("));
+    sql.text_param(key).push(", ").text_param(run.as_str()).push(", ");
+    sql.integer_param(now.saturating_add(lease)).push(", 0) ON CONFLICT (claim) DO UPDATE SET ");
+    sql.push("run_id = excluded.run_id, lease_until_ms = excluded.lease_until_ms");
+    session.write(sql).await?;
+    session.commit().await?;
+    Ok(Claim::Taken)
+}
+
+/// Gives a key back that its run could not use.
+pub(crate) async fn release(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<(), StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let claims = own(session.dialect(), "claims");
+    let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE finished = 0 AND claim = "));
+    sql.text_param(key).push(" AND run_id = ").text_param(run.as_str());
+    session.write(sql).await?;
+    session.commit().await
+}

@@ -1,0 +1,313 @@
+//! The ledger: an append-only chain of signed entries.
+//!
+//! An entry's hash covers the hash before it and its own text, so that no entry can be edited, removed or moved
+//! without breaking the chain. Its signature covers the hash, so that the chain cannot be computed anew by somebody
+//! who has the database and not the key. What a chain cannot show is that its end was cut off: for that the newest
+//! hash, signed, is kept in a file next to the key, outside the database.
+
+mod key;
+mod verify;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use ordain_types::RunId;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+pub use verify::{LedgerFinding, LedgerReport};
+
+use crate::bookkeeping::own;
+use crate::error::StoreError;
+use crate::options::Clock;
+use crate::session::{Rows, Session};
+use crate::sql::{Datum, Sql};
+use key::Key;
+
+/// What stands for the hash before the first entry.
+pub(crate) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Who did something, through what, and what else an entry should tell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EntryNote {
+    /// The person or key.
+    pub who: String,
+    /// `cli`, `http`, `mcp` …
+    pub through: String,
+    /// Brief hash, prompts, replies, code of every round, and whatever else the engine keeps.
+    pub detail: Value,
+    /// The idempotency key that the run holds, to be marked as finished with it.
+    pub claim: Option<String>,
+}
+
+impl EntryNote {
+    /// A note with nothing but who and through what.
+    pub fn by(who: &str, through: &str) -> Self {
+        Self { who: who.to_owned(), through: through.to_owned(), ..Self::default() }
+    }
+}
+
+/// One entry.
+#[derive(Debug, Clone, Serialize)]
+pub struct LedgerEntry {
+    /// Its place, counted from one.
+    pub seq: u64,
+    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `seed`, `reseed`, `conflict`.
+    pub kind: String,
+    /// The run that it is about.
+    pub run_id: Option<String>,
+    /// When it was written.
+    pub at: String,
+    /// The hash of the entry before.
+    pub previous: String,
+    /// The hash of `previous` and `body`.
+    pub hash: String,
+    /// The signature of `hash`.
+    pub signature: String,
+    /// What is recorded, exactly as it was hashed.
+    pub body: Box<RawValue>,
+}
+
+/// The signed hash of the newest entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The entry's place.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: String,
+    /// Who signed: a public key.
+    pub signer: String,
+    /// The signature.
+    pub signature: String,
+}
+
+/// An entry before it has a place.
+#[derive(Debug)]
+pub(crate) struct NewEntry {
+    pub(crate) kind: String,
+    pub(crate) run_id: Option<RunId>,
+    pub(crate) note: EntryNote,
+    /// The record and whatever belongs to it.
+    pub(crate) content: Value,
+}
+
+/// Writes and checks the chain.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    key: Key,
+    checkpoint: PathBuf,
+    /// One writer of the checkpoint at a time.
+    remembering: Mutex<()>,
+}
+
+impl Ledger {
+    pub(crate) fn open(state: &std::path::Path) -> Result<Self, StoreError> {
+        let (key, is_new) = Key::open(state)?;
+        let ledger = Self { key, checkpoint: state.join("ledger.checkpoint"), remembering: Mutex::default() };
+        if is_new {
+            // From here on a missing checkpoint is one that somebody took away.
+            ledger.remember(&ledger.sign(0, NOTHING.to_owned()));
+        }
+        Ok(ledger)
+    }
+
+    /// Appends an entry in the open transaction. The checkpoint is remembered once that is committed.
+    pub(crate) async fn append(
+        &self,
+        session: &mut Session,
+        clock: &Clock,
+        entry: NewEntry,
+    ) -> Result<Checkpoint, StoreError> {
+        let entries = own(session.dialect(), "entries");
+        let mut sql = session.sql("SELECT ");
+        sql.result("seq").push(", hash").push(&format!(" FROM {entries} ORDER BY seq DESC LIMIT 1"));
+        let tail = session.read(sql).await?;
+        let (last, previous) = match tail.first() {
+            Some(row) => {
+                (row[0].as_integer().unwrap_or_default(), row[1].as_text().unwrap_or_default().to_owned())
+            }
+            None => (0, NOTHING.to_owned()),
+        };
+        let (seq, at) = (last + 1, clock.timestamp());
+        let body = canonical(&json!({
+            "seq": seq,
+            "at": at,
+            "kind": entry.kind,
+            "run_id": entry.run_id,
+            "who": entry.note.who,
+            "through": entry.note.through,
+            "signer": self.key.public(),
+            "content": entry.content,
+            "detail": entry.note.detail,
+        }));
+        let hash = chained(&previous, &body);
+        let signature = self.key.sign(&entry_message(&hash));
+        let mut sql = session.sql(&format!(
+            "INSERT INTO {entries} (seq, run_id, kind, at, body, previous, hash, signature) VALUES ("
+        ));
+        sql.integer_param(seq).push(", ");
+        sql.bind(entry.run_id.map_or(Datum::Null, |run| Datum::Text(run.0)), "text");
+        for text in [&entry.kind, &at, &body, &previous, &hash, &signature] {
+            sql.push(", ").text_param(text);
+        }
+        sql.push(")");
+        // On PostgreSQL another writer may have taken the place.
+        session.write(sql).await.map_err(|error| match error {
+            StoreError::DuplicateKey { .. } => StoreError::Conflict,
+            other => other,
+        })?;
+        let seq = u64::try_from(seq).unwrap_or_default();
+        Ok(self.sign(seq, hash))
+    }
+
+    pub(crate) fn sign(&self, seq: u64, hash: String) -> Checkpoint {
+        let signature = self.key.sign(&checkpoint_message(seq, &hash));
+        Checkpoint { seq, hash, signer: self.key.public(), signature }
+    }
+
+    /// Writes the newest checkpoint. It is best effort: an older one still shows every truncation before it, and the
+    /// next commit writes it again.
+    pub(crate) fn remember(&self, checkpoint: &Checkpoint) {
+        let _one = self.remembering.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let newer = self.remembered().ok().flatten().is_some_and(|known| known.seq >= checkpoint.seq);
+        if newer {
+            return;
+        }
+        let text = serde_json::to_string(checkpoint).expect("a checkpoint is JSON");
+        let draft = self.checkpoint.with_extension(format!("draft{}", std::process::id()));
+        if fs_err::write(&draft, text).is_ok() {
+            let _ = fs_err::rename(&draft, &self.checkpoint);
+        }
+    }
+
+    /// The newest checkpoint that was written.
+    pub(crate) fn remembered(&self) -> Result<Option<Checkpoint>, StoreError> {
+        let text = match fs_err::read_to_string(&self.checkpoint) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(error.to_string())),
+        };
+        serde_json::from_str(&text).map(Some).map_err(|error| unusable(format!("the checkpoint: {error}")))
+    }
+}
+
+/// Entries in order, from `after` on.
+pub(crate) async fn entries(
+    session: &mut Session,
+    after: u64,
+    limit: u64,
+) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    sql.push(" WHERE seq > ").integer_param(i64::try_from(after).unwrap_or(i64::MAX));
+    sql.push(" ORDER BY seq LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
+    decode(session.read(sql).await?)
+}
+
+/// The newest entries, newest first.
+pub(crate) async fn newest(
+    session: &mut Session,
+    before: u64,
+    limit: u64,
+) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    sql.push(" WHERE seq < ").integer_param(i64::try_from(before).unwrap_or(i64::MAX));
+    sql.push(" ORDER BY seq DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
+    decode(session.read(sql).await?)
+}
+
+/// The entries about one run, in order.
+pub(crate) async fn of_run(session: &mut Session, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    sql.push(" WHERE run_id = ").text_param(run.as_str()).push(" ORDER BY seq");
+    decode(session.read(sql).await?)
+}
+
+fn select(session: &Session) -> Sql {
+    let mut sql = session.sql("SELECT ");
+    sql.result("seq").push(", kind, run_id, at, previous, hash, signature, body FROM ");
+    sql.push(&own(session.dialect(), "entries"));
+    sql
+}
+
+fn decode(rows: Rows) -> Result<Vec<LedgerEntry>, StoreError> {
+    rows.into_iter()
+        .map(|row| {
+            let text = |index: usize| row[index].as_text().unwrap_or_default().to_owned();
+            // An entry that was edited into something else than JSON is still shown, as text.
+            let body =
+                RawValue::from_string(text(7)).or_else(|_| RawValue::from_string(json!(text(7)).to_string()));
+            Ok(LedgerEntry {
+                seq: row[0].as_integer().and_then(|seq| u64::try_from(seq).ok()).unwrap_or_default(),
+                kind: text(1),
+                run_id: row[2].as_text().map(str::to_owned),
+                at: text(3),
+                previous: text(4),
+                hash: text(5),
+                signature: text(6),
+                body: body.map_err(|error| unusable(error.to_string()))?,
+            })
+        })
+        .collect()
+}
+
+/// The hash of an entry.
+pub(crate) fn chained(previous: &str, body: &str) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(previous.as_bytes());
+    hasher.update(b"\n");
+    hasher.update(body.as_bytes());
+    hex(&hasher.finalize())
+}
+
+/// JSON with sorted names and no spaces, so that the same content always has the same text.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            let members =
+                members.into_iter().map(|(name, value)| format!("{}:{}", json!(name), canonical(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        scalar => scalar.to_string(),
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn entry_message(hash: &str) -> String {
+    format!("ordain entry {hash}")
+}
+
+fn checkpoint_message(seq: u64, hash: &str) -> String {
+    format!("ordain checkpoint {seq} {hash}")
+}
+
+fn unusable(message: String) -> StoreError {
+    StoreError::Ledger { message, hint: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_canonical_form_does_not_depend_on_the_order_of_names() {
+        let value: Value = serde_json::from_str(r#"{"b":[1,{"z":null,"a":"é\n"}],"a":1.5}"#).unwrap();
+        assert_eq!(canonical(&value), r#"{"a":1.5,"b":[1,{"a":"é\n","z":null}]}"#);
+    }
+
+    #[test]
+    fn a_hash_depends_on_what_came_before() {
+        assert_ne!(chained(NOTHING, "{}"), chained(&chained(NOTHING, "{}"), "{}"));
+    }
+}

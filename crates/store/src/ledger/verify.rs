@@ -1,0 +1,161 @@
+//! Finds entries that were edited, removed, moved or cut off.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::key::is_signed;
+use super::{Checkpoint, Ledger, LedgerEntry, NOTHING, chained, checkpoint_message, entries, entry_message};
+use crate::error::StoreError;
+use crate::session::Session;
+
+/// Entries that are read at once.
+const PAGE: u64 = 200;
+/// Once the chain is broken everything behind it is; the first findings tell where.
+const FINDINGS_MAX: usize = 100;
+
+/// What a check of the ledger found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LedgerReport {
+    /// How many entries there are.
+    pub entries: u64,
+    /// The hash of the newest one.
+    pub head: Option<String>,
+    /// The newest checkpoint outside the database.
+    pub checkpoint: Option<Checkpoint>,
+    /// What is wrong; nothing, if the ledger is whole.
+    pub findings: Vec<LedgerFinding>,
+}
+
+/// One thing that is wrong with the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LedgerFinding {
+    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`.
+    pub code: &'static str,
+    /// The entry.
+    pub seq: Option<u64>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl LedgerReport {
+    /// Whether the ledger is whole.
+    pub fn is_whole(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl Ledger {
+    /// Reads the whole chain and checks every link.
+    pub(crate) async fn verify(&self, session: &mut Session) -> Result<LedgerReport, StoreError> {
+        let mut chain = Chain { trusted: self.key.trusted(), ..Chain::default() };
+        // What must be there, found at its place on the way.
+        let (checkpoint, unreadable) = match self.remembered() {
+            Ok(checkpoint) => (checkpoint, None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let mut remembered =
+            Some(NOTHING.to_owned()).filter(|_| checkpoint.as_ref().is_some_and(|own| own.seq == 0));
+        loop {
+            let page = entries(session, chain.seq, PAGE).await?;
+            if page.is_empty() {
+                break;
+            }
+            for entry in &page {
+                if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.seq == entry.seq) {
+                    remembered = Some(entry.hash.clone());
+                }
+                chain.link(entry);
+            }
+        }
+        chain.end(checkpoint.as_ref(), remembered.as_deref(), unreadable);
+        let head = (chain.entries > 0).then_some(chain.previous);
+        Ok(LedgerReport { entries: chain.entries, head, checkpoint, findings: chain.findings })
+    }
+}
+
+/// The chain as far as it was read.
+struct Chain {
+    trusted: Vec<String>,
+    seq: u64,
+    previous: String,
+    entries: u64,
+    findings: Vec<LedgerFinding>,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Self { trusted: Vec::new(), seq: 0, previous: NOTHING.to_owned(), entries: 0, findings: Vec::new() }
+    }
+}
+
+impl Chain {
+    fn link(&mut self, entry: &LedgerEntry) {
+        let seq = Some(entry.seq);
+        self.entries += 1;
+        if entry.seq != self.seq + 1 {
+            let gone = if entry.seq == self.seq + 2 {
+                format!("entry {} is missing", self.seq + 1)
+            } else {
+                format!("entries {} to {} are missing", self.seq + 1, entry.seq - 1)
+            };
+            self.find("missing", seq, gone);
+        } else if entry.previous != self.previous {
+            self.find("moved", seq, "it does not follow the entry before it".to_owned());
+        }
+        let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+        let is_its_own = body["seq"].as_u64() == seq
+            && body["kind"].as_str() == Some(&entry.kind)
+            && body["at"].as_str() == Some(&entry.at)
+            && body["run_id"].as_str() == entry.run_id.as_deref();
+        if chained(&entry.previous, entry.body.get()) != entry.hash {
+            self.find("edited", seq, "its text is not what was hashed".to_owned());
+        } else if !is_its_own {
+            self.find("edited", seq, "its columns do not say what its text says".to_owned());
+        }
+        let signer = body["signer"].as_str().unwrap_or_default();
+        if !is_signed(signer, &entry_message(&entry.hash), &entry.signature) {
+            self.find("unsigned", seq, "its signature is not good".to_owned());
+        } else if !self.trusted.iter().any(|trusted| trusted == signer) {
+            self.find(
+                "unknown-signer",
+                seq,
+                format!("it was signed by the key {signer}, which is not trusted here"),
+            );
+        }
+        self.seq = entry.seq;
+        self.previous.clone_from(&entry.hash);
+    }
+
+    fn end(&mut self, checkpoint: Option<&Checkpoint>, remembered: Option<&str>, unreadable: Option<String>) {
+        if let Some(message) = unreadable {
+            return self.find("no-checkpoint", None, message);
+        }
+        let Some(checkpoint) = checkpoint else {
+            if self.entries > 0 {
+                let message = "there is no checkpoint outside the database, so a cut-off end would not show";
+                self.find("no-checkpoint", None, message.to_owned());
+            }
+            return;
+        };
+        let message = checkpoint_message(checkpoint.seq, &checkpoint.hash);
+        let trusted = self.trusted.contains(&checkpoint.signer);
+        if !trusted || !is_signed(&checkpoint.signer, &message, &checkpoint.signature) {
+            return self.find("unsigned", None, "the checkpoint's signature is not good".to_owned());
+        }
+        if checkpoint.seq > self.seq {
+            let message =
+                format!("the ledger had {} entries, and ends with {} now", checkpoint.seq, self.seq);
+            return self.find("truncated", Some(self.seq), message);
+        }
+        if remembered != Some(&checkpoint.hash) {
+            let message = "the entry is not the one that was there when the checkpoint was made";
+            self.find("edited", Some(checkpoint.seq), message.to_owned());
+        }
+    }
+
+    fn find(&mut self, code: &'static str, seq: Option<u64>, message: String) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(LedgerFinding { code, seq, message });
+        }
+    }
+}

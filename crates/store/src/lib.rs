@@ -1,0 +1,50 @@
+//! A workspace's data: tables, transactions, diffs, invariants, approvals and the ledger.
+//!
+//! Everything goes through a [`Store`], over SQLite or PostgreSQL with the same behaviour. A run reads and writes
+//! through one [`Transaction`], which keeps an image of every row before and after it was touched: that is the diff.
+//! Committing checks the tables' rules and the workspace's invariants, and writes the changes, the run's record and
+//! its ledger entry together or not at all.
+//!
+//! This is the only crate that knows SQL, and it knows nothing of Python: conditions arrive as data
+//! ([`Condition`]), and the reply says whether SQL decided or only prefiltered.
+//!
+//! Invariants: there is no way to write a row but through a transaction's calls; a [`Transaction`] that is not
+//! committed leaves no trace; a row that changed meanwhile is never overwritten by approval or undo.
+
+mod apply;
+mod bookkeeping;
+mod catalog;
+mod changes;
+mod claims;
+mod condition;
+mod error;
+mod fault;
+mod ledger;
+mod options;
+mod protocol;
+mod query;
+mod relation;
+mod review;
+mod runs;
+mod seed;
+mod session;
+mod sql;
+mod store;
+mod transaction;
+mod value;
+
+pub use claims::Claim;
+pub use condition::Condition;
+pub use error::{RowConflict, StoreError};
+pub use fault::Faults;
+pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
+pub use options::{
+    Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
+};
+pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
+pub use relation::ForeignKey;
+pub use review::{Review, Violation};
+pub use seed::SeedError;
+pub use session::Intent;
+pub use store::{BeginOptions, Reseeded, Store, TableInfo};
+pub use transaction::Transaction;

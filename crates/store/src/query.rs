@@ -1,0 +1,296 @@
+//! `db.query`: SQL that a plan may read with.
+//!
+//! The statement is one `SELECT`. The tables that it names are put before it as common table expressions with the
+//! visible columns only, so that `SELECT *` shows what plans may see and nothing else. The database enforces the
+//! rest: on SQLite an authorizer that denies every other table, column and action; on PostgreSQL a read-only
+//! subtransaction whose search path holds no table at all. What PostgreSQL could still reach — another schema by
+//! its name, a function that reads files or runs SQL — is refused here.
+
+mod functions;
+pub(crate) mod tokens;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::catalog::Catalog;
+use crate::error::StoreError;
+use crate::relation::{DOC_ID, Relation};
+use crate::session::{Access, Bounds, Guarded};
+use crate::sql::{Datum, Dialect, literal, quoted};
+use tokens::{Param, Token, Tokens};
+
+const SQL_BYTES_MAX: usize = 64 * 1024;
+
+/// A plan's query, checked and made ready.
+#[derive(Debug)]
+pub(crate) struct PlanQuery {
+    pub(crate) guarded: Guarded,
+    /// Names that stand before a dot. On PostgreSQL none of them may be a schema.
+    pub(crate) qualifiers: BTreeSet<String>,
+}
+
+/// Checks a plan's query and makes it ready to be sent.
+pub(crate) fn prepare(
+    catalog: &Catalog,
+    dialect: Dialect,
+    sql: &str,
+    params: &Value,
+    bounds: Bounds,
+) -> Result<PlanQuery, StoreError> {
+    if sql.len() > SQL_BYTES_MAX {
+        return Err(refused(format!("it has more than {SQL_BYTES_MAX} bytes"), None));
+    }
+    let mut lexed = tokens::tokens(sql).map_err(|what| refused(format!("it has {what}"), None))?;
+    while lexed.list.last() == Some(&Token::Symbol(";")) {
+        lexed.list.pop();
+    }
+    let tokens = &lexed.list;
+    check_statement(tokens)?;
+    match dialect {
+        Dialect::Sqlite => check_sqlite(tokens)?,
+        Dialect::Postgres => functions::check(tokens)?,
+    }
+    let params = Params::new(params)?;
+    let mut writer =
+        Writer { dialect, params, before: String::new(), text: String::new(), bound: Vec::new() };
+    let tables = named_tables(catalog, dialect, tokens);
+    let rest = writer.tables(&tables, tokens);
+    writer.statement(&lexed, rest)?;
+    let access = Access::Plan(Arc::clone(catalog.plan_access()));
+    let guarded = Guarded { before: writer.before, sql: writer.text, params: writer.bound, access, bounds };
+    Ok(PlanQuery { guarded, qualifiers: qualifiers(tokens) })
+}
+
+/// The owner's query, which may name everything.
+pub(crate) fn owners(sql: &str, bounds: Bounds) -> Guarded {
+    let sql = sql.trim().trim_end_matches(';').to_owned();
+    Guarded { before: String::new(), sql, params: Vec::new(), access: Access::Owner, bounds }
+}
+
+fn refused(message: impl Into<String>, hint: Option<&str>) -> StoreError {
+    StoreError::Query { message: message.into(), hint: hint.map(str::to_owned) }
+}
+
+fn check_statement(tokens: &[Token]) -> Result<(), StoreError> {
+    let starts = matches!(tokens.first(), Some(Token::Word(word))
+        if ["select", "with", "values"].iter().any(|start| word.eq_ignore_ascii_case(start)));
+    if !starts {
+        return Err(refused("it is not a SELECT", Some("`db.query` reads; write through the tables")));
+    }
+    let mut depth = 0_i64;
+    for token in tokens {
+        match token {
+            Token::Symbol("(") => depth += 1,
+            Token::Symbol(")") => depth -= 1,
+            Token::Symbol(";") => return Err(refused("it is more than one statement", None)),
+            Token::Word(word) if is_write(word) => {
+                let hint = "`db.query` reads; write through the tables";
+                return Err(refused(format!("it has the word `{word}`"), Some(hint)));
+            }
+            _ => {}
+        }
+        if depth < 0 {
+            break;
+        }
+    }
+    if depth == 0 { Ok(()) } else { Err(refused("its parentheses do not match", None)) }
+}
+
+fn is_write(word: &str) -> bool {
+    ["insert", "update", "delete", "merge", "into"].iter().any(|write| word.eq_ignore_ascii_case(write))
+}
+
+/// Square brackets and backquotes quote names on SQLite, which these tokens do not know.
+fn check_sqlite(tokens: &[Token]) -> Result<(), StoreError> {
+    if tokens.contains(&Token::Symbol("[")) {
+        return Err(refused("it has a `[`", Some("put names in double quotes")));
+    }
+    Ok(())
+}
+
+/// The visible tables that the statement names.
+fn named_tables<'a>(catalog: &'a Catalog, dialect: Dialect, tokens: &[Token]) -> Vec<&'a Relation> {
+    let names = |name: &str| {
+        tokens.iter().any(|token| match (token, dialect) {
+            (Token::Word(word) | Token::Quoted(word), Dialect::Sqlite) => word.eq_ignore_ascii_case(name),
+            (Token::Word(word), Dialect::Postgres) => word.to_lowercase() == name,
+            (Token::Quoted(word), Dialect::Postgres) => word == name,
+            _ => false,
+        })
+    };
+    catalog.relations().filter(|relation| !relation.table.hidden && names(&relation.table.name)).collect()
+}
+
+fn qualifiers(tokens: &[Token]) -> BTreeSet<String> {
+    tokens
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [Token::Word(word), Token::Symbol(".")] => Some(word.to_lowercase()),
+            [Token::Quoted(name), Token::Symbol(".")] => Some(name.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Puts the statement together again.
+struct Writer<'a> {
+    dialect: Dialect,
+    params: Params<'a>,
+    /// The tables, as plans see them.
+    before: String,
+    text: String,
+    bound: Vec<Datum>,
+}
+
+impl Writer<'_> {
+    /// Writes the tables; gives back from which token on the statement itself follows.
+    fn tables(&mut self, tables: &[&Relation], tokens: &[Token]) -> usize {
+        let parts: Vec<String> = tables.iter().map(|relation| visible_part(relation)).collect();
+        if parts.is_empty() {
+            return 0;
+        }
+        let parts = parts.join(", ");
+        // PostgreSQL puts the statement in parentheses. SQLite's subqueries may lose their order, so there the
+        // tables join the statement's own list.
+        let word = |at: usize, word: &str| matches!(tokens.get(at), Some(Token::Word(own)) if own.eq_ignore_ascii_case(word));
+        if self.dialect == Dialect::Postgres || !word(0, "with") {
+            self.before = format!("WITH {parts} ");
+            return 0;
+        }
+        let recursive = word(1, "recursive");
+        self.before = format!("WITH {}{parts}, ", if recursive { "RECURSIVE " } else { "" });
+        1 + usize::from(recursive)
+    }
+
+    fn statement(&mut self, lexed: &Tokens, from: usize) -> Result<(), StoreError> {
+        for (index, token) in lexed.list.iter().enumerate().skip(from) {
+            // `<=`, `||` and the like are several symbols here and must stay together.
+            let joined = index > from
+                && lexed.adjacent[index]
+                && matches!((&lexed.list[index - 1], token), (Token::Symbol(left), Token::Symbol(right))
+                    if is_operator(left) && is_operator(right));
+            if !joined {
+                self.text.push(' ');
+            }
+            match token {
+                Token::Word(text) | Token::Number(text) => self.text.push_str(text),
+                Token::Quoted(name) => self.text.push_str(&quoted(name)),
+                Token::Text(text) => self.text.push_str(&literal(text)),
+                Token::Symbol(symbol) => self.text.push_str(symbol),
+                Token::Param(param) => {
+                    let value = self.params.take(param)?;
+                    self.param(&value)?;
+                }
+            }
+        }
+        self.params.all_taken()
+    }
+
+    /// SQLite binds; on PostgreSQL a literal takes the type that its place asks for, which a parameter would not.
+    fn param(&mut self, value: &Value) -> Result<(), StoreError> {
+        let datum = match value {
+            Value::Null => Datum::Null,
+            Value::Bool(value) => Datum::Boolean(*value),
+            Value::Number(number) => number
+                .as_i64()
+                .map(Datum::Integer)
+                .or_else(|| number.as_f64().filter(|_| !number.is_u64()).map(Datum::Real))
+                .ok_or_else(|| refused("a parameter is a whole number of more than 64 bits", None))?,
+            Value::String(text) if text.contains('\0') => {
+                return Err(refused("a parameter has a NUL character", None));
+            }
+            Value::String(text) => Datum::Text(text.clone()),
+            Value::Array(_) | Value::Object(_) => Datum::Text(value.to_string()),
+        };
+        match self.dialect {
+            Dialect::Sqlite => {
+                self.bound.push(datum);
+                let _ = write!(self.text, "?{}", self.bound.len());
+            }
+            Dialect::Postgres => match datum {
+                Datum::Null => self.text.push_str("NULL"),
+                Datum::Integer(value) => drop(write!(self.text, "({value})")),
+                Datum::Real(value) => drop(write!(self.text, "('{value:?}'::double precision)")),
+                Datum::Boolean(value) => drop(write!(self.text, "{value}")),
+                Datum::Text(text) => self.text.push_str(&literal(&text)),
+            },
+        }
+        Ok(())
+    }
+}
+
+fn is_operator(symbol: &str) -> bool {
+    "+-*/<>=!~|&^#@%".contains(symbol)
+}
+
+/// `"inventory" AS NOT MATERIALIZED (SELECT …)`: the table as plans see it.
+fn visible_part(relation: &Relation) -> String {
+    let mut columns: Vec<String> =
+        relation.visible_columns().map(|(_, column)| quoted(&column.name)).collect();
+    if relation.is_kept() {
+        columns.insert(0, quoted(DOC_ID));
+    }
+    let from = match relation.namespace {
+        Some(_) => relation.sql_name(),
+        None => format!("main.{}", relation.sql_name()),
+    };
+    let name = quoted(&relation.table.name);
+    format!("{name} AS NOT MATERIALIZED (SELECT {} FROM {from})", columns.join(", "))
+}
+
+/// The parameters that came with a query.
+struct Params<'a> {
+    given: Given<'a>,
+    next: usize,
+}
+
+enum Given<'a> {
+    List(&'a [Value]),
+    Named(&'a serde_json::Map<String, Value>),
+}
+
+impl<'a> Params<'a> {
+    fn new(params: &'a Value) -> Result<Self, StoreError> {
+        let given = match params {
+            Value::Null => Given::List(&[]),
+            Value::Array(list) => Given::List(list),
+            Value::Object(named) => Given::Named(named),
+            _ => return Err(refused("its parameters are neither a list nor a dict", None)),
+        };
+        Ok(Self { given, next: 0 })
+    }
+
+    fn take(&mut self, param: &Param) -> Result<Value, StoreError> {
+        let missing = || refused("it has more parameters than were given", None);
+        match (&self.given, param) {
+            (Given::List(list), Param::Next) => {
+                self.next += 1;
+                list.get(self.next - 1).cloned().ok_or_else(missing)
+            }
+            (Given::List(list), Param::Numbered(number)) => {
+                self.next = self.next.max(*number);
+                number.checked_sub(1).and_then(|at| list.get(at)).cloned().ok_or_else(missing)
+            }
+            (Given::Named(named), Param::Named(name)) => named
+                .get(name)
+                .cloned()
+                .ok_or_else(|| refused(format!("no parameter `{name}` was given"), None)),
+            (Given::List(_), Param::Named(_)) => {
+                Err(refused("its parameters have names, a list was given", None))
+            }
+            (Given::Named(_), _) => Err(refused("its parameters have no names, a dict was given", None)),
+        }
+    }
+
+    fn all_taken(&self) -> Result<(), StoreError> {
+        match &self.given {
+            Given::List(list) if self.next < list.len() => {
+                Err(refused(format!("{} parameters were given, it has {}", list.len(), self.next), None))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Whether what a transaction did may be committed.
+
+use std::fmt;
+
+use ordain_types::{Diff, InvariantResult, Row};
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::Catalog;
+use crate::changes::Changes;
+use crate::error::StoreError;
+use crate::options::{Invariant, StoreLimits};
+use crate::query;
+use crate::relation::ABSENT;
+use crate::session::{Bounds, Session};
+
+/// Rows of a violation that are shown; the first few tell what is wrong.
+const ROWS_SHOWN: usize = 20;
+const BYTES_SHOWN: u64 = 4 * 1024 * 1024;
+
+/// What a transaction did and whether it may stay.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Review {
+    /// The rows that were added, changed and removed.
+    pub diff: Diff,
+    /// Whether each invariant holds. Empty when nothing was changed.
+    pub invariants: Vec<InvariantResult>,
+    /// What is broken; nothing, if it may be committed.
+    pub violations: Vec<Violation>,
+}
+
+/// A rule of a table, or an invariant, that does not hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Violation {
+    /// `append_only`, `read_only`, `max_rows_changed` or `invariant`.
+    pub rule: String,
+    /// The table, or the invariant's name.
+    pub name: String,
+    /// What is wrong.
+    pub message: String,
+    /// The offending rows, cut to a few.
+    pub rows: Vec<Row>,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// The rules of the tables against what was changed.
+pub(crate) fn rules(catalog: &Catalog, changes: &Changes, rules_lifted: bool) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (place, relation) in catalog.relations().enumerate() {
+        let touched: Vec<_> = changes.touched().filter(|(table, ..)| *table == place).collect();
+        let table = &relation.table;
+        if touched.is_empty() {
+            continue;
+        }
+        let shown = |kept: &dyn Fn(bool) -> bool| -> Vec<Row> {
+            let rows = touched.iter().filter(|(_, before, _)| kept(before.is_some()));
+            let rows = rows.filter_map(|(_, before, after)| before.or(*after));
+            rows.take(ROWS_SHOWN).map(|image| relation.row(image, false)).collect()
+        };
+        let violation = |rule: &str, message: String, rows| {
+            Some(Violation { rule: rule.to_owned(), name: table.name.clone(), message, rows })
+        };
+        if table.read_only || relation.read_only_reason.is_some() {
+            let message = format!("table `{}` is read-only", table.name);
+            violations.extend(violation("read_only", message, shown(&|_| true)));
+        }
+        if rules_lifted {
+            continue;
+        }
+        if table.append_only && touched.iter().any(|(_, before, _)| before.is_some()) {
+            let message =
+                format!("table `{}` is append-only: its rows are never changed or removed", table.name);
+            violations.extend(violation("append_only", message, shown(&|was_there| was_there)));
+        }
+        if let Some(max) = relation.max_rows_changed
+            && touched.len() as u64 > max
+        {
+            let message = format!(
+                "{} rows of table `{}` were changed, at most {max} may be",
+                touched.len(),
+                table.name
+            );
+            violations.extend(violation("max_rows_changed", message, shown(&|_| true)));
+        }
+    }
+    violations
+}
+
+/// Runs every invariant in the transaction.
+pub(crate) async fn invariants(
+    session: &mut Session,
+    catalog: &Catalog,
+    invariants: &[Invariant],
+    limits: &StoreLimits,
+) -> Result<(Vec<InvariantResult>, Vec<Violation>), StoreError> {
+    let (mut results, mut violations) = (Vec::new(), Vec::new());
+    for invariant in invariants {
+        let rows = offending(session, catalog, invariant, limits).await?;
+        if !rows.is_empty() {
+            violations.push(Violation {
+                rule: "invariant".to_owned(),
+                name: invariant.name.clone(),
+                message: format!("invariant `{}` does not hold", invariant.name),
+                rows: rows.clone(),
+            });
+        }
+        results.push(InvariantResult { name: invariant.name.clone(), holds: rows.is_empty(), rows });
+    }
+    Ok((results, violations))
+}
+
+async fn offending(
+    session: &mut Session,
+    catalog: &Catalog,
+    invariant: &Invariant,
+    limits: &StoreLimits,
+) -> Result<Vec<Row>, StoreError> {
+    let bounds =
+        Bounds { rows_max: ROWS_SHOWN as u64, bytes_max: BYTES_SHOWN, wall: limits.query_wall, cut: true };
+    let guarded = query::owners(&invariant.sql, bounds);
+    let rows = session.guarded(guarded).await.map_err(|error| match error {
+        StoreError::Query { message, hint } => StoreError::Declaration {
+            what: format!("invariant `{}`", invariant.name),
+            message,
+            hint: hint.or_else(|| Some("correct its `sql` in ordain.toml".to_owned())),
+        },
+        other => other,
+    })?;
+    // The rows are shown to the plan's author too, who may not see everything.
+    let hidden: Vec<String> = catalog
+        .relations()
+        .flat_map(|relation| &relation.table.columns)
+        .filter(|column| column.hidden)
+        .map(|column| column.name.clone())
+        .chain([ABSENT.to_owned()])
+        .collect();
+    Ok(rows.into_iter().map(|row| row.without(&hidden)).collect())
+}

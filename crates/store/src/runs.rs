@@ -1,0 +1,255 @@
+//! Records of runs, and what a person may do with them: approve, reject, undo.
+
+use std::sync::Arc;
+
+use ordain_types::{RunId, RunRecord, RunState};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::apply;
+use crate::bookkeeping::own;
+use crate::changes::ChangeSet;
+use crate::error::{RowConflict, StoreError};
+use crate::ledger::{self, EntryNote, NewEntry};
+use crate::session::{Intent, Session};
+use crate::sql::Datum;
+use crate::store::Inner;
+use crate::transaction::Transaction;
+
+/// Ids that a short form may stand for before it counts as unclear.
+const MATCHES_MAX: i64 = 2;
+
+/// Writes a record and its entry in a transaction of their own: for runs that changed nothing.
+pub(crate) async fn record(
+    store: &Arc<Inner>,
+    record: RunRecord,
+    changes: Option<ChangeSet>,
+    note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    write(&mut session, &record, changes.as_ref()).await?;
+    finish_claim(&mut session, &note, &record.run_id).await?;
+    let kind = record.kind.clone();
+    let entry = entry(&kind, &record, changes.as_ref(), note);
+    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
+    let committed = session.commit().await;
+    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
+    store.ledger.remember(&checkpoint);
+    Ok(record)
+}
+
+/// Writes a record over the one that is there.
+pub(crate) async fn write(
+    session: &mut Session,
+    record: &RunRecord,
+    changes: Option<&ChangeSet>,
+) -> Result<(), StoreError> {
+    let runs = own(session.dialect(), "runs");
+    let json = |error: serde_json::Error| StoreError::Database { message: error.to_string() };
+    let text = serde_json::to_string(record).map_err(json)?;
+    let changes = changes.map(serde_json::to_string).transpose().map_err(json)?;
+    let mut sql = session
+        .sql(&format!("INSERT INTO {runs} (run_id, state, kind, started_at, record, changes) VALUES ("));
+    sql.text_param(record.run_id.as_str());
+    for part in [record.state.as_str(), &record.kind, &record.started_at, &text] {
+        sql.push(", ").text_param(part);
+    }
+    sql.push(", ").bind(changes.map_or(Datum::Null, Datum::Text), "text");
+    sql.push(
+        ") ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, record = excluded.record, \
+         changes = excluded.changes",
+    );
+    session.write(sql).await.map(drop)
+}
+
+/// What the ledger says of a run.
+pub(crate) fn entry(
+    kind: &str,
+    record: &RunRecord,
+    changes: Option<&ChangeSet>,
+    note: EntryNote,
+) -> NewEntry {
+    // The hash ties the kept changes, which hold hidden columns too, to the entry, which does not.
+    let content = json!({ "run": record, "changes_sha256": changes.map(digest) });
+    NewEntry { kind: kind.to_owned(), run_id: Some(record.run_id.clone()), note, content }
+}
+
+fn digest(changes: &ChangeSet) -> String {
+    let value = serde_json::to_value(changes).unwrap_or_default();
+    ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
+}
+
+/// Marks the idempotency key of a run as finished. Fails if another run has taken it over.
+pub(crate) async fn finish_claim(
+    session: &mut Session,
+    note: &EntryNote,
+    run: &RunId,
+) -> Result<(), StoreError> {
+    let Some(claim) = &note.claim else { return Ok(()) };
+    let claims = own(session.dialect(), "claims");
+    let mut sql = session.sql(&format!("UPDATE {claims} SET finished = 1 WHERE claim = "));
+    sql.text_param(claim).push(" AND run_id = ").text_param(run.as_str()).push(" RETURNING run_id");
+    if session.write(sql).await?.is_empty() {
+        return Err(StoreError::KeyHeld { run: "another".to_owned() });
+    }
+    Ok(())
+}
+
+/// The record of a run, by its id or by the beginning of it, if that is unique.
+pub(crate) async fn find(session: &mut Session, run: &str) -> Result<RunRecord, StoreError> {
+    Ok(load(session, run).await?.0)
+}
+
+/// Records, newest first.
+pub(crate) async fn list(
+    session: &mut Session,
+    state: Option<RunState>,
+    before: Option<&RunId>,
+    limit: u64,
+) -> Result<Vec<RunRecord>, StoreError> {
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql(&format!("SELECT record FROM {runs} WHERE TRUE"));
+    if let Some(state) = state {
+        sql.push(" AND state = ").text_param(state.as_str());
+    }
+    if let Some(before) = before {
+        sql.push(" AND run_id < ").text_param(before.as_str());
+    }
+    sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
+    session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+}
+
+/// Applies the diff of a held run, if every row that it touches is still what it was.
+pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
+    let (transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
+    let mut transaction = transaction;
+    let written = of_run_digest(&mut transaction.session, &record).await?;
+    if written.as_deref() != Some(digest(&changes).as_str()) {
+        return Err(StoreError::Ledger {
+            message: format!("the kept changes of run `{}` are not those of its entry", record.run_id),
+            hint: Some("reject the run, and look at `ordain ledger verify`".to_owned()),
+        });
+    }
+    let conflicts = apply::apply(&mut transaction, changes, apply::Purpose::Approve).await?;
+    if !conflicts.is_empty() {
+        transaction.roll_back().await?;
+        return Err(conflicted(store, record, conflicts, note).await?);
+    }
+    let review = transaction.review().await?;
+    if !review.violations.is_empty() {
+        transaction.roll_back().await?;
+        return Err(StoreError::Violated { violations: review.violations });
+    }
+    record.state = RunState::Committed;
+    record.diff = review.diff;
+    record.invariants = review.invariants;
+    transaction.commit_as("approve", record, note).await
+}
+
+/// Says no to a held run.
+pub(crate) async fn reject(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
+    let (transaction, mut record, _) = opened(store, run, RunState::Held, "rejected").await?;
+    transaction.roll_back().await?;
+    record.state = RunState::Rejected;
+    restate(store, "reject", record, note, Value::Null).await
+}
+
+/// Applies the inverse diff of a committed run, if every row that it touches is still as the run left it.
+pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
+    let (mut transaction, mut record, changes) = opened(store, run, RunState::Committed, "undone").await?;
+    transaction.rules_lifted = true;
+    let conflicts = apply::apply(&mut transaction, changes.inverse(), apply::Purpose::Undo).await?;
+    if !conflicts.is_empty() {
+        transaction.roll_back().await?;
+        return Err(StoreError::RowsConflict { conflicts });
+    }
+    let review = transaction.review().await?;
+    if !review.violations.is_empty() {
+        transaction.roll_back().await?;
+        return Err(StoreError::Violated { violations: review.violations });
+    }
+    record.state = RunState::Undone;
+    let mut note = note;
+    note.detail = json!({ "undone": review.diff, "detail": note.detail });
+    transaction.commit_as("undo", record, note).await
+}
+
+async fn opened(
+    store: &Arc<Inner>,
+    run: &str,
+    wanted: RunState,
+    operation: &'static str,
+) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
+    let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
+    let (record, changes) = load(&mut transaction.session, run).await?;
+    if record.state != wanted {
+        let run = record.run_id.to_string();
+        return Err(StoreError::WrongState { run, state: record.state, operation });
+    }
+    transaction.run_id = record.run_id.clone();
+    Ok((transaction, record, changes.unwrap_or_default()))
+}
+
+async fn conflicted(
+    store: &Arc<Inner>,
+    mut record: RunRecord,
+    conflicts: Vec<RowConflict>,
+    note: EntryNote,
+) -> Result<StoreError, StoreError> {
+    record.state = RunState::Conflicted;
+    let detail = serde_json::to_value(&conflicts).unwrap_or_default();
+    restate(store, "conflict", record, note, detail).await?;
+    Ok(StoreError::RowsConflict { conflicts })
+}
+
+async fn restate(
+    store: &Arc<Inner>,
+    kind: &str,
+    record: RunRecord,
+    mut note: EntryNote,
+    detail: Value,
+) -> Result<RunRecord, StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let (_, changes) = load(&mut session, record.run_id.as_str()).await?;
+    write(&mut session, &record, changes.as_ref()).await?;
+    if !detail.is_null() {
+        note.detail = detail;
+    }
+    let entry = entry(kind, &record, changes.as_ref(), note);
+    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
+    let committed = session.commit().await;
+    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
+    store.ledger.remember(&checkpoint);
+    Ok(record)
+}
+
+async fn load(session: &mut Session, run: &str) -> Result<(RunRecord, Option<ChangeSet>), StoreError> {
+    let unknown = || StoreError::UnknownRun { run: crate::relation::shortened(run) };
+    // Ids have these characters only, and no other can mean anything to `LIKE`.
+    if run.is_empty() || !run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(unknown());
+    }
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql(&format!("SELECT record, changes FROM {runs} WHERE run_id LIKE "));
+    sql.text_param(&format!("{}%", run.to_ascii_lowercase())).push(" ORDER BY run_id LIMIT ");
+    sql.integer_param(MATCHES_MAX);
+    let rows = session.read(sql).await?;
+    let [row] = rows.as_slice() else { return Err(unknown()) };
+    let changes = row[1].as_text().map(serde_json::from_str).transpose();
+    let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
+    Ok((parse(&row[0])?, changes))
+}
+
+fn parse(datum: &Datum) -> Result<RunRecord, StoreError> {
+    let text = datum.as_text().unwrap_or_default();
+    serde_json::from_str(text).map_err(|error| StoreError::Database { message: error.to_string() })
+}
+
+/// The hash of the changes that the entry of a held run names.
+async fn of_run_digest(session: &mut Session, record: &RunRecord) -> Result<Option<String>, StoreError> {
+    let entries = ledger::of_run(session, &record.run_id).await?;
+    Ok(entries.first().and_then(|entry| {
+        let body: Value = serde_json::from_str(entry.body.get()).ok()?;
+        body["content"]["changes_sha256"].as_str().map(str::to_owned)
+    }))
+}

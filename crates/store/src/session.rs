@@ -1,0 +1,281 @@
+//! One connection, on either database, behind the same few operations.
+//!
+//! Everything above this module is written once: it makes [`Sql`] for a [`Dialect`] and gives it to a [`Session`].
+//! Only what the two databases truly do differently — opening, locking, error codes, guarding foreign SQL — is in
+//! the modules below.
+
+mod guard;
+mod postgres;
+mod sqlite;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+pub(crate) use guard::PlanAccess;
+use ordain_types::Row;
+
+use crate::error::StoreError;
+use crate::fault::Faults;
+use crate::options::{Database, StoreLimits, StoreOptions};
+use crate::sql::{Datum, Dialect, Sql};
+
+/// What a statement returns.
+pub(crate) type Rows = Vec<Vec<Datum>>;
+
+/// Whether a transaction is known to write.
+///
+/// The ledger is one chain, so transactions that write follow one another in any case. Saying so at the start
+/// makes them wait in line; not saying so lets a reader go ahead at once, and makes it start again
+/// ([`StoreError::Conflict`]) if it writes after all and somebody else was faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intent {
+    /// Reads, and perhaps writes.
+    Read,
+    /// Writes.
+    Write,
+}
+
+/// A statement that wrote nothing because a row with the same key was in its way.
+fn in_the_way() -> StoreError {
+    StoreError::DuplicateKey { table: String::new(), key: String::new() }
+}
+
+/// How many bytes a row takes, roughly.
+fn weight(row: &[Datum]) -> u64 {
+    row.iter().map(|datum| datum.as_text().map_or(8, str::len) as u64).sum()
+}
+
+/// Connections to one database.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    connections: Connections,
+    /// Writers of this process wait here, in order, before they wait for the database's own lock.
+    writers: Arc<Mutex<()>>,
+    lock_wait: Duration,
+    faults: Option<Arc<dyn Faults>>,
+}
+
+#[derive(Debug)]
+enum Connections {
+    Sqlite(Arc<sqlite::SqlitePool>),
+    Postgres(Arc<postgres::PostgresPool>),
+}
+
+impl Pool {
+    pub(crate) fn new(options: &StoreOptions) -> Result<Self, StoreError> {
+        let limits = &options.limits;
+        let connections = match &options.database {
+            Database::Sqlite { path } => {
+                Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path.clone(), limits)))
+            }
+            Database::Postgres { url, .. } => {
+                Connections::Postgres(Arc::new(postgres::PostgresPool::new(url, limits)?))
+            }
+        };
+        let faults = options.faults.clone();
+        Ok(Self { connections, writers: Arc::default(), lock_wait: limits.lock_wait, faults })
+    }
+
+    /// Takes a connection that is in no transaction.
+    pub(crate) async fn session(&self) -> Result<Session, StoreError> {
+        let connection = match &self.connections {
+            Connections::Sqlite(pool) => Connection::Sqlite(sqlite::SqlitePool::session(pool).await?),
+            Connections::Postgres(pool) => Connection::Postgres(postgres::PostgresPool::session(pool).await?),
+        };
+        Ok(Session { connection, faults: self.faults.clone(), turn: None })
+    }
+
+    /// Takes a connection and begins a transaction on it.
+    pub(crate) async fn begin(&self, intent: Intent) -> Result<Session, StoreError> {
+        let turn = match intent {
+            Intent::Read => None,
+            Intent::Write => Some(self.turn().await?),
+        };
+        let mut session = self.session().await?;
+        session.turn = turn;
+        session.strike("begin")?;
+        match &mut session.connection {
+            Connection::Sqlite(connection) => connection.begin(intent).await?,
+            Connection::Postgres(connection) => connection.begin(intent).await?,
+        }
+        Ok(session)
+    }
+
+    async fn turn(&self) -> Result<OwnedMutexGuard<()>, StoreError> {
+        let turn = Arc::clone(&self.writers).lock_owned();
+        tokio::time::timeout(self.lock_wait, turn).await.map_err(|_| StoreError::Busy)
+    }
+}
+
+/// One connection. Dropping it in the middle of a transaction rolls the transaction back.
+#[derive(Debug)]
+pub(crate) struct Session {
+    connection: Connection,
+    faults: Option<Arc<dyn Faults>>,
+    /// Held by a writer until its transaction has ended.
+    turn: Option<OwnedMutexGuard<()>>,
+}
+
+#[derive(Debug)]
+enum Connection {
+    Sqlite(sqlite::SqliteSession),
+    Postgres(postgres::PostgresSession),
+}
+
+/// Foreign SQL: a plan's `db.query` or an invariant of the workspace.
+#[derive(Debug, Clone)]
+pub(crate) struct Guarded {
+    /// What comes before it: tables under the names that it knows them by.
+    pub(crate) before: String,
+    /// One `SELECT`, without parameters on PostgreSQL (they are written in as literals).
+    pub(crate) sql: String,
+    /// Parameters, on SQLite.
+    pub(crate) params: Vec<Datum>,
+    /// What it may read.
+    pub(crate) access: Access,
+    /// How much it may return and how long it may take.
+    pub(crate) bounds: Bounds,
+}
+
+/// What foreign SQL may read.
+#[derive(Debug, Clone)]
+pub(crate) enum Access {
+    /// What plans see.
+    Plan(Arc<PlanAccess>),
+    /// Everything: the workspace's owner wrote it.
+    Owner,
+}
+
+/// How much foreign SQL may return and how long it may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) rows_max: u64,
+    pub(crate) bytes_max: u64,
+    pub(crate) wall: Duration,
+    /// Whether more rows than `rows_max` are an error, or are left out.
+    pub(crate) cut: bool,
+}
+
+impl Bounds {
+    pub(crate) fn query(limits: &StoreLimits) -> Self {
+        let (rows_max, bytes_max) = (limits.query_rows_max, limits.query_bytes_max);
+        Self { rows_max, bytes_max, wall: limits.query_wall, cut: false }
+    }
+}
+
+impl Session {
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.connection {
+            Connection::Sqlite(_) => Dialect::Sqlite,
+            Connection::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// A statement of this session's dialect.
+    pub(crate) fn sql(&self, text: &str) -> Sql {
+        Sql::new(self.dialect(), text)
+    }
+
+    /// Runs one statement that reads.
+    pub(crate) async fn read(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        self.strike("read")?;
+        Ok(self.run(vec![sql]).await?.pop().unwrap_or_default())
+    }
+
+    /// Runs one statement that writes. When it fails the transaction must be given up.
+    pub(crate) async fn write(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        self.about_to_write().await?;
+        Ok(self.run(vec![sql]).await?.pop().unwrap_or_default())
+    }
+
+    /// Runs statements that read, in one go.
+    pub(crate) async fn read_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        self.strike("read")?;
+        self.run(statements).await
+    }
+
+    /// Runs one statement that reads, and stops after the row with which `bytes_max` is reached; the flag says
+    /// whether there was more.
+    pub(crate) async fn read_page(&mut self, sql: Sql, bytes_max: u64) -> Result<(Rows, bool), StoreError> {
+        self.strike("read")?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.page(sql, bytes_max).await,
+            Connection::Postgres(connection) => connection.page(sql, bytes_max).await,
+        }
+    }
+
+    /// Runs statements that write a row each: all of them or none. The transaction stays usable when one of them is
+    /// refused, and the error names which. A statement that returns no row has met a row in its way.
+    pub(crate) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
+        self.about_to_write().await.map_err(|error| (0, error))?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.write_all(statements).await,
+            Connection::Postgres(connection) => connection.write_all(statements).await,
+        }
+    }
+
+    /// Runs a script of this crate, such as the definition of a table.
+    pub(crate) async fn script(&mut self, script: String) -> Result<(), StoreError> {
+        self.about_to_write().await?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.script(script).await,
+            Connection::Postgres(connection) => connection.script(&script).await,
+        }
+    }
+
+    /// Runs foreign SQL, which can neither write, nor see more than it may, nor run on for ever.
+    pub(crate) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+        self.strike("read")?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.guarded(guarded).await,
+            Connection::Postgres(connection) => connection.guarded(guarded).await,
+        }
+    }
+
+    /// Commits. After an error the transaction is rolled back, or, if the error is
+    /// [`StoreError::CommitUnknown`], its fate is not known.
+    pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
+        self.strike("commit")?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.commit().await?,
+            Connection::Postgres(connection) => connection.commit().await?,
+        }
+        if self.strike("committed").is_err() {
+            return Err(StoreError::CommitUnknown { run: String::new() });
+        }
+        Ok(())
+    }
+
+    /// Rolls back, and waits until that is done.
+    pub(crate) async fn roll_back(mut self) -> Result<(), StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.roll_back().await,
+            Connection::Postgres(connection) => connection.roll_back().await,
+        }
+    }
+
+    async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.run(statements).await,
+            Connection::Postgres(connection) => connection.run(statements).await,
+        }
+    }
+
+    async fn about_to_write(&mut self) -> Result<(), StoreError> {
+        self.strike("write")?;
+        match &mut self.connection {
+            // SQLite takes its lock by itself, on the first statement that writes.
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(connection) => connection.about_to_write().await,
+        }
+    }
+
+    fn strike(&self, operation: &'static str) -> Result<(), StoreError> {
+        match &self.faults {
+            Some(faults) if faults.strike(operation) => Err(StoreError::Injected { operation }),
+            _ => Ok(()),
+        }
+    }
+}

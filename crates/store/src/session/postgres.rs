@@ -1,0 +1,478 @@
+//! Sessions on PostgreSQL.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::TryStreamExt as _;
+use futures_util::future::try_join_all;
+use ordain_types::Row;
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls, Statement};
+
+use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
+use crate::error::StoreError;
+use crate::options::{Secret, StoreLimits};
+use crate::sql::{Datum, Dialect, Sql};
+
+/// The lock that writers of all processes take, in order, before their snapshots are made. Any number will do as
+/// long as every version of Ordain uses the same one.
+const WRITER_LOCK: i64 = 0x6f72_6461_696e;
+
+/// A role named `ordain` would find Ordain's own schema first, because a role's own schema comes before `public`.
+const SEARCH_PATH: &str = "
+    SELECT set_config('search_path', coalesce((
+      SELECT string_agg(quote_ident(name), ', ' ORDER BY place)
+      FROM unnest(current_schemas(false)) WITH ORDINALITY AS path(name, place) WHERE name <> 'ordain'), 'public'), false);";
+
+/// Prepared statements that one connection keeps.
+const STATEMENTS_MAX: usize = 256;
+
+/// Connections to one database.
+#[derive(Debug)]
+pub(super) struct PostgresPool {
+    config: Config,
+    lock_wait: Duration,
+    idle: Mutex<Vec<Kept>>,
+    places: Arc<Semaphore>,
+}
+
+/// A connection and the statements that it has prepared.
+struct Kept {
+    client: Client,
+    statements: HashMap<String, Statement>,
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Kept").field("statements", &self.statements.len()).finish_non_exhaustive()
+    }
+}
+
+impl PostgresPool {
+    pub(super) fn new(url: &Secret, limits: &StoreLimits) -> Result<Self, StoreError> {
+        // The parser's message names the option that it did not understand, never the password.
+        let mut config: Config = url
+            .0
+            .parse()
+            .map_err(|error: tokio_postgres::Error| StoreError::Unreachable { message: chain(&error) })?;
+        config.application_name("ordain").connect_timeout(Duration::from_secs(10));
+        let places = Arc::new(Semaphore::new(limits.connections_max as usize));
+        Ok(Self { config, lock_wait: limits.lock_wait, idle: Mutex::default(), places })
+    }
+
+    pub(super) async fn session(pool: &Arc<Self>) -> Result<PostgresSession, StoreError> {
+        let place = Arc::clone(&pool.places).acquire_owned().await.expect("the semaphore is never closed");
+        let idle = loop {
+            let kept = pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            match kept {
+                Some(kept) if kept.client.is_closed() => {}
+                other => break other,
+            }
+        };
+        let kept = match idle {
+            Some(kept) => kept,
+            None => pool.connect().await?,
+        };
+        let pool = Arc::clone(pool);
+        Ok(PostgresSession {
+            pool,
+            kept: Some(kept),
+            phase: Phase::Idle,
+            locked: false,
+            busy: false,
+            place: Some(place),
+        })
+    }
+
+    async fn connect(&self) -> Result<Kept, StoreError> {
+        let unreachable = |error: tokio_postgres::Error| StoreError::Unreachable { message: chain(&error) };
+        let (client, connection) = self.config.connect(NoTls).await.map_err(unreachable)?;
+        // The task ends by itself when the client is dropped; the client reports what went wrong.
+        tokio::spawn(async move { drop(connection.await) });
+        let lock_wait_ms = self.lock_wait.as_millis();
+        let settings = format!(
+            "SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601';
+             SET standard_conforming_strings = on; SET bytea_output = 'hex'; SET extra_float_digits = 1;
+             SET client_min_messages = 'error'; SET lock_timeout = '{lock_wait_ms}ms'; {SEARCH_PATH}"
+        );
+        client.batch_execute(&settings).await.map_err(unreachable)?;
+        Ok(Kept { client, statements: HashMap::new() })
+    }
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct PostgresSession {
+    pool: Arc<PostgresPool>,
+    kept: Option<Kept>,
+    phase: Phase,
+    /// Whether the writers' lock is held.
+    locked: bool,
+    /// Whether a statement was sent whose end nobody has seen.
+    busy: bool,
+    place: Option<OwnedSemaphorePermit>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Open,
+    /// Something is under way, or the connection is not to be used again.
+    Unknown,
+}
+
+impl PostgresSession {
+    pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
+        if intent == Intent::Write {
+            // Before `BEGIN`, because a transaction keeps the snapshot of its first statement.
+            self.locked = true;
+            let lock = format!("SELECT pg_advisory_lock({WRITER_LOCK})");
+            self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+        }
+        self.phase = Phase::Unknown;
+        let begun = self.client()?.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE").await;
+        begun.map_err(|error| store_error(&error))?;
+        self.phase = Phase::Open;
+        Ok(())
+    }
+
+    /// Before its first write, a transaction that did not wait in line takes the writers' lock if it is free. If it
+    /// is not, somebody who did wait is writing, and must not be made to start again by somebody who did not.
+    pub(super) async fn about_to_write(&mut self) -> Result<(), StoreError> {
+        if self.locked || self.phase != Phase::Open {
+            return Ok(());
+        }
+        let sql = Sql::new(Dialect::Postgres, &format!("SELECT pg_try_advisory_lock({WRITER_LOCK})::text"));
+        // Until the answer is there the lock may be held, so that it is given back in any case.
+        self.locked = true;
+        let rows = self.run(vec![sql]).await?.pop().unwrap_or_default();
+        self.locked = rows.first().and_then(|row| row[0].as_text()) == Some("true");
+        if self.locked { Ok(()) } else { Err(StoreError::Conflict) }
+    }
+
+    pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
+        self.phase = Phase::Unknown;
+        let committed = self.client()?.batch_execute("COMMIT").await;
+        committed.map_err(|error| match store_error(&error) {
+            StoreError::Unreachable { .. } => StoreError::CommitUnknown { run: String::new() },
+            other => other,
+        })?;
+        self.phase = Phase::Idle;
+        self.unlock().await
+    }
+
+    pub(super) async fn roll_back(&mut self) -> Result<(), StoreError> {
+        self.phase = Phase::Unknown;
+        self.client()?.batch_execute("ROLLBACK").await.map_err(|error| store_error(&error))?;
+        self.phase = Phase::Idle;
+        self.unlock().await
+    }
+
+    pub(super) async fn script(&mut self, script: &str) -> Result<(), StoreError> {
+        self.client()?.batch_execute(script).await.map_err(|error| store_error(&error))
+    }
+
+    /// Runs statements in one pipeline.
+    pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        let prepared = self.prepare_all(statements).await?;
+        self.busy = true;
+        let client = self.client()?;
+        let all = prepared.iter().map(|(statement, params)| run_one(client, statement, params, u64::MAX));
+        let results = try_join_all(all).await.map_err(|error| store_error(&error));
+        self.busy = false;
+        Ok(results?.into_iter().map(|(rows, _)| rows).collect())
+    }
+
+    pub(super) async fn page(&mut self, sql: Sql, bytes_max: u64) -> Result<(Rows, bool), StoreError> {
+        let prepared = self.prepare_all(vec![sql]).await?;
+        self.busy = true;
+        let client = self.client()?;
+        let (statement, params) = &prepared[0];
+        let page = run_one(client, statement, params, bytes_max).await.map_err(|error| store_error(&error));
+        self.busy = false;
+        page
+    }
+
+    pub(super) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
+        let first = |error: &tokio_postgres::Error| (0, store_error(error));
+        let prepared = self.prepare_all(statements).await.map_err(|error| (0, error))?;
+        let client = self.client().map_err(|error| (0, error))?;
+        client.batch_execute("SAVEPOINT ordain_call").await.map_err(|error| first(&error))?;
+        let all = prepared.iter().enumerate().map(|(index, (statement, params))| async move {
+            match run_one(client, statement, params, u64::MAX).await {
+                Ok((rows, _)) if rows.is_empty() => Err((index, in_the_way())),
+                Ok((rows, _)) => Ok(rows),
+                Err(error) => Err((index, store_error(&error))),
+            }
+        });
+        let results = try_join_all(all).await;
+        let end = match &results {
+            Ok(_) => "RELEASE ordain_call",
+            Err(_) => "ROLLBACK TO ordain_call; RELEASE ordain_call",
+        };
+        let ended = client.batch_execute(end).await.map_err(|error| first(&error));
+        // What went wrong first is what matters.
+        results.and_then(|results| ended.map(|()| results))
+    }
+
+    pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+        let wall_ms = guarded.bounds.wall.as_millis().max(1);
+        // A savepoint gives back the transaction's own settings when it is rolled back, `READ ONLY` among them.
+        let mut opening = format!(
+            "SAVEPOINT ordain_query; SET LOCAL transaction_read_only = on;
+             SET LOCAL statement_timeout = '{wall_ms}ms';"
+        );
+        if matches!(guarded.access, Access::Plan(_)) {
+            // Nothing but the tables that are put before the statement can be named without a schema.
+            opening.push_str(" SET LOCAL search_path = pg_catalog;");
+        }
+        self.busy = true;
+        let client = self.client()?;
+        client.batch_execute(&opening).await.map_err(|error| store_error(&error))?;
+        let rows = guarded_rows(client, &guarded).await;
+        let closing = "ROLLBACK TO ordain_query; RELEASE ordain_query";
+        client.batch_execute(closing).await.map_err(|error| store_error(&error))?;
+        self.busy = false;
+        rows
+    }
+
+    async fn prepare_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Prepared>, StoreError> {
+        let mut prepared = Vec::with_capacity(statements.len());
+        for sql in statements {
+            let params = sql.params.into_iter().map(Datum::into_text).collect::<Vec<_>>();
+            prepared.push((self.prepare(&sql.text, params.len()).await?, params));
+        }
+        Ok(prepared)
+    }
+
+    async fn prepare(&mut self, text: &str, params: usize) -> Result<Statement, StoreError> {
+        let kept = self.kept.as_mut().ok_or_else(lost)?;
+        if let Some(statement) = kept.statements.get(text) {
+            return Ok(statement.clone());
+        }
+        let types = vec![Type::TEXT; params];
+        let prepared = kept.client.prepare_typed(text, &types).await;
+        let statement = prepared.map_err(|error| store_error(&error))?;
+        if kept.statements.len() >= STATEMENTS_MAX {
+            kept.statements.clear();
+        }
+        kept.statements.insert(text.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    async fn unlock(&mut self) -> Result<(), StoreError> {
+        if self.locked {
+            let unlock = format!("SELECT pg_advisory_unlock({WRITER_LOCK})");
+            self.client()?.batch_execute(&unlock).await.map_err(|error| store_error(&error))?;
+            self.locked = false;
+        }
+        Ok(())
+    }
+
+    fn client(&self) -> Result<&Client, StoreError> {
+        self.kept.as_ref().map(|kept| &kept.client).ok_or_else(lost)
+    }
+}
+
+impl Drop for PostgresSession {
+    fn drop(&mut self) {
+        let Some(kept) = self.kept.take() else { return };
+        let (pool, locked, place) = (Arc::clone(&self.pool), self.locked, self.place.take());
+        if self.busy {
+            // Nobody waits for the statement any more. The server is told to end it; the connection is closed, and
+            // with it the transaction rolled back and the lock given back.
+            let token = kept.client.cancel_token();
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(async move {
+                    let _ = token.cancel_query(NoTls).await;
+                    drop((kept, place));
+                });
+            }
+            return;
+        }
+        match self.phase {
+            Phase::Idle if !locked => pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(kept),
+            // An open transaction is rolled back in the background; without a runtime the connection is closed,
+            // and the server rolls back.
+            Phase::Open | Phase::Idle => {
+                let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+                runtime.spawn(async move {
+                    let unlock = if locked { "SELECT pg_advisory_unlock_all()" } else { "" };
+                    let end = format!("ROLLBACK; {unlock}");
+                    if kept.client.batch_execute(&end).await.is_ok() {
+                        pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+                    }
+                    drop(place);
+                });
+            }
+            Phase::Unknown => {}
+        }
+    }
+}
+
+/// A statement and its parameters.
+type Prepared = (Statement, Vec<Option<String>>);
+
+/// What is not read of a reply is thrown away by the connection as it arrives.
+async fn run_one(
+    client: &Client,
+    statement: &Statement,
+    params: &[Option<String>],
+    bytes_max: u64,
+) -> Result<(Rows, bool), tokio_postgres::Error> {
+    let params = params.iter().map(|param| param as &(dyn ToSql + Sync));
+    let mut rows = pin!(client.query_raw(statement, params).await?);
+    let (mut found, mut bytes) = (Rows::new(), 0);
+    while let Some(row) = rows.try_next().await? {
+        if bytes >= bytes_max {
+            return Ok((found, true));
+        }
+        let datum =
+            |index| row.try_get::<_, Option<String>>(index).map(|text| text.map_or(Datum::Null, Datum::Text));
+        let row = (0..row.len()).map(datum).collect::<Result<Vec<Datum>, _>>()?;
+        bytes += weight(&row);
+        found.push(row);
+    }
+    Ok((found, false))
+}
+
+/// Rows travel as JSON, which has a form for every type. The types are asked for first, because a real number
+/// without a fraction looks like a whole one.
+async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Vec<Row>, StoreError> {
+    let bounds = guarded.bounds;
+    let query_error = |error: tokio_postgres::Error| query_error(&error, bounds.wall);
+    // The line break ends a comment in the last line.
+    let Guarded { before, sql, .. } = guarded;
+    let plain = format!("{before}SELECT * FROM ({sql}\n) AS ordain_result");
+    let described = client.prepare(&plain).await.map_err(query_error)?;
+    let is_real = |column: &tokio_postgres::Column| [Type::FLOAT4, Type::FLOAT8].contains(column.type_());
+    let reals: Vec<bool> = described.columns().iter().map(is_real).collect();
+    // One more than allowed, so that too many are noticed.
+    let limit = bounds.rows_max.saturating_add(1);
+    let encoded = format!(
+        "{before}SELECT row_to_json(ordain_result)::text FROM ({sql}\n) AS ordain_result LIMIT {limit}"
+    );
+    let none: [&(dyn ToSql + Sync); 0] = [];
+    let mut rows = pin!(client.query_raw(&encoded, none).await.map_err(query_error)?);
+    let (mut found, mut bytes) = (Vec::new(), 0_u64);
+    while let Some(row) = rows.try_next().await.map_err(query_error)? {
+        if found.len() as u64 == bounds.rows_max {
+            if bounds.cut {
+                break;
+            }
+            return Err(StoreError::Limit { limit: "query_rows_max", value: bounds.rows_max });
+        }
+        let text: String = row.try_get(0).map_err(query_error)?;
+        bytes += text.len() as u64;
+        if bytes > bounds.bytes_max {
+            return Err(StoreError::Limit { limit: "query_bytes_max", value: bounds.bytes_max });
+        }
+        found.push(row_of(&text, &reals)?);
+    }
+    Ok(found)
+}
+
+/// A row from PostgreSQL's JSON, in column order. A name that occurs twice is numbered, as SQLite does it.
+fn row_of(text: &str, reals: &[bool]) -> Result<Row, StoreError> {
+    let broken = |error: serde_json::Error| StoreError::Query { message: error.to_string(), hint: None };
+    let fields: Fields = serde_json::from_str(text).map_err(broken)?;
+    let mut row = Row::default();
+    for (position, (mut name, value)) in fields.0.into_iter().enumerate() {
+        let is_real = reals.get(position) == Some(&true);
+        let value = value.as_f64().filter(|_| is_real).map_or(value, Value::from);
+        let mut number = 0;
+        let plain = name.len();
+        while row.get(&name).is_some() {
+            number += 1;
+            name.truncate(plain);
+            let _ = write!(name, ":{number}");
+        }
+        row.fields.push((name, value));
+    }
+    Ok(row)
+}
+
+/// The members of a JSON object as they come, twice named ones too.
+struct Fields(Vec<(String, Value)>);
+
+impl<'de> serde::Deserialize<'de> for Fields {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Fields;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    fields.push(entry);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::Unreachable { message: "the connection was given up".to_owned() }
+}
+
+fn query_error(error: &tokio_postgres::Error, wall: Duration) -> StoreError {
+    let Some(inner) = error.as_db_error() else { return store_error(error) };
+    let state = inner.code().code();
+    match (state, &state[..2]) {
+        ("57014", _) => StoreError::Limit {
+            limit: "query_wall_ms",
+            value: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+        },
+        ("25006", _) => StoreError::Query {
+            message: "it would write".to_owned(),
+            hint: Some("every write goes through the tables, so that the diff is complete".to_owned()),
+        },
+        (_, "22" | "42" | "0A" | "21" | "2F" | "54") => {
+            StoreError::Query { message: inner.message().to_owned(), hint: inner.hint().map(str::to_owned) }
+        }
+        _ => store_error(error),
+    }
+}
+
+fn store_error(error: &tokio_postgres::Error) -> StoreError {
+    let Some(inner) = error.as_db_error() else {
+        return StoreError::Unreachable { message: chain(error) };
+    };
+    let message = inner.message().to_owned();
+    let table = inner.table().unwrap_or_default().to_owned();
+    let state = inner.code().code();
+    match (state, &state[..2]) {
+        ("40001" | "40P01", _) => StoreError::Conflict,
+        ("55P03", _) => StoreError::Busy,
+        ("53100", _) => StoreError::DiskFull,
+        ("23505", _) => {
+            StoreError::DuplicateKey { table, key: inner.detail().unwrap_or(&message).to_owned() }
+        }
+        (_, "23") => StoreError::Constraint { table, message },
+        (_, "22") => StoreError::BadValue { table, column: String::new(), message },
+        (_, "08" | "57" | "28" | "3D") => StoreError::Unreachable { message },
+        _ => StoreError::Database { message },
+    }
+}
+
+/// An error and all its causes; the driver keeps what the system said in the source.
+fn chain(error: &tokio_postgres::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let _ = write!(message, ": {cause}");
+        source = cause.source();
+    }
+    message
+}

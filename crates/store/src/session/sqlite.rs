@@ -1,0 +1,392 @@
+//! Sessions on SQLite.
+//!
+//! SQLite calls block, so each runs on a blocking thread that takes the connection with it. A caller that goes
+//! away in the middle leaves the connection to that thread, where it is closed, and closing rolls back.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ordain_types::Row;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::{Value as SqliteValue, ValueRef};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, ffi};
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
+use crate::error::StoreError;
+use crate::options::StoreLimits;
+use crate::sql::{Datum, Dialect, Sql};
+
+/// How many virtual-machine instructions pass between two looks at the clock: some tens of microseconds.
+const INSTRUCTIONS_BETWEEN_CHECKS: i32 = 2000;
+
+/// Connections to one file.
+#[derive(Debug)]
+pub(super) struct SqlitePool {
+    path: PathBuf,
+    lock_wait: Duration,
+    idle: Mutex<Vec<Connection>>,
+    places: Arc<Semaphore>,
+}
+
+impl SqlitePool {
+    pub(super) fn new(path: PathBuf, limits: &StoreLimits) -> Self {
+        let places = Arc::new(Semaphore::new(limits.connections_max as usize));
+        Self { path, lock_wait: limits.lock_wait, idle: Mutex::default(), places }
+    }
+
+    pub(super) async fn session(pool: &Arc<Self>) -> Result<SqliteSession, StoreError> {
+        let place = Arc::clone(&pool.places).acquire_owned().await.expect("the semaphore is never closed");
+        let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = if let Some(connection) = idle {
+            connection
+        } else {
+            let opener = Arc::clone(pool);
+            blocking(move || opener.open()).await??
+        };
+        let interrupt = connection.get_interrupt_handle();
+        Ok(SqliteSession { pool: Arc::clone(pool), connection: Some(connection), interrupt, _place: place })
+    }
+
+    fn open(&self) -> Result<Connection, StoreError> {
+        let unreachable = |error: rusqlite::Error| match store_error(&error) {
+            StoreError::Database { message } => StoreError::Unreachable { message },
+            other => other,
+        };
+        let connection = Connection::open(&self.path).map_err(unreachable)?;
+        connection.busy_timeout(self.lock_wait).map_err(unreachable)?;
+        connection.set_prepared_statement_cache_capacity(128);
+        // A commit must survive a power failure: the ledger's checkpoint is written after it and may not run ahead.
+        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+             PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;";
+        connection.execute_batch(pragmas).map_err(unreachable)?;
+        Ok(connection)
+    }
+}
+
+/// One connection.
+pub(super) struct SqliteSession {
+    pool: Arc<SqlitePool>,
+    /// Absent while a blocking thread has it, and for good if the caller did not wait for that thread.
+    connection: Option<Connection>,
+    /// Ends what a blocking thread is doing.
+    interrupt: InterruptHandle,
+    _place: OwnedSemaphorePermit,
+}
+
+impl std::fmt::Debug for SqliteSession {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("SqliteSession").field("connection", &self.connection).finish_non_exhaustive()
+    }
+}
+
+impl SqliteSession {
+    pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
+        let statement = match intent {
+            Intent::Read => "BEGIN DEFERRED",
+            Intent::Write => "BEGIN IMMEDIATE",
+        };
+        let begun = self.script(statement.to_owned()).await;
+        // Outside a transaction the busy handler has waited for as long as it may.
+        begun.map_err(|error| if matches!(error, StoreError::Conflict) { StoreError::Busy } else { error })
+    }
+
+    pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
+        self.script("COMMIT".to_owned()).await
+    }
+
+    pub(super) async fn roll_back(&mut self) -> Result<(), StoreError> {
+        self.with(
+            |connection| {
+                if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") }
+            },
+        )
+        .await
+    }
+
+    pub(super) async fn script(&mut self, script: String) -> Result<(), StoreError> {
+        self.with(move |connection| connection.execute_batch(&script)).await
+    }
+
+    pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        let run = |connection: &mut Connection| {
+            statements.into_iter().map(|sql| Ok(run_one(connection, sql, u64::MAX)?.0)).collect()
+        };
+        self.with(run).await
+    }
+
+    pub(super) async fn page(&mut self, sql: Sql, bytes_max: u64) -> Result<(Rows, bool), StoreError> {
+        self.with(move |connection| run_one(connection, sql, bytes_max)).await
+    }
+
+    pub(super) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
+        let write = move |connection: &mut Connection| {
+            connection.execute_batch("SAVEPOINT ordain_call").map_err(|error| store_error(&error))?;
+            let results = statements.into_iter().enumerate().map(|(index, sql)| {
+                let (rows, _) =
+                    run_one(connection, sql, u64::MAX).map_err(|error| (index, store_error(&error)))?;
+                if rows.is_empty() { Err((index, in_the_way())) } else { Ok(rows) }
+            });
+            let results: Result<Vec<Rows>, _> = results.collect();
+            // Some errors make SQLite roll back the whole transaction, and the savepoint with it.
+            let savepoint = !connection.is_autocommit();
+            if results.is_err() && savepoint {
+                connection.execute_batch("ROLLBACK TO ordain_call").map_err(|error| store_error(&error))?;
+            }
+            if savepoint {
+                connection.execute_batch("RELEASE ordain_call").map_err(|error| store_error(&error))?;
+            }
+            Ok(results)
+        };
+        self.take(write).await.map_err(|error| (0, error))?
+    }
+
+    pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+        self.take(move |connection| {
+            let deadline = Instant::now() + guarded.bounds.wall;
+            let access = guarded.access.clone();
+            let tables = table_names(connection)?;
+            let lifted = |connection: &mut Connection| {
+                connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
+                connection.progress_handler(0, None::<fn() -> bool>)
+            };
+            let rows = connection
+                .authorizer(Some(move |context: AuthContext<'_>| authorize(&access, &tables, &context)))
+                .and_then(|()| {
+                    let late = move || Instant::now() > deadline;
+                    connection.progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(late))
+                })
+                .map_err(|error| store_error(&error))
+                .and_then(|()| guarded_rows(connection, &guarded));
+            lifted(connection).map_err(|error| store_error(&error))?;
+            rows
+        })
+        .await
+    }
+
+    async fn with<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        self.take(|connection| work(connection).map_err(|error| store_error(&error))).await
+    }
+
+    async fn take<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> Result<R, StoreError> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        let lost = || StoreError::Database { message: "the connection was given up".to_owned() };
+        let mut connection = self.connection.take().ok_or_else(lost)?;
+        let (connection, result) = blocking(move || {
+            let result = work(&mut connection);
+            (connection, result)
+        })
+        .await?;
+        self.connection = Some(connection);
+        result
+    }
+}
+
+impl Drop for SqliteSession {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else {
+            // A scan that nobody waits for any more would only hold up the others.
+            self.interrupt.interrupt();
+            return;
+        };
+        // A connection that cannot roll back is closed instead, which does the same.
+        if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+    }
+}
+
+async fn blocking<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Result<R, StoreError> {
+    let joined = tokio::task::spawn_blocking(work).await;
+    joined.map_err(|error| StoreError::Database { message: error.to_string() })
+}
+
+fn run_one(connection: &Connection, sql: Sql, bytes_max: u64) -> rusqlite::Result<(Rows, bool)> {
+    let mut statement = connection.prepare_cached(&sql.text)?;
+    let width = statement.column_count();
+    let params = rusqlite::params_from_iter(sql.params.into_iter().map(sqlite_value));
+    let mut rows = statement.query(params)?;
+    let (mut found, mut bytes) = (Rows::new(), 0);
+    while let Some(row) = rows.next()? {
+        if bytes >= bytes_max {
+            return Ok((found, true));
+        }
+        let row = (0..width).map(|index| Ok(datum(row.get_ref(index)?)));
+        let row = row.collect::<rusqlite::Result<Vec<Datum>>>()?;
+        bytes += weight(&row);
+        found.push(row);
+    }
+    Ok((found, false))
+}
+
+fn sqlite_value(datum: Datum) -> SqliteValue {
+    match datum {
+        Datum::Null => SqliteValue::Null,
+        Datum::Integer(value) => SqliteValue::Integer(value),
+        Datum::Real(value) => SqliteValue::Real(value),
+        Datum::Boolean(value) => SqliteValue::Integer(i64::from(value)),
+        Datum::Text(value) => SqliteValue::Text(value),
+    }
+}
+
+fn datum(value: ValueRef<'_>) -> Datum {
+    match value {
+        ValueRef::Null => Datum::Null,
+        ValueRef::Integer(value) => Datum::Integer(value),
+        ValueRef::Real(value) => Datum::Real(value),
+        ValueRef::Text(bytes) => Datum::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => Datum::Text(hex(bytes)),
+    }
+}
+
+/// Bytes as PostgreSQL writes them, so that both databases show the same.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold("\\x".to_owned(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn guarded_rows(connection: &Connection, guarded: &Guarded) -> Result<Vec<Row>, StoreError> {
+    let mut statement = connection
+        .prepare(&format!("{}{}", guarded.before, guarded.sql))
+        .map_err(|error| query_error(&error))?;
+    if !statement.readonly() {
+        return Err(StoreError::Query {
+            message: "it would write".to_owned(),
+            hint: Some("every write goes through the tables, so that the diff is complete".to_owned()),
+        });
+    }
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let origins: Vec<Option<(String, String)>> = statement
+        .columns_with_metadata()
+        .map(|column| Some((column.table_name()?.to_lowercase(), column.origin_name()?.to_lowercase())))
+        .collect();
+    let params = rusqlite::params_from_iter(guarded.params.iter().cloned().map(sqlite_value));
+    let bounds = guarded.bounds;
+    let timed = |error: rusqlite::Error| timed_out(&error, bounds.wall);
+    let mut rows = statement.query(params).map_err(timed)?;
+    let (mut found, mut bytes) = (Vec::new(), 0_u64);
+    while let Some(row) = rows.next().map_err(timed)? {
+        if found.len() as u64 == bounds.rows_max {
+            if bounds.cut {
+                break;
+            }
+            return Err(StoreError::Limit { limit: "query_rows_max", value: bounds.rows_max });
+        }
+        let mut fields = Vec::with_capacity(names.len());
+        for (index, name) in names.iter().enumerate() {
+            let value = json(row.get_ref(index).map_err(|error| query_error(&error))?);
+            bytes += value.as_str().map_or(8, str::len) as u64;
+            let value = match &guarded.access {
+                Access::Plan(plan) => plan.converted(origins[index].as_ref(), value),
+                Access::Owner => value,
+            };
+            fields.push((name.clone(), value));
+        }
+        if bytes > bounds.bytes_max {
+            return Err(StoreError::Limit { limit: "query_bytes_max", value: bounds.bytes_max });
+        }
+        found.push(Row { fields });
+    }
+    Ok(found)
+}
+
+fn json(value: ValueRef<'_>) -> Value {
+    match datum(value) {
+        Datum::Null => Value::Null,
+        Datum::Integer(value) => Value::from(value),
+        // JSON has no infinities; a query that divides by zero gives NULL on SQLite anyway.
+        Datum::Real(value) => Value::from(value),
+        Datum::Boolean(value) => Value::Bool(value),
+        Datum::Text(value) => Value::String(value),
+    }
+}
+
+/// The names of all tables there are, in lower case.
+fn table_names(connection: &Connection) -> Result<HashSet<String>, StoreError> {
+    let (rows, _) =
+        run_one(connection, Sql::new(Dialect::Sqlite, "SELECT lower(name) FROM sqlite_schema"), u64::MAX)
+            .map_err(|error| store_error(&error))?;
+    Ok(rows.iter().filter_map(|row| row[0].as_text()).map(str::to_owned).collect())
+}
+
+fn authorize(access: &Access, tables: &HashSet<String>, context: &AuthContext<'_>) -> Authorization {
+    let allowed = match (context.action, access) {
+        (AuthAction::Select | AuthAction::Recursive, _) | (AuthAction::Read { .. }, Access::Owner) => true,
+        (AuthAction::Function { function_name }, _) => !function_name.eq_ignore_ascii_case("load_extension"),
+        (AuthAction::Read { table_name, column_name }, Access::Plan(plan)) => {
+            // Without a column, a name may be one that the statement itself gave to a subquery.
+            let is_own = || {
+                let name = table_name.to_lowercase();
+                column_name.is_empty()
+                    && !tables.contains(&name)
+                    && !name.starts_with("sqlite_")
+                    && !name.starts_with("pragma_")
+            };
+            plan.allows(table_name, column_name) || is_own()
+        }
+        _ => false,
+    };
+    if allowed { Authorization::Allow } else { Authorization::Deny }
+}
+
+fn query_error(error: &rusqlite::Error) -> StoreError {
+    match error.sqlite_error().map(|error| error.code) {
+        Some(ErrorCode::AuthorizationForStatementDenied) => StoreError::Query {
+            message: "it reads a table or a column that may not be read, or it would write".to_owned(),
+            hint: Some("name the tables without a schema, and the columns one by one".to_owned()),
+        },
+        Some(ErrorCode::Unknown) | None => {
+            StoreError::Query { message: first_line(&error.to_string()), hint: None }
+        }
+        _ => store_error(error),
+    }
+}
+
+fn timed_out(error: &rusqlite::Error, wall: Duration) -> StoreError {
+    match error.sqlite_error().map(|error| error.code) {
+        Some(ErrorCode::OperationInterrupted) => StoreError::Limit {
+            limit: "query_wall_ms",
+            value: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+        },
+        _ => query_error(error),
+    }
+}
+
+fn store_error(error: &rusqlite::Error) -> StoreError {
+    let message = || first_line(&error.to_string());
+    let Some(inner) = error.sqlite_error() else { return StoreError::Database { message: message() } };
+    match (inner.code, inner.extended_code) {
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => StoreError::Conflict,
+        (ErrorCode::DiskFull, _) => StoreError::DiskFull,
+        (
+            ErrorCode::CannotOpen
+            | ErrorCode::NotADatabase
+            | ErrorCode::PermissionDenied
+            | ErrorCode::ReadOnly,
+            _,
+        ) => StoreError::Unreachable { message: message() },
+        (
+            ErrorCode::ConstraintViolation,
+            ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY,
+        ) => StoreError::DuplicateKey { table: String::new(), key: message() },
+        (ErrorCode::ConstraintViolation, _) => {
+            StoreError::Constraint { table: String::new(), message: message() }
+        }
+        _ => StoreError::Database { message: message() },
+    }
+}
+
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().to_owned()
+}

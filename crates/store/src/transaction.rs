@@ -1,0 +1,154 @@
+//! One transaction: the only way to read and write rows.
+//!
+//! A [`Transaction`] is used up by [`Transaction::commit`]; dropped before that, it rolls back. It keeps an image of
+//! every row before and after, so that at any moment the diff is what the transaction did, on either database.
+
+mod finish;
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use ordain_types::{Diff, RunId};
+use serde_json::Value;
+
+use crate::catalog::Catalog;
+use crate::changes::Changes;
+use crate::error::StoreError;
+use crate::protocol::{Call, Reply, TableView};
+use crate::query;
+use crate::relation::Relation;
+use crate::session::{Bounds, Intent, Session};
+use crate::sql::Dialect;
+use crate::store::Inner;
+
+/// One open transaction of one run.
+#[derive(Debug)]
+pub struct Transaction {
+    pub(crate) store: Arc<Inner>,
+    /// The tables as they were when the transaction began.
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) session: Session,
+    pub(crate) changes: Changes,
+    pub(crate) run_id: RunId,
+    /// Set by an error after which the database's own state is not certain. Nothing but a roll-back follows.
+    broken: bool,
+    /// Undo and approval write what a plan may not.
+    pub(crate) rules_lifted: bool,
+}
+
+impl Transaction {
+    pub(crate) async fn begin(store: &Arc<Inner>, run_id: RunId, intent: Intent) -> Result<Self, StoreError> {
+        let session = store.pool.begin(intent).await?;
+        Ok(Self {
+            catalog: store.catalog(),
+            store: Arc::clone(store),
+            session,
+            changes: Changes::default(),
+            run_id,
+            broken: false,
+            rules_lifted: false,
+        })
+    }
+
+    /// The run that this transaction belongs to.
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// What was changed so far.
+    pub fn diff(&self) -> Diff {
+        self.changes.diff(&self.catalog)
+    }
+
+    /// Whether anything was changed so far.
+    pub fn has_changes(&self) -> bool {
+        self.changes.touched().next().is_some()
+    }
+
+    /// Carries out a call that a cell sent: an operation's name and its arguments.
+    ///
+    /// An error that [`StoreError::is_callers`] leaves the transaction as it was before the call, and usable. After
+    /// any other error it can only be rolled back.
+    pub async fn call(&mut self, op: &str, args: Value) -> Result<Value, StoreError> {
+        let call = Call::parse(op, args)?;
+        self.carry_out(call).await.map(Reply::into_value)
+    }
+
+    /// Carries out one call of the table interface.
+    pub async fn carry_out(&mut self, call: Call) -> Result<Reply, StoreError> {
+        if self.broken {
+            return Err(StoreError::Database {
+                message: "the transaction was given up after an error".to_owned(),
+            });
+        }
+        // If the caller goes away in the middle, what was written may not have been noted.
+        self.broken = true;
+        let result = self.dispatch(call).await;
+        self.broken = result.as_ref().is_err_and(|error| !error.is_callers());
+        result
+    }
+
+    /// Rolls back and waits until that is done.
+    pub async fn roll_back(self) -> Result<(), StoreError> {
+        self.session.roll_back().await
+    }
+
+    async fn dispatch(&mut self, call: Call) -> Result<Reply, StoreError> {
+        match call {
+            Call::Tables {} => Ok(self.tables()),
+            Call::Search { table, condition, after, as_of, limit } => {
+                let search = read::Search { condition, after, as_of, limit };
+                self.search(&table, search).await.map(Reply::Rows)
+            }
+            Call::Get { table, doc_ids } => self.get(&table, doc_ids).await.map(Reply::Rows),
+            Call::Count { table, condition } => self.count(&table, condition).await,
+            Call::Insert { table, rows, doc_ids } => self.insert(&table, rows, doc_ids).await,
+            Call::Update { table, target, set, unset } => self.update(&table, target, set, unset).await,
+            Call::UpdateRows { table, rows } => self.update_rows(&table, rows).await,
+            Call::Upsert { table, condition, row } => self.upsert(&table, condition, row).await,
+            Call::Remove { table, target } => self.remove(&table, target).await,
+            Call::Query { sql, params } => self.query(&sql, &params).await,
+        }
+    }
+
+    fn tables(&self) -> Reply {
+        let view = |relation: &Relation| TableView {
+            name: relation.table.name.clone(),
+            columns: relation
+                .visible_columns()
+                .map(|(_, column)| (column.name.clone(), column.column_type))
+                .collect(),
+            key: relation.table.key.clone(),
+            read_only: relation.table.read_only || relation.read_only_reason.is_some(),
+            append_only: relation.table.append_only,
+        };
+        let visible = self.catalog.relations().filter(|relation| !relation.table.hidden);
+        Reply::Tables { tables: visible.map(view).collect() }
+    }
+
+    async fn query(&mut self, sql: &str, params: &Value) -> Result<Reply, StoreError> {
+        let bounds = Bounds::query(&self.store.limits);
+        let prepared = query::prepare(&self.catalog, self.session.dialect(), sql, params, bounds)?;
+        if self.session.dialect() == Dialect::Postgres && !prepared.qualifiers.is_empty() {
+            let mut known =
+                self.session.sql("SELECT nspname::text FROM pg_catalog.pg_namespace WHERE nspname IN (");
+            known.list(", ", &prepared.qualifiers, |sql, name| {
+                sql.text_param(name);
+            });
+            known.push(")");
+            if !self.session.read(known).await?.is_empty() {
+                return Err(StoreError::Query {
+                    message: "it names a schema".to_owned(),
+                    hint: Some("name the tables without a schema".to_owned()),
+                });
+            }
+        }
+        self.session.guarded(prepared.guarded).await.map(|rows| Reply::Found { rows })
+    }
+
+    fn place(&self, table: &str) -> Result<(usize, Arc<Relation>), StoreError> {
+        let place = self.catalog.visible_place(table)?;
+        Ok((place, Arc::clone(self.catalog.at(place))))
+    }
+}

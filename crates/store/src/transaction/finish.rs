@@ -1,0 +1,88 @@
+//! How a transaction ends: reviewed, committed, held.
+
+use ordain_types::{RunRecord, RunState};
+
+use super::Transaction;
+use crate::changes::ChangeSet;
+use crate::error::StoreError;
+use crate::ledger::EntryNote;
+use crate::review::{self, Review};
+use crate::runs;
+
+impl Transaction {
+    /// Checks the rules of the tables, then every invariant, against what was changed so far.
+    pub async fn review(&mut self) -> Result<Review, StoreError> {
+        let mut review = Review { diff: self.diff(), invariants: Vec::new(), violations: Vec::new() };
+        if !self.has_changes() {
+            return Ok(review);
+        }
+        review.violations = review::rules(&self.catalog, &self.changes, self.rules_lifted);
+        let (store, catalog) = (&self.store, &self.catalog);
+        let (results, broken) =
+            review::invariants(&mut self.session, catalog, &store.invariants, &store.limits).await?;
+        review.invariants = results;
+        review.violations.extend(broken);
+        Ok(review)
+    }
+
+    /// Commits the changes, the run's record and its ledger entry together. Before that everything is reviewed, and
+    /// a violation rolls back.
+    ///
+    /// A run that changed nothing is recorded as answered, after its transaction has ended, so that a reader never
+    /// waits for a writer.
+    pub async fn commit(mut self, mut record: RunRecord, note: EntryNote) -> Result<RunRecord, StoreError> {
+        if !self.has_changes() {
+            let store = self.store.clone();
+            self.session.roll_back().await?;
+            record.state = RunState::Answered;
+            return runs::record(&store, record, None, note).await;
+        }
+        let review = self.review().await?;
+        if !review.violations.is_empty() {
+            self.session.roll_back().await?;
+            return Err(StoreError::Violated { violations: review.violations });
+        }
+        record.state = RunState::Committed;
+        record.diff = review.diff;
+        record.invariants = review.invariants;
+        let kind = record.kind.clone();
+        self.commit_as(&kind, record, note).await
+    }
+
+    /// Commits what was reviewed, with an entry of the given kind.
+    pub(crate) async fn commit_as(
+        mut self,
+        kind: &str,
+        record: RunRecord,
+        note: EntryNote,
+    ) -> Result<RunRecord, StoreError> {
+        let changes = self.change_set();
+        runs::write(&mut self.session, &record, Some(&changes)).await?;
+        runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
+        let entry = runs::entry(kind, &record, Some(&changes), note);
+        let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
+        let committed = self.session.commit().await;
+        self.store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
+        self.store.ledger.remember(&checkpoint);
+        Ok(record)
+    }
+
+    /// Rolls back and keeps the diff for approval.
+    pub async fn hold(mut self, mut record: RunRecord, note: EntryNote) -> Result<RunRecord, StoreError> {
+        let review = self.review().await?;
+        let changes = self.change_set();
+        let store = self.store.clone();
+        self.session.roll_back().await?;
+        if !review.violations.is_empty() {
+            return Err(StoreError::Violated { violations: review.violations });
+        }
+        record.state = if review.diff.is_empty() { RunState::Answered } else { RunState::Held };
+        record.diff = review.diff;
+        record.invariants = review.invariants;
+        runs::record(&store, record, Some(changes), note).await
+    }
+
+    fn change_set(&self) -> ChangeSet {
+        self.changes.change_set(&self.catalog)
+    }
+}

@@ -1,0 +1,176 @@
+//! Several runs at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::time::Duration;
+
+use ordain_store::{Intent, Store, StoreError, StoreLimits};
+use serde_json::json;
+
+use crate::world::{begin, buy, commit, on_both, rows};
+
+/// A whole run, tried again when another one was faster: first as a reader that writes after all, then in line.
+async fn purchase(store: &Store, conflicts: &AtomicU32) -> bool {
+    for attempt in 0..5 {
+        let intent = if attempt == 0 { Intent::Read } else { Intent::Write };
+        let mut transaction = begin(store, intent).await;
+        let result = match buy(&mut transaction, "Classic", 1).await {
+            Ok(false) => return false,
+            Ok(true) => commit(transaction).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(()) => return true,
+            Err(StoreError::Conflict) => drop(conflicts.fetch_add(1, Ordering::Relaxed)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("a run that waits in line must get through");
+}
+
+on_both! {
+    async fn thirty_two_clients_sell_exactly_what_there_is(world: World) {
+        let mut options = world.shop_options();
+        world.file("inventory.json", r#"[{"item_id": "SG005", "name": "Classic", "price": 60.0, "quantity_in_stock": 100}]"#);
+        options.limits = StoreLimits { lock_wait: Duration::from_mins(1), ..StoreLimits::default() };
+        let store = Store::open(options).await.unwrap();
+        let (sold, conflicts) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicU32::new(0)));
+        let clients = (0..32).map(|_| {
+            let (store, sold, conflicts) = (store.clone(), sold.clone(), conflicts.clone());
+            tokio::spawn(async move {
+                while purchase(&store, &conflicts).await {
+                    sold.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        });
+        for client in clients.collect::<Vec<_>>() {
+            client.await.unwrap();
+        }
+        assert_eq!(sold.load(Ordering::Relaxed), 100);
+        assert_eq!(rows(&store, "inventory").await[0]["quantity_in_stock"], 0);
+        let transactions = rows(&store, "transactions").await;
+        assert_eq!(transactions.len(), 101);
+        assert_eq!(transactions.last().unwrap()["balance"], 500.0 + 100.0 * 60.0);
+        let report = store.verify_ledger().await.unwrap();
+        assert!(report.is_whole(), "{report:?}");
+        // Every client that found nothing left has ended with an answer, not with an entry: 1 seed, 100 sales.
+        assert_eq!(report.entries, 101);
+    }
+
+    async fn a_reader_that_writes_after_somebody_else_is_told_to_start_again(world: World) {
+        let store = world.shop().await;
+        let mut late = begin(&store, Intent::Read).await;
+        let page = late.call("search", json!({"table": "inventory"})).await.unwrap();
+        assert_eq!(page["rows"].as_array().unwrap().len(), 3);
+        let mut fast = begin(&store, Intent::Write).await;
+        assert!(buy(&mut fast, "Classic", 1).await.unwrap());
+        commit(fast).await.unwrap();
+        let result = match buy(&mut late, "Classic", 1).await {
+            Ok(_) => commit(late).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        assert!(matches!(result, Err(StoreError::Conflict)), "{result:?}");
+        assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 9);
+    }
+
+    async fn a_reader_neither_waits_for_a_writer_nor_makes_it_wait(world: World) {
+        let store = world.shop().await;
+        let mut reader = begin(&store, Intent::Read).await;
+        assert_eq!(crate::world::all(&mut reader, json!({"table": "inventory"})).await.len(), 3);
+        let mut writer = begin(&store, Intent::Write).await;
+        writer.call("remove", json!({"table": "inventory", "all": true})).await.unwrap();
+        // The reader still sees its own moment, before and after the writer's commit.
+        assert_eq!(crate::world::all(&mut reader, json!({"table": "inventory"})).await.len(), 3);
+        commit(writer).await.unwrap();
+        assert_eq!(crate::world::all(&mut reader, json!({"table": "inventory"})).await.len(), 3);
+        assert_eq!(rows(&store, "inventory").await.len(), 0);
+        commit(reader).await.unwrap();
+    }
+
+    async fn a_writer_waits_no_longer_than_it_may(world: World) {
+        let mut options = world.shop_options();
+        options.limits = StoreLimits { lock_wait: Duration::from_millis(200), ..StoreLimits::default() };
+        let store = Store::open(options.clone()).await.unwrap();
+        // Another process, as far as this store can tell.
+        let other = Store::open(options).await.unwrap();
+        let mut writer = begin(&other, Intent::Write).await;
+        assert!(buy(&mut writer, "Classic", 1).await.unwrap());
+        let run_id = store.new_run_id().unwrap();
+        let error = store.begin(ordain_store::BeginOptions { run_id, intent: Intent::Write }).await.unwrap_err();
+        assert!(matches!(error, StoreError::Busy), "{error}");
+        commit(writer).await.unwrap();
+        let mut writer = begin(&store, Intent::Write).await;
+        assert!(buy(&mut writer, "Classic", 1).await.unwrap());
+        commit(writer).await.unwrap();
+        assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 8);
+    }
+
+    async fn a_statement_that_nobody_waits_for_is_ended(world: World) {
+        let mut options = world.shop_options();
+        options.limits = StoreLimits { query_wall: Duration::from_mins(10), ..StoreLimits::default() };
+        let store = Store::open(options).await.unwrap();
+        let task = {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let mut writer = begin(&store, Intent::Write).await;
+                let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+                writer.call("query", json!({"sql": endless})).await.unwrap();
+            })
+        };
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        task.abort();
+        let _ = task.await;
+        // The next writer would wait for its lock until the statement's own limit.
+        let mut writer = begin(&store, Intent::Write).await;
+        assert!(buy(&mut writer, "Classic", 1).await.unwrap());
+        commit(writer).await.unwrap();
+    }
+
+    async fn a_caller_that_goes_away_in_the_middle_leaves_nothing(world: World) {
+        let store = world.shop().await;
+        let before = rows(&store, "inventory").await;
+        for _ in 0..20 {
+            let store = store.clone();
+            let task = tokio::spawn(async move {
+                let mut transaction = begin(&store, Intent::Write).await;
+                loop {
+                    let args = json!({"table": "inventory", "all": true, "set": {"price": 1.0}});
+                    transaction.call("update", args).await.unwrap();
+                    let args = json!({"table": "inventory", "all": true, "set": {"price": 2.0}});
+                    transaction.call("update", args).await.unwrap();
+                }
+            });
+            tokio::time::sleep(Duration::from_millis(15)).await;
+            task.abort();
+            let _ = task.await;
+        }
+        assert_eq!(rows(&store, "inventory").await, before);
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
+        commit(transaction).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_opened_is_named() {
+    let folder = tempfile::TempDir::new().unwrap();
+    std::fs::write(folder.path().join("store.db"), "this is no database, and longer than a header of one hundred bytes, which is what SQLite reads first").unwrap();
+    let error = Store::open(ordain_store::StoreOptions::sqlite(folder.path())).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+    let folder = tempfile::TempDir::new().unwrap();
+    for url in [
+        "postgres://nobody@127.0.0.1:1/none",
+        "postgres://x@/y?host=/nowhere",
+        "postgres://a?nonsense=1",
+        "nonsense",
+    ] {
+        let error = Store::open(ordain_store::StoreOptions::postgres(url, folder.path())).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unreachable { .. }), "{url}: {error}");
+        assert!(error.hint().is_some());
+    }
+    let error =
+        Store::open(ordain_store::StoreOptions::postgres("postgres://ann:hush@127.0.0.1:1/x", folder.path()))
+            .await
+            .unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("hush"));
+}

@@ -1,0 +1,13 @@
+//! What the store promises, on SQLite and on PostgreSQL alike.
+
+mod world;
+
+mod conditions;
+mod conflicts;
+mod faults;
+mod in_place;
+mod ledger;
+mod queries;
+mod rows;
+mod runs;
+mod seeds;

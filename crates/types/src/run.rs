@@ -1,0 +1,312 @@
+//! The record of one run: one type for the CLI, the service, the store and the ledger.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Diff;
+
+/// Names one run. Ids sort by the time at which their runs began.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl RunId {
+    /// Makes an id from a time and ten random bytes: 26 digits of Crockford's base 32, time first.
+    pub fn from_parts(unix_millis: u64, random: [u8; 10]) -> Self {
+        const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        let mut number = u128::from(unix_millis & 0xffff_ffff_ffff);
+        for byte in random {
+            number = number << 8 | u128::from(byte);
+        }
+        let digits = (0..26).rev().map(|place| char::from(DIGITS[(number >> (place * 5)) as usize & 31]));
+        Self(digits.collect())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It changed rows and they are committed.
+    Committed,
+    /// It changed nothing and answered.
+    Answered,
+    /// Its diff waits for approval.
+    Held,
+    /// Its code was refused, or a person said no to its diff.
+    Rejected,
+    /// It broke an invariant or a rule of a table, or was a dry run; nothing changed.
+    RolledBack,
+    /// Its code raised an error, passed a limit or could not be run.
+    Failed,
+    /// Its changes were taken back.
+    Undone,
+    /// Its diff was approved too late: a row that it touches had changed meanwhile.
+    Conflicted,
+}
+
+impl RunState {
+    /// The state as it is written in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::Answered => "answered",
+            Self::Held => "held",
+            Self::Rejected => "rejected",
+            Self::RolledBack => "rolled_back",
+            Self::Failed => "failed",
+            Self::Undone => "undone",
+            Self::Conflicted => "conflicted",
+        }
+    }
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// One plan for one request, in one transaction, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Names the run.
+    pub run_id: RunId,
+    /// What made the run: `ask`, `code`, `check`, `chat`.
+    pub kind: String,
+    /// What was asked, in words.
+    pub request: String,
+    /// How the plan grew.
+    pub strategy: String,
+    /// Where the run stands.
+    pub state: RunState,
+    /// What the plan's code says of its own success.
+    pub status: Option<String>,
+    /// What the person is told.
+    pub answer: Answer,
+    /// The plan that ran.
+    pub plan: PlanRecord,
+    /// What the verifier said.
+    pub verdict: VerdictRecord,
+    /// What running the code gave.
+    pub outcome: RunOutcome,
+    /// The rows that changed, or would have.
+    pub diff: Diff,
+    /// Whether each invariant held.
+    pub invariants: Vec<InvariantResult>,
+    /// What the planner used.
+    pub usage: Usage,
+    /// How long each part took.
+    pub timing_ms: Timing,
+    /// Why the run was not carried out, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+    /// When the run began.
+    #[serde(default)]
+    pub started_at: String,
+}
+
+impl RunRecord {
+    /// A record with nothing but its identity; the parts are filled in as the run goes on.
+    pub fn new(run_id: RunId, kind: &str, request: &str) -> Self {
+        Self {
+            run_id,
+            kind: kind.to_owned(),
+            request: request.to_owned(),
+            strategy: "direct".to_owned(),
+            state: RunState::Failed,
+            status: None,
+            answer: Answer::default(),
+            plan: PlanRecord::default(),
+            verdict: VerdictRecord::default(),
+            outcome: RunOutcome::default(),
+            diff: Diff::default(),
+            invariants: Vec::new(),
+            usage: Usage::default(),
+            timing_ms: Timing::default(),
+            error: None,
+            started_at: String::new(),
+        }
+    }
+}
+
+/// What the person is told.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// One or two sentences.
+    pub text: Option<String>,
+    /// Rows, where the plan gave some.
+    pub rows: Option<Value>,
+    /// Any other value, where the plan gave one.
+    pub json: Option<Value>,
+}
+
+/// The plan that ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// Who wrote it.
+    pub source: PlanSource,
+    /// The model's name, where a model wrote it.
+    pub model: Option<String>,
+    /// What the plan is for.
+    pub goal: String,
+    /// Its steps.
+    pub steps: Vec<StepRecord>,
+}
+
+/// Who wrote a plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanSource {
+    /// A model.
+    Model,
+    /// The rule planner.
+    Rules,
+    /// The plan cache.
+    Cache,
+    /// A file that the caller gave.
+    #[default]
+    File,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Names the step within its plan.
+    pub id: String,
+    /// What it does.
+    pub title: String,
+    /// The steps whose results it needs.
+    pub needs: Vec<String>,
+    /// How one can tell that it succeeded.
+    pub success: String,
+    /// Its Python.
+    pub code: String,
+    /// `waiting`, `running`, `done` or `failed`.
+    pub state: String,
+}
+
+/// What the verifier said of the code, over all rounds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct VerdictRecord {
+    /// Whether the last round's code was accepted.
+    pub accepted: bool,
+    /// How many rounds there were.
+    pub iterations: u32,
+    /// The findings of the last round.
+    pub findings: Vec<Value>,
+    /// The verdict of each round.
+    pub history: Vec<Value>,
+    /// What was changed between rounds.
+    pub modifications: Vec<Value>,
+}
+
+/// What running the code gave.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunOutcome {
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed to stderr.
+    pub stderr: String,
+    /// The exception that it did not catch, or the limit that it passed.
+    pub error: Option<Value>,
+    /// The files that it left.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// A file that a run left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// What it holds.
+    pub media_type: String,
+    /// The hash of its content.
+    pub sha256: String,
+}
+
+/// Whether one invariant held at the end of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InvariantResult {
+    /// The invariant's name.
+    pub name: String,
+    /// Whether it held.
+    pub holds: bool,
+    /// Rows that break it, cut to a few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<crate::Row>,
+}
+
+/// What the planner used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Calls of a model.
+    pub model_calls: u64,
+    /// Tokens given to it.
+    pub input_tokens: u64,
+    /// Tokens that it gave.
+    pub output_tokens: u64,
+}
+
+/// How long each part of a run took, in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Making the plan.
+    pub plan: f64,
+    /// Judging it.
+    pub verify: f64,
+    /// Running its code.
+    pub run: f64,
+    /// Checking and committing what it did.
+    pub commit: f64,
+    /// All together.
+    pub total: f64,
+}
+
+/// Why a run was not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunError {
+    /// A stable name of the kind of error.
+    pub code: String,
+    /// What went wrong.
+    pub message: String,
+    /// What would help.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_by_time_and_have_26_digits() {
+        let early = RunId::from_parts(1_759_483_019_628, [0xff; 10]);
+        let late = RunId::from_parts(1_759_483_019_629, [0; 10]);
+        assert!(early < late);
+        assert_eq!(early.as_str().len(), 26);
+    }
+
+    #[test]
+    fn a_record_reads_back_as_it_was_written() {
+        let record = RunRecord::new(RunId("r".to_owned()), "ask", "buy two");
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+        assert!(text.contains(r#""state":"failed""#), "{text}");
+    }
+}
