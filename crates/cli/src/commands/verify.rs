@@ -1,8 +1,6 @@
 //! `ordain verify`: judges code without running it.
 
 mod annotate;
-mod seeds;
-mod workspace;
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,12 +8,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use ordain_engine::Workspace;
 use ordain_verify::{
     CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict,
-    apply_edits, verify_bytes,
+    apply_edits, helpers_of, verify_bytes,
 };
 
 use crate::failure::{self, FAILED, USAGE};
+use crate::workspace::{self, Failure};
 use annotate::Style;
 
 /// Judge Python code without running it.
@@ -35,8 +35,8 @@ pub(crate) struct Args {
     /// Which promises the code has to keep
     #[arg(long, value_enum, default_value = "exec")]
     contract: ContractName,
-    /// The workspace whose tables and helpers the code sees
-    #[arg(long, value_name = "DIR")]
+    /// The workspace whose tables, helpers and statuses the code sees; its store is opened, and made if it is new
+    #[arg(long, short = 'w', value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// The Python profile whose packages may be imported
     #[arg(long, value_enum)]
@@ -93,16 +93,30 @@ impl From<ContractName> for Contract {
 const FIX_ROUNDS_MAX: usize = 5;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    judge(args).or_else(|error| {
+    let (policy, schema) = match world(args) {
+        Ok(world) => world,
+        Err(Failure::Workspace(error)) => return Ok(workspace::of_workspace(&error)),
+        Err(Failure::Store(error)) => return Ok(workspace::of_store(&error)),
+        Err(Failure::Io(error)) => return Err(error.into()),
+    };
+    judge(args, &policy, &schema).or_else(|error| {
         failure::print_text(&format!("{error:#}"), None);
         Ok(ExitCode::from(USAGE))
     })
 }
 
-fn judge(args: &Args) -> anyhow::Result<ExitCode> {
+/// What the code is judged against.
+fn world(args: &Args) -> Result<(Policy, Schema), Failure> {
     let mut policy = Policy::for_contract(args.contract.into());
-    if let Some(python) = args.python {
-        policy.python = python;
+    let mut schema = Schema::default();
+    if let Some(folder) = &args.workspace {
+        let workspace = Workspace::load(folder)?;
+        policy.statuses.extend(workspace.statuses.iter().cloned());
+        // A file that is not Python fails where it is run; without it its functions are unknown names.
+        policy.helpers = helpers_of(&workspace.helpers).unwrap_or_default();
+        policy = policy.with_packages(FULL_IMPORTS.iter().copied());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        schema = runtime.block_on(workspace.open_store())?.schema();
     }
     if let Some(profile) = args.profile {
         let packages = match profile {
@@ -112,17 +126,18 @@ fn judge(args: &Args) -> anyhow::Result<ExitCode> {
         };
         policy = policy.with_packages(packages.iter().copied());
     }
-    let mut schema = Schema::default();
-    if let Some(folder) = &args.workspace {
-        let workspace = workspace::read(folder)?;
-        schema = workspace.schema;
-        policy.helpers = workspace.helpers;
+    if let Some(python) = args.python {
+        policy.python = python;
     }
+    Ok((policy, schema))
+}
+
+fn judge(args: &Args, policy: &Policy, schema: &Schema) -> anyhow::Result<ExitCode> {
     let mut code = read_code(&args.file, policy.limits.bytes_max)?;
-    let mut verdict = verify_bytes(&code, &policy, &schema);
+    let mut verdict = verify_bytes(&code, policy, schema);
     let mut modifications = Vec::new();
     if args.fix {
-        fix(&mut code, &mut verdict, &mut modifications, &policy, &schema);
+        fix(&mut code, &mut verdict, &mut modifications, policy, schema);
         write_fixed(args, &code, &modifications)?;
     }
     if args.json {

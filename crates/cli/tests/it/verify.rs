@@ -16,16 +16,15 @@ fn codes(verdict: &Value) -> Vec<&str> {
     findings.iter().filter_map(|finding| finding["code"].as_str()).collect()
 }
 
-/// A workspace with two store tables, a file table and a helper.
+/// A workspace with two tables, a helper and a status of its own.
 fn workspace() -> Folder {
     let folder = Folder::new();
     fs::create_dir(folder.join("tables")).expect("a folder");
-    fs::create_dir(folder.join("data")).expect("a folder");
     folder.file(
         "ordain.toml",
-        "[workspace]\nname = \"sunglasses\"\n\n[tables.inventory]\nseed = \"tables/inventory.json\"\nkey = \"item_id\"\n\n\
-         [tables.transactions]\nseed = \"tables/transactions.jsonl\"\nkey = [\"transaction_id\"]\nappend_only = true\n\
-         hidden_columns = [\"card\"]\nmax_rows_changed = 50\n\n[limits]\nwall = \"30s\"\n",
+        "[workspace]\nname = \"sunglasses\"\nstatuses = [\"needs_manager\"]\n\n[tables.inventory]\n\
+         seed = \"tables/inventory.json\"\nkey = \"item_id\"\n\n[tables.transactions]\nseed = \"tables/transactions.jsonl\"\n\
+         key = [\"transaction_id\"]\nappend_only = true\nhidden_columns = [\"card\"]\n\n[limits]\nwall = \"30s\"\n",
     );
     folder.file(
         "tables/inventory.json",
@@ -35,7 +34,6 @@ fn workspace() -> Folder {
         "tables/transactions.jsonl",
         "{\"transaction_id\": \"T1\", \"amount\": 500.0, \"timestamp\": \"2025-10-03T09:16:59\", \"card\": \"x\"}\n",
     );
-    folder.file("data/users.csv", "user_id,email,signup_at\n1,a@b.c,2025-01-01\n");
     folder.file("helpers.py", "def current_balance(tbl):\n    return sum(row['amount'] for row in tbl)\n");
     folder
 }
@@ -75,10 +73,10 @@ fn the_contract_decides() {
 }
 
 #[test]
-fn a_workspace_gives_its_tables_files_and_helpers() {
+fn a_workspace_gives_its_tables_helpers_and_statuses() {
     let workspace = workspace();
-    let code = "people = frame('users')\nprint(people['email'], current_balance(transactions_tbl))\n\
-                rows = inventory_tbl.search(Query().colour == 'red')\nanswer_text = f'{len(rows)}'\nSTATUS = 'success'\n";
+    let code = "ACTION = 'read'\nprint(current_balance(transactions_tbl))\n\
+                rows = inventory_tbl.search(Query().colour == 'red')\nanswer_text = f'{len(rows)}'\nSTATUS = 'needs_manager'\n";
     let output = ordain(&["verify", "-", "--contract", "ask", "--workspace", &workspace.join("")], code);
     assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
     assert!(
@@ -95,11 +93,11 @@ fn a_workspace_gives_its_tables_files_and_helpers() {
 fn what_the_workspace_forbids_is_refused() {
     let workspace = workspace();
     let code = "transactions_tbl.remove()\nprint([row['card'] for row in transactions_tbl])\n\
-                db.table('users').insert({'user_id': 3})\nanswer_text = 'x'\nSTATUS = 'success'\n";
+                answer_text = 'x'\nSTATUS = 'success'\n";
     let output =
         ordain(&["verify", "-", "--contract", "ask", "--json", "--workspace", &workspace.join("")], code);
     let verdict = output.json();
-    assert_eq!(codes(&verdict), ["append-only-update", "hidden-column", "write-in-read-only"]);
+    assert_eq!(codes(&verdict), ["append-only-update", "hidden-column"]);
     assert_eq!(verdict["effects"]["may_write"], true);
 }
 
@@ -148,7 +146,7 @@ fn what_cannot_be_read_is_exit_code_2_with_a_reason() {
     assert!(output.stderr.contains("is a folder"), "{}", output.stderr);
     let output = ordain(&["verify", "-", "--workspace", &folder.join("")], "");
     assert_eq!(output.code, Some(2));
-    assert!(output.stderr.contains("has no readable ordain.toml"), "{}", output.stderr);
+    assert!(output.stderr.contains("ordain.toml"), "{}", output.stderr);
     let output = ordain(&["verify", "-", "--contract", "asks"], "");
     assert_eq!(output.code, Some(2));
     let output = ordain(&["verify", "-", "--python", "2.7"], "");
@@ -158,23 +156,18 @@ fn what_cannot_be_read_is_exit_code_2_with_a_reason() {
 
 #[test]
 fn a_wrong_workspace_says_where_and_what() {
-    let wrong = [
-        ("[tables.a]\nseed = 3\n", "invalid type"),
-        ("[tables.a]\nsed = \"x\"\n", "unknown field `sed`"),
-        ("[tables.a]\nkey = \"x\"\n", "names no seed file"),
-        ("[tables.a]\nseed = \"absent.json\"\n", "absent.json"),
-        ("[tables.a]\nseed = \"a.json\"\nkey = \"nme\"\n", "did you mean `name`?"),
-        ("[tables.a]\nseed = \"a.parquet\"\n", ".json, .jsonl, .csv and .tsv"),
-        ("[tables.a\n", "ordain.toml"),
-    ];
-    for (toml, says) in wrong {
+    for (toml, says) in
+        [("[tables.a]\nsed = \"x\"\n", "sed"), ("[tables.a]\nseed = \"absent.json\"\n", "absent.json")]
+    {
         let folder = Folder::new();
         folder.file("ordain.toml", toml);
-        folder.file("a.json", "[{\"name\": \"x\"}]");
-        folder.file("a.parquet", "");
         let output = ordain(&["verify", "-", "--workspace", &folder.join("")], "");
         assert_eq!(output.code, Some(2), "{toml}");
-        assert!(output.stderr.contains(says), "{toml}: {}", output.stderr);
+        assert!(
+            output.stderr.starts_with("error: ") && output.stderr.contains(says),
+            "{toml}: {}",
+            output.stderr
+        );
     }
 }
 
