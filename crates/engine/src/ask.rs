@@ -217,7 +217,8 @@ impl Engine {
     fn policy(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
         policy.statuses.extend(self.settings.statuses.iter().cloned());
-        policy.helpers = helper_names(&self.settings.helpers).map(ordain_verify::Helper::writes).collect();
+        // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
+        policy.helpers = ordain_verify::helpers_of(&self.settings.helpers).unwrap_or_default();
         policy
     }
 
@@ -260,14 +261,6 @@ fn profile_for(verdict: &Verdict, code: &str) -> Profile {
     } else {
         Profile::Core
     }
-}
-
-/// The functions that `helpers.py` defines at its top level.
-fn helper_names(source: &str) -> impl Iterator<Item = &str> {
-    source.lines().filter_map(|line| {
-        let rest = line.strip_prefix("def ").or_else(|| line.strip_prefix("async def "))?;
-        rest.split('(').next().map(str::trim)
-    })
 }
 
 fn plan_record(ask: &Ask) -> PlanRecord {

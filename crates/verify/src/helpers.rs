@@ -12,8 +12,8 @@ use crate::{read, syntax};
 /// The public functions that a `helpers.py` defines at its top level, or the findings that keep it from being
 /// read.
 ///
-/// A helper may write if it calls a writing method on one of its parameters or on a table. The owner of the
-/// workspace may know better and change [`Helper::may_write`].
+/// A helper may write if it, or a function that it calls, calls a writing method on a parameter or on a table. The
+/// owner of the workspace may know better and change [`Helper::may_write`].
 ///
 /// ```
 /// let source = "def balance(tbl):\n    return sum(row['amount'] for row in tbl)\n\ndef _private():\n    pass\n";
@@ -35,27 +35,51 @@ pub fn helpers_of(source: &str) -> Result<Vec<Helper>, Vec<Finding>> {
         if report.has_errors() {
             return Err(report.finish().0);
         }
-        Ok(parsed.suite().iter().filter_map(helper).collect())
+        Ok(helpers(parsed.suite()))
     })
 }
 
-fn helper(stmt: &Stmt) -> Option<Helper> {
-    let Stmt::FunctionDef(function) = stmt else { return None };
-    if function.name.starts_with('_') {
-        return None;
+fn helpers(body: &[Stmt]) -> Vec<Helper> {
+    let mut functions: Vec<Writes<'_>> = body.iter().filter_map(Writes::of).collect();
+    // What a function calls, it does: a write passes up from one to the next.
+    for _ in 0..functions.len() {
+        let writing: Vec<&str> = functions
+            .iter()
+            .filter(|function| function.found)
+            .map(|function| function.function.name.as_str())
+            .collect();
+        let mut has_changed = false;
+        for function in &mut functions {
+            let writes = function.found || function.calls.iter().any(|called| writing.contains(called));
+            has_changed |= writes != function.found;
+            function.found = writes;
+        }
+        if !has_changed {
+            break;
+        }
     }
-    let mut writes = Writes { function, found: false };
-    writes.visit_body(&function.body);
-    Some(Helper { name: function.name.to_string(), may_write: writes.found })
+    let public = functions.iter().filter(|function| !function.function.name.starts_with('_'));
+    public
+        .map(|function| Helper { name: function.function.name.to_string(), may_write: function.found })
+        .collect()
 }
 
 /// Looks for a writing method on something that may be a table.
 struct Writes<'a> {
     function: &'a StmtFunctionDef,
     found: bool,
+    /// The functions that it calls by name.
+    calls: Vec<&'a str>,
 }
 
-impl Writes<'_> {
+impl<'a> Writes<'a> {
+    fn of(stmt: &'a Stmt) -> Option<Self> {
+        let Stmt::FunctionDef(function) = stmt else { return None };
+        let mut writes = Self { function, found: false, calls: Vec::new() };
+        writes.visit_body(&function.body);
+        Some(writes)
+    }
+
     fn may_be_table(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => {
@@ -75,20 +99,24 @@ impl Writes<'_> {
 
 impl<'a> Visitor<'a> for Writes<'a> {
     fn visit_expr(&mut self, expr: &'a Expr) {
-        if let Expr::Call(call) = expr
-            && let Expr::Attribute(attribute) = &*call.func
-        {
-            let writes = matches!(
-                attribute.attr.as_str(),
-                "insert"
-                    | "insert_multiple"
-                    | "update"
-                    | "update_multiple"
-                    | "upsert"
-                    | "remove"
-                    | "truncate"
-            );
-            self.found |= writes && self.may_be_table(&attribute.value);
+        if let Expr::Call(call) = expr {
+            match &*call.func {
+                Expr::Attribute(attribute) => {
+                    let writes = matches!(
+                        attribute.attr.as_str(),
+                        "insert"
+                            | "insert_multiple"
+                            | "update"
+                            | "update_multiple"
+                            | "upsert"
+                            | "remove"
+                            | "truncate"
+                    );
+                    self.found |= writes && self.may_be_table(&attribute.value);
+                }
+                Expr::Name(name) => self.calls.push(name.id.as_str()),
+                _ => {}
+            }
         }
         visitor::walk_expr(self, expr);
     }
@@ -107,6 +135,13 @@ mod tests {
         let expected =
             [Helper::reads("read"), Helper::writes("sell"), Helper::writes("log"), Helper::writes("via")];
         assert_eq!(helpers, expected);
+    }
+
+    #[test]
+    fn a_write_passes_up_through_the_functions_that_call_it() {
+        let source = "def sell(tbl):\n    return _step(tbl)\ndef look(tbl):\n    return len(tbl)\n\
+                      def _step(tbl):\n    _write(tbl)\ndef _write(tbl):\n    tbl.insert({})\n";
+        assert_eq!(helpers_of(source).unwrap(), [Helper::writes("sell"), Helper::reads("look")]);
     }
 
     #[test]

@@ -100,9 +100,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(Failure::Io(error)) => return Err(error.into()),
     };
     judge(args, &policy, &schema).or_else(|error| {
+        // The reader of our output has gone, which is no failure of ours.
+        if is_broken_pipe(&error) {
+            return Ok(ExitCode::SUCCESS);
+        }
         failure::print_text(&format!("{error:#}"), None);
         Ok(ExitCode::from(USAGE))
     })
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        io.or_else(|| cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind))
+    };
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
 }
 
 /// What the code is judged against.
