@@ -428,7 +428,7 @@ def flush():
 def rehearsal_frame():
     """A frame with the rehearsal, as the supervisor would send it."""
     job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
-    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": True}
+    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": False}
     header = json.dumps(job).encode()
     payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
     return HEADER.pack(len(payload), JOB) + payload
@@ -440,7 +440,7 @@ def rehearse(times):
     In the zygote, once, it makes the code and data that all cells share. In a cell it touches the pages that a job
     will touch, so that the job finds them its own.
     """
-    global WIRE
+    global WIRE, EXIT_DUTIES
     kept = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
     nothing = os.open("/dev/null", os.O_WRONLY)
     for descriptor, _ in kept:
@@ -448,6 +448,7 @@ def rehearse(times):
     wire, WIRE = WIRE, nothing
     main_module = sys.modules["__main__"]
     namespace = new_namespace()
+    EXIT_DUTIES = exit_duties()
     for _ in range(times):
         _received.extend(rehearsal_frame())
         serve(receive()[1], namespace)
