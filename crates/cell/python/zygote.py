@@ -112,9 +112,7 @@ def start(control_socket, text, descriptors):
     runner = load("ordain_runner", "<ordain runner>", runner_source)
     tables = load("ordain_tables", "<ordain tables>", tables_source) if "tinydb" in sys.modules else None
     runner.prepare(settings, tables)
-    # Often enough that the interpreter has specialised the code: it then runs quicker in every cell, and no cell has
-    # to copy pages because the interpreter is still counting in them.
-    runner.rehearse(100)
+    runner.rehearse(settings["rehearsals"])
     gc.collect()
     gc.freeze()
     require_one_thread(proc_folder)

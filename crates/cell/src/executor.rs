@@ -161,7 +161,7 @@ impl LocalExecutor {
         let data_dir = self.options.data_dir.clone();
         let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
         let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
-        let spec = profile_spec::spec(&installed, self.options.minimum);
+        let spec = profile_spec::spec(&installed, self.options.minimum, self.options.idle_cells);
         let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes());
         pools.insert(profile, Arc::clone(&pool));
         Ok(pool)

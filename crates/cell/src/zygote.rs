@@ -57,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) imports: Vec<&'static str>,
     /// The program that warms up zygote and cells.
     pub(crate) rehearsal: &'static str,
+    /// How often the zygote runs it.
+    pub(crate) rehearsals: u32,
     /// The lockdown's options, as a number.
     pub(crate) options: u32,
 }

@@ -63,8 +63,12 @@ table = pd.DataFrame({'a': [1, 2, 3]})
 print(table.a.sum())
 ";
 
+/// Often enough that the interpreter has specialised the code: it then runs quicker in every cell, and no cell has to
+/// copy pages because the interpreter is still counting in them.
+const REHEARSALS: u32 = 100;
+
 /// How a zygote of an installed profile is started.
-pub(super) fn spec(installed: &Installed, minimum: Level) -> ZygoteSpec {
+pub(super) fn spec(installed: &Installed, minimum: Level, idle_cells: usize) -> ZygoteSpec {
     let interpreter = &installed.interpreter;
     let (imports, rehearsal) = match installed.profile {
         Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
@@ -77,6 +81,8 @@ pub(super) fn spec(installed: &Installed, minimum: Level) -> ZygoteSpec {
             paths: vec![root::PACKAGES.to_owned()],
             imports,
             rehearsal,
+            // A zygote that makes a single cell for a job that waits has no time to practise.
+            rehearsals: if idle_cells == 0 { 1 } else { REHEARSALS },
             options: u32::from(minimum < Level::Full),
         },
     }
@@ -91,6 +97,7 @@ pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
             paths: Vec::new(),
             imports: Vec::new(),
             rehearsal: "total = 1 + 1\n",
+            rehearsals: 1,
             options: 1,
         },
     }
