@@ -1,7 +1,10 @@
 //! `ordain demo`: a guided tour, offline, in which every step is really run.
 
+mod shop;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -77,30 +80,31 @@ pub(crate) fn run(_args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn tour() -> anyhow::Result<()> {
-    let executor = LocalExecutor::new(LocalOptions::new(DataDir::from_env()?))?;
+    let executor = Arc::new(LocalExecutor::new(LocalOptions::new(DataDir::from_env()?))?);
     executor.warm(Profile::Core).await?;
     for (number, scene) in (1..).zip(&SCENES) {
-        show_code(number, scene)?;
+        show_code(number, scene.title, scene.code)?;
         let execution = run_scene(&executor, scene).await?;
         show_outcome(&execution)?;
     }
-    show_code(SCENES.len() + 1, &REFUSED)?;
+    show_code(SCENES.len() + 1, REFUSED.title, REFUSED.code)?;
     show_refusal(&REFUSED)?;
+    shop::tour(Arc::clone(&executor), SCENES.len() + 1).await?;
     executor.close().await;
     writeln!(
         io::stdout(),
         "\nTry next:\n  \
+         ordain init --example sunglasses shop && cd shop && ordain tables\n  \
          echo 'print(sum(range(10)))' | ordain exec -\n  \
-         ordain exec --session s          type Python, state is kept\n  \
          ordain bench cells --quick       how quick a cell is, beside python3 and bubblewrap"
     )?;
     Ok(())
 }
 
-fn show_code(number: usize, scene: &Scene) -> io::Result<()> {
+fn show_code(number: usize, title: &str, code: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "\n{number}. {}\n", scene.title)?;
-    for line in scene.code.lines() {
+    writeln!(out, "\n{number}. {title}\n")?;
+    for line in code.lines() {
         writeln!(out, "     │ {line}")?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! The behaviour of the `ordain` binary, as users and scripts see it.
 
+mod ask;
 mod command;
 mod exec;
 mod exec_faults;
