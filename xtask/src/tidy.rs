@@ -21,7 +21,7 @@ use files::File;
 type Rule = fn(&[File]) -> Vec<Complaint>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     modules::says_why_it_exists,
     modules::is_reached,
     text::is_short,
@@ -33,6 +33,7 @@ const RULES: [Rule; 11] = [
     crates::are_on_the_map,
     crates::inherit_the_lints,
     crates::come_from_the_public_registry,
+    crates::stay_pure,
 ];
 
 /// One thing that is against a rule.

@@ -6,6 +6,11 @@ const MAP: &str = "ARCHITECTURE.md";
 /// The one place that dependencies come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
+/// Crates whose answers depend on nothing but what they are given, and what would make them depend on more.
+const PURE: [&str; 2] = ["crates/types/src/", "crates/verify/src/"];
+const IMPURE: [&str; 8] =
+    ["std::fs", "std::io", "std::net", "std::env", "std::process", "std::thread", "SystemTime", "Instant"];
+
 /// Every crate is on the map.
 pub(super) fn are_on_the_map(files: &[File]) -> Vec<Complaint> {
     let map = files.iter().find(|file| file.path == MAP).and_then(|file| file.text.as_deref());
@@ -47,6 +52,25 @@ pub(super) fn come_from_the_public_registry(files: &[File]) -> Vec<Complaint> {
     complaints
 }
 
+/// The pure crates do no IO and read no clock.
+pub(super) fn stay_pure(files: &[File]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for file in files.iter().filter(|file| PURE.iter().any(|folder| file.path.starts_with(folder))) {
+        // Comments may speak of what the code does not do, and tests may read files.
+        let code = file.lines().take_while(|(_, line)| line.trim() != "#[cfg(test)]");
+        for (number, line) in code.filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            for name in IMPURE.iter().filter(|name| has_word(line, name)) {
+                complaints.push(Complaint::new(
+                    file,
+                    number,
+                    format!("uses `{name}` in a crate that does no IO"),
+                ));
+            }
+        }
+    }
+    complaints
+}
+
 fn manifests(files: &[File]) -> impl Iterator<Item = &File> {
     files.iter().filter(|file| file.name() == "Cargo.toml")
 }
@@ -54,6 +78,22 @@ fn manifests(files: &[File]) -> impl Iterator<Item = &File> {
 #[cfg(test)]
 mod tests {
     use super::{super::tests::check, *};
+
+    #[test]
+    fn io_and_clocks_in_a_pure_crate_are_found() {
+        check(
+            stay_pure,
+            &[
+                ("crates/verify/src/a.rs", "// no std::fs here\nuse std::fs;\n#[cfg(test)]\nuse std::env;\n"),
+                ("crates/types/src/b.rs", "use std::time::Duration;\nlet now = Instant::now();\n"),
+                ("crates/cell/src/c.rs", "use std::fs;\n"),
+            ],
+            &[
+                "crates/verify/src/a.rs:2: uses `std::fs` in a crate that does no IO",
+                "crates/types/src/b.rs:2: uses `Instant` in a crate that does no IO",
+            ],
+        );
+    }
 
     #[test]
     fn a_crate_that_is_not_on_the_map_is_found() {
