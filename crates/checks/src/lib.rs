@@ -1,0 +1,14 @@
+//! Standing rules about data: what a check is, how its result is graded, what a change makes stale, and reports.
+//!
+//! A [`Check`] is a record that data teams write. Its code is either compiled from a built-in kind, without a model, or
+//! written by a planner from a hint; the engine runs it in a cell. What a run gave is a [`RunReport`], from which every
+//! output format is made.
+//!
+//! Invariant: this crate runs nothing and opens no database. It is given tables' schemas and counts, and gives code,
+//! grades and text.
+
+mod check;
+mod result;
+
+pub use check::{Check, Samples, Severity, Threshold};
+pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, SkipReason};

@@ -1,0 +1,135 @@
+//! What a run of checks gave: the one type from which every output is made.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::check::Severity;
+
+/// What one run of checks gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// Names the run.
+    pub run_id: String,
+    /// The version of this format.
+    pub schema_version: u32,
+    /// The workspace's name.
+    pub workspace: String,
+    /// When it began.
+    pub started_at: String,
+    /// How long it took.
+    pub duration_ms: f64,
+    /// How many checks have each status; every status is there.
+    pub counts: BTreeMap<CheckStatus, u64>,
+    /// What each check gave, in the order of the file.
+    pub results: Vec<CheckResult>,
+}
+
+/// What one check gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// Names the check.
+    pub check_id: String,
+    /// What people call it.
+    pub check_name: String,
+    /// Its grade.
+    pub status: CheckStatus,
+    /// Why it is an ERROR or was SKIPPED.
+    pub reason: Option<String>,
+    /// How much a failure weighs.
+    pub severity: Severity,
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// Words to select by.
+    pub tags: Vec<String>,
+    /// The tables it looks at.
+    pub target_table: Vec<String>,
+    /// `hint`, or a built-in kind.
+    pub kind: String,
+    /// How many rows were looked at.
+    pub evaluated: Option<u64>,
+    /// How many of them fail.
+    pub failed: Option<u64>,
+    /// The same as a share, in percent.
+    pub failed_pct: Option<f64>,
+    /// One sentence.
+    pub summary: String,
+    /// Some failing rows, masked.
+    pub samples: Vec<FailedRow>,
+    /// The files with all failing rows.
+    pub artifacts: Vec<String>,
+    /// Where the code came from.
+    pub code_from: Option<CodeFrom>,
+    /// Why the code was made anew, where it was.
+    pub recompiled: Option<String>,
+    /// What is worth saying besides: a new column that the code does not use …
+    pub notes: Vec<String>,
+    /// The code that ran.
+    pub code: Option<String>,
+    /// The hash of the code.
+    pub code_hash: Option<String>,
+    /// The structured plan behind the code.
+    pub plan: Option<Value>,
+    /// Column types that the code was compiled against, by table.
+    pub compiled_against: Option<Value>,
+    /// The hash of the data that it looked at.
+    pub data_fingerprint: Option<String>,
+    /// How long it took.
+    pub duration_ms: f64,
+}
+
+/// A failing row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FailedRow {
+    /// What tells the row apart.
+    pub key: BTreeMap<String, Value>,
+    /// The offending columns and their values, masked where the owner says so.
+    pub values: BTreeMap<String, Value>,
+}
+
+/// The grade of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CheckStatus {
+    /// The rule holds.
+    Pass,
+    /// It fails a little.
+    Warn,
+    /// It fails.
+    Fail,
+    /// It could not be evaluated.
+    Error,
+    /// It was not evaluated.
+    Skipped,
+}
+
+/// Why a check was skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// Its owner turned it off.
+    Disabled,
+    /// A table that it looks at is not there.
+    MissingTable,
+    /// A check that it depends on did not pass.
+    UpstreamFailed,
+    /// Nothing could write its code.
+    NotCompiled,
+    /// It was not selected, or its data did not change.
+    Filtered,
+}
+
+/// Where a check's code came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeFrom {
+    /// An earlier run.
+    Cache,
+    /// A model.
+    Planner,
+    /// The rule planner.
+    Rules,
+    /// A built-in kind.
+    Builtin,
+}

@@ -1,0 +1,147 @@
+//! What a planner is shown, as plain data.
+
+use std::collections::BTreeMap;
+
+use ordain_types::{Limits, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Exactly what the planner is shown.
+#[derive(Debug, Clone)]
+pub struct Brief {
+    /// What kind of plan is wanted.
+    pub task: Task,
+    /// What is asked, in words. For a check, its hint.
+    pub request: String,
+    /// The workspace's policy, as its owner wrote it.
+    pub policy: String,
+    /// What the engine checks before a commit.
+    pub invariants: Vec<InvariantBrief>,
+    /// The tables, hidden ones and hidden columns left out.
+    pub tables: Vec<TableBrief>,
+    /// The source of the workspace's helpers.
+    pub helpers: String,
+    /// Files that were given with the request.
+    pub files: Vec<FileBrief>,
+    /// The statuses that a plan may give.
+    pub statuses: Vec<String>,
+    /// Packages that may be imported besides the standard library.
+    pub packages: Vec<String>,
+    /// What the code may use.
+    pub limits: Limits,
+    /// Earlier turns of the conversation, oldest first.
+    pub turns: Vec<Turn>,
+    /// Verified plans of this workspace for requests like this one.
+    pub examples: Vec<Example>,
+}
+
+/// What kind of plan is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Answers a request and may change rows.
+    Ask,
+    /// Judges rows by a standing rule.
+    Check,
+    /// Answers a question about files.
+    Code,
+}
+
+/// One rule that the engine enforces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvariantBrief {
+    /// What its owner calls it.
+    pub name: String,
+    /// The query that must return no row.
+    pub sql: String,
+}
+
+/// A table as the planner sees it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TableBrief {
+    /// Its shape and rules.
+    pub table: Table,
+    /// How many rows it has.
+    pub rows: u64,
+    /// What its columns hold, in the order of the table's columns.
+    pub columns: Vec<ColumnBrief>,
+    /// Columns whose meaning the owner declared: role to column.
+    pub roles: BTreeMap<String, String>,
+    /// Columns that point to another table: column, table, column there.
+    pub references: Vec<(String, String, String)>,
+    /// What the table is about, in words.
+    pub summary: Option<String>,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ColumnBrief {
+    /// Its name.
+    pub name: String,
+    /// The share of rows without a value.
+    pub null_share: f64,
+    /// A few of its values.
+    pub samples: Vec<Value>,
+    /// All of its distinct values, where they are few enough to be kept.
+    pub values: Option<Vec<Value>>,
+}
+
+/// A file that was given with the request, as it was found in a cell.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FileBrief {
+    /// The name by which code finds it in `files`.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its kind: `csv`, `xlsx`, `pdf` …
+    pub kind: String,
+    /// What a look into it told: encoding, rows, columns with types and samples, sheets, pages, shapes, members.
+    pub facts: Value,
+}
+
+/// An earlier turn of the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// What was asked.
+    pub request: String,
+    /// What was answered.
+    pub answer: String,
+    /// With which status.
+    pub status: Option<String>,
+    /// By which run.
+    pub run_id: Option<String>,
+}
+
+/// A verified plan for a request like this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// What was asked.
+    pub request: String,
+    /// The code that answered it.
+    pub code: String,
+}
+
+impl Brief {
+    /// A brief with nothing but the request.
+    pub fn new(task: Task, request: &str) -> Self {
+        Self {
+            task,
+            request: request.to_owned(),
+            policy: String::new(),
+            invariants: Vec::new(),
+            tables: Vec::new(),
+            helpers: String::new(),
+            files: Vec::new(),
+            statuses: Vec::new(),
+            packages: Vec::new(),
+            limits: Limits::default(),
+            turns: Vec::new(),
+            examples: Vec::new(),
+        }
+    }
+
+    /// The table of that name.
+    pub fn table(&self, name: &str) -> Option<&TableBrief> {
+        self.tables.iter().find(|brief| brief.table.name == name)
+    }
+}

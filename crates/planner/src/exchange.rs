@@ -1,0 +1,110 @@
+//! What is said between the engine and a planner about one brief.
+
+use ordain_types::Usage;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Everything that was said about one brief. The ledger keeps it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Exchange {
+    /// The messages, the brief first.
+    pub messages: Vec<Message>,
+    /// What it cost.
+    pub usage: Usage,
+    /// Hashes of the troubles so far: the same one twice ends the exchange.
+    pub troubles: Vec<String>,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// What is said.
+    pub text: String,
+}
+
+/// Who says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// Ordain, setting the rules.
+    System,
+    /// Ordain, with the brief or a repair message.
+    Ordain,
+    /// The model.
+    Model,
+}
+
+/// What a planner gave.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Code to judge and run.
+    Plan(Draft),
+    /// A question back to the person: something needed is missing.
+    Question(String),
+    /// The planner says that it will not or cannot write a plan, and why.
+    Refusal(String),
+    /// The reply holds no code that could be judged; the trouble says what to tell the model.
+    Unusable(Trouble),
+}
+
+/// Code that a planner wrote, not yet judged.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Draft {
+    /// The Python.
+    pub code: String,
+    /// What the plan does, in a few words.
+    pub title: String,
+    /// What the planner says that the plan does: `<plan>`, where it gave one.
+    pub declared: Option<Value>,
+    /// What was put right while the reply was read.
+    pub modifications: Vec<String>,
+}
+
+/// What was wrong with a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// What kind of trouble it is.
+    pub class: TroubleClass,
+    /// A stable code: a finding's, a promise's or an exception's name.
+    pub code: String,
+    /// What was wrong.
+    pub message: String,
+    /// In which line of the code.
+    pub line: Option<u64>,
+    /// What to do instead.
+    pub hint: Option<String>,
+}
+
+/// What kind of trouble a round met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TroubleClass {
+    /// The reply held no usable code.
+    Reply,
+    /// The verifier refused the code.
+    Verify,
+    /// The reviewer says that the code does not do what was asked.
+    Review,
+    /// The code raised an error.
+    Runtime,
+    /// The code passed a limit.
+    Limit,
+    /// The code did not do what it declares, or left out what it must set.
+    Contract,
+    /// An invariant or a table's rule was broken.
+    Invariant,
+    /// The answer claims what the rows do not show.
+    Claim,
+}
+
+impl Trouble {
+    /// A hash that two troubles share when they are the same mistake, wherever in the code it stands.
+    pub fn fingerprint(&self) -> String {
+        let text = format!("{:?}\0{}\0{}", self.class, self.code, self.message);
+        let digest = Sha256::digest(text.as_bytes());
+        digest[..8].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    }
+}

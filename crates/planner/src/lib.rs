@@ -1,0 +1,20 @@
+//! Writes plans: from a brief to Python code, by rules or by a model.
+//!
+//! A [`Brief`] is exactly what a planner is shown. [`Planner::begin`] opens an [`Exchange`] about it and
+//! [`Planner::next`] gives a [`Reply`]: code, a question, or a refusal. The engine judges and runs the code; where that
+//! goes wrong it tells the exchange by [`Planner::complain`] and asks again. So the planner never sees a cell or a
+//! database, and the engine never sees a model.
+//!
+//! Invariant: this is the only crate that knows a model. Everything that a model sends is hostile: bounded, parsed
+//! strictly where it matters, never run without the verifier's word.
+
+mod brief;
+mod exchange;
+mod planner;
+pub mod rules;
+mod shape;
+
+pub use brief::{Brief, ColumnBrief, Example, FileBrief, InvariantBrief, TableBrief, Task, Turn};
+pub use exchange::{Draft, Exchange, Message, Reply, Speaker, Trouble, TroubleClass};
+pub use planner::{Planner, PlannerError, Progress, Quiet};
+pub use shape::{Shape, Slot};

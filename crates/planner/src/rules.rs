@@ -1,0 +1,22 @@
+//! The rule planner: plans without a model.
+//!
+//! It reads a request as words, finds intent and slots in them by a small lexicon and the workspace's own schema and
+//! values, and writes ordinary commented plan code. The code takes its values from `user_request`, so that it serves
+//! every request of the same shape. Where a slot is missing it asks; where nothing fits it says so.
+
+pub mod ask;
+pub mod check;
+pub mod files;
+pub mod words;
+
+use crate::brief::{Brief, Task};
+use crate::exchange::Reply;
+
+/// Writes a plan for a brief.
+pub fn plan(brief: &Brief) -> Reply {
+    match brief.task {
+        Task::Ask => ask::plan(brief),
+        Task::Check => check::plan(brief),
+        Task::Code => files::plan(brief),
+    }
+}

@@ -1,0 +1,10 @@
+//! Plans for checks that are stated in words, by rules.
+
+use crate::brief::Brief;
+use crate::exchange::Reply;
+
+/// Writes the plan.
+pub fn plan(brief: &Brief) -> Reply {
+    let _ = brief;
+    Reply::Refusal("the rule planner has no rule for this; a model is needed".to_owned())
+}
