@@ -45,9 +45,15 @@ impl Evidence {
             }
             Value::Array(items) => {
                 self.rows = self.rows.saturating_add(1);
-                items.iter().for_each(|item| self.take(item));
+                for item in items {
+                    self.take(item);
+                }
             }
-            Value::Object(members) => members.values().for_each(|item| self.take(item)),
+            Value::Object(members) => {
+                for item in members.values() {
+                    self.take(item);
+                }
+            }
             Value::Null | Value::Bool(_) => {}
         }
     }
