@@ -7,5 +7,7 @@ mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
+mod executor;
+mod executor_python;
 mod verify;
 mod workspace;

@@ -81,7 +81,7 @@ async fn shake_hands(
 }
 
 fn fingerprint(certificate: &[u8]) -> String {
-    Sha256::digest(certificate).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    super::hexadecimal(&Sha256::digest(certificate)[..16])
 }
 
 impl Connected for Connection {
