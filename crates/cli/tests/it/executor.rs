@@ -45,7 +45,8 @@ impl Served {
             }
         });
         let mut served = Self { running, address: String::new(), lines };
-        served.address = served.wait_for("listening")["address"].as_str().unwrap().to_owned();
+        let listening = served.wait_for("listening");
+        listening["address"].as_str().unwrap().clone_into(&mut served.address);
         served
     }
 
@@ -57,7 +58,7 @@ impl Served {
     pub(crate) fn wait_for(&self, event: &str) -> Value {
         loop {
             let line =
-                self.lines.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("no `{event}`"));
+                self.lines.recv_timeout(Duration::from_mins(1)).unwrap_or_else(|_| panic!("no `{event}`"));
             if line["event"] == event {
                 return line;
             }
@@ -213,6 +214,20 @@ fn killing_one_of_two_executors_loses_no_run_and_changes_no_row_twice() {
     assert!(records.iter().filter(has_lost).count() >= 1, "an executor was lost in the middle of a run");
     assert_eq!(shop.classics(), 1000 - i64::from(PURCHASES), "every purchase counts once");
     second.wait_for("job");
+}
+
+#[test]
+fn a_plan_whose_executor_hangs_is_carried_out_by_another() {
+    let shop = Shop::new(10);
+    let (hanging, other) = (Served::start(&[]), Served::start(&[]));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&hanging.running.0), Signal::STOP)
+        .unwrap();
+    let plan = shop.folder.file("buy.py", BUY_ONE);
+    let both = format!("{},{}", hanging.url(), other.url());
+    let asked = run(ordain(["ask", "buy one", "--plan", &plan, "-w", &shop.root, "--executor", &both]));
+    assert_eq!(asked.code, Some(0), "{asked:?}");
+    assert_eq!(shop.classics(), 9);
+    other.wait_for("job");
 }
 
 #[test]

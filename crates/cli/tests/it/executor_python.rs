@@ -1,5 +1,6 @@
 //! The Python client of `examples/clients/python_grpc`, run with the real grpcio against the real binary.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -69,7 +70,8 @@ fn generate(python: &Path, folder: &Folder) {
 #[test]
 fn a_python_client_runs_code_with_files_over_mutual_tls_and_without_a_certificate_is_refused() {
     let Some(python) = python() else {
-        eprintln!("skipped: grpcio cannot be installed here, since pip reaches no registry");
+        let word = "skipped: grpcio cannot be installed here, since pip reaches no registry";
+        writeln!(std::io::stderr(), "{word}").unwrap();
         return;
     };
     let folder = Folder::new();
@@ -103,4 +105,12 @@ fn a_python_client_runs_code_with_files_over_mutual_tls_and_without_a_certificat
     served.wait_for("reloaded");
     folder.file("total.json", "");
     assert_eq!(client(&["--cert", "client.pem", "--key", "client.key"]).code, Some(0));
+}
+
+#[test]
+fn the_page_about_the_python_client_shows_the_client_that_is_tested() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let page = read("docs/clients/grpc-python.md");
+    assert!(page.contains(&read("examples/clients/python_grpc/client.py")), "the page shows another client");
+    assert!(page.contains(PROGRAM), "the page shows another program");
 }

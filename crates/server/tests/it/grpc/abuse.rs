@@ -133,7 +133,7 @@ async fn a_compressed_message_may_not_unfold_beyond_the_limit() {
     };
     let mut events = client.clone().execute(request(5 << 20)).await.unwrap().into_inner();
     assert_eq!(super::world::take_all(&mut events).await.unwrap().stdout, "5242880\n");
-    let status = client.clone().execute(request(50 << 20)).await.unwrap_err();
+    let status = client.clone().execute(request(36 << 20)).await.unwrap_err();
     assert!(
         matches!(status.code(), Code::OutOfRange | Code::ResourceExhausted | Code::Internal),
         "{status:?}"
@@ -157,6 +157,21 @@ async fn a_caller_that_goes_away_takes_its_cell_with_it() {
     drop(calls);
     world.wait_running(0).await;
     assert_eq!(world.log.text().matches("code=Cancelled").count(), 3, "{}", world.log.text());
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_does_not_keep_its_place() {
+    let world = World::with(|options| {
+        options.connections_max = 1;
+        options.handshake_max = Duration::from_millis(100);
+    })
+    .await;
+    let silent = std::net::TcpStream::connect(world.address).unwrap();
+    let mut slow = std::net::TcpStream::connect(world.address).unwrap();
+    slow.write_all(b"PRI * HT").unwrap();
+    still_serves(&world).await;
+    drop((silent, slow));
     world.end().await;
 }
 

@@ -105,14 +105,14 @@ async fn certificates_are_read_again_when_asked_and_bad_ones_change_nothing() {
     world.end().await;
 }
 
-async fn wait_for(world: &World, word: &str) {
+async fn wait_for(world: &World, told: &str) {
     for _ in 0..500 {
-        if world.log.text().contains(word) {
+        if world.log.text().contains(told) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("`{word}` was never told: {}", world.log.text());
+    panic!("`{told}` was never told: {}", world.log.text());
 }
 
 #[tokio::test]

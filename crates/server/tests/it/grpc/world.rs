@@ -41,7 +41,9 @@ impl Log for Notes {
 impl Notes {
     /// What was told, as text.
     pub(crate) fn text(&self) -> String {
-        self.0.lock().unwrap().iter().map(|event| format!("{event}\n")).collect()
+        let mut lines: Vec<String> = self.0.lock().unwrap().iter().map(ToString::to_string).collect();
+        lines.push(String::new());
+        lines.join("\n")
     }
 }
 
