@@ -25,6 +25,8 @@ import weakref
 
 WIRE = 3
 WORK = "/work"
+# Files of the host that all cells of a zygote see; crates/cell/src/mount.rs has the same path.
+MOUNTS = "/mounts"
 # Frame kinds; crates/cell/src/wire.rs has the same list.
 READY, FILES, JOB, RESULT, CALL, REPLY = b"R", b"F", b"J", b"T", b"C", b"P"
 HEADER = struct.Struct("<Ic")
@@ -44,6 +46,7 @@ START_SPACE_BYTES = 0
 # Address space beyond the memory limit, for libraries that are loaded and for what allocators only reserve. Memory that
 # was filled and then made read-only, and the kernel's own tables for a large empty mapping, count as nothing but this.
 SPACE_BYTES = 512 << 20
+MOUNTED = {}
 REHEARSAL = ""
 RESEED = ()
 TABLES = None
@@ -60,11 +63,15 @@ _awaited = 0
 
 def prepare(settings, tables):
     """Sets, once in the zygote, what all its cells share."""
-    global REHEARSAL, RESEED, TABLES
+    global MOUNTED, REHEARSAL, RESEED, SPACE_BYTES, TABLES
     TABLES = tables
     if tables:
         tables.install()
     REHEARSAL = settings["rehearsal"]
+    if os.path.isdir(MOUNTS):
+        MOUNTED = {name: pathlib.Path(MOUNTS, name) for name in sorted(os.listdir(MOUNTS))}
+        # Mapping a file costs address space but no memory of its own, so each may be mapped once on top of the limit.
+        SPACE_BYTES += sum(path.stat().st_size for path in MOUNTED.values())
     numpy_random = sys.modules.get("numpy.random")
     # A seed of our own making: numpy's way to find one touches half a megabyte.
     RESEED = (lambda: numpy_random.seed(int.from_bytes(os.urandom(4), "little")),) if numpy_random else ()
@@ -386,7 +393,7 @@ def serve(payload, namespace):
 
 
 def run(job, source, namespace):
-    namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
+    namespace["files"] = MOUNTED | {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
     if job["tables"]:
         namespace.update(TABLES.bind(call, job["tables"]))

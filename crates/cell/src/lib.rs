@@ -21,6 +21,7 @@ mod filter;
 mod host;
 mod isolation;
 mod job;
+mod mount;
 mod pool;
 pub mod profile;
 mod record;
