@@ -50,6 +50,7 @@ MOUNTED = {}
 REHEARSAL = ""
 RESEED = ()
 TABLES = None
+FRAMES = None
 # Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
 OPEN_RESERVE = None
 
@@ -61,10 +62,10 @@ _call_lock = threading.Lock()
 _awaited = 0
 
 
-def prepare(settings, tables):
+def prepare(settings, tables, frames):
     """Sets, once in the zygote, what all its cells share."""
-    global MOUNTED, REHEARSAL, RESEED, SPACE_BYTES, TABLES
-    TABLES = tables
+    global FRAMES, MOUNTED, REHEARSAL, RESEED, SPACE_BYTES, TABLES
+    TABLES, FRAMES = tables, frames
     if tables:
         tables.install()
     REHEARSAL = settings["rehearsal"]
@@ -197,9 +198,13 @@ def new_namespace():
 
 def execute(source, name, namespace):
     """Runs a program. Returns (exit code, error or None, name of the limit behind the error or None)."""
+    return guarded(lambda: exec(compile(source, name, "exec", dont_inherit=True), namespace), name, source)
+
+
+def guarded(work, name, source=""):
+    """Does something that the program may make fail in any way, and tells how it ended, as `execute` does."""
     try:
-        code = compile(source, name, "exec", dont_inherit=True)
-        exec(code, namespace)
+        work()
         return 0, None, None
     except SystemExit as stop:
         return exit_code(stop), None, None
@@ -395,14 +400,20 @@ def serve(payload, namespace):
 def run(job, source, namespace):
     namespace["files"] = MOUNTED | {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
-    if job["tables"]:
-        namespace.update(TABLES.bind(call, job["tables"]))
+    if job["tables"] or job["frames"]:
+        tables = {name: TABLES.Table(call, name) for name in job["tables"]}
+        mounted = {table: MOUNTED[name] for table, name in job["frames"].items()}
+        namespace["frame"] = FRAMES.framer(mounted, tables)
+        if tables:
+            namespace.update(TABLES.bind(call, tables))
     if job["helpers"]:
         code, error, passed = execute(job["helpers"], "helpers.py", namespace)
         if error:
             return reply_of(code, error, passed, {}, {}, [])
     namespace["__file__"] = name = job["name"]
     code, error, passed = execute(source, name, namespace)
+    if job["failing"] and not error:
+        code, error, passed = guarded(lambda: FRAMES.settle(namespace, job["failing"]), name)
     if not job["session"]:
         finish()
     values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
@@ -435,7 +446,7 @@ def flush():
 def rehearsal_frame():
     """A frame with the rehearsal, as the supervisor would send it."""
     job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
-    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": False}
+    job |= {"files": [], "values": {}, "tables": [], "frames": {}, "failing": None, "helpers": "", "collect": [], "session": False}
     header = json.dumps(job).encode()
     payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
     return HEADER.pack(len(payload), JOB) + payload

@@ -35,5 +35,5 @@ pub use error::CellError;
 pub use executor::{ExecutionFuture, Executor, LocalExecutor, LocalOptions};
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};
-pub use job::{Discard, Execution, InputFile, Job, Output, Raised, Stream, Timing};
+pub use job::{Discard, Execution, FailingRows, InputFile, Job, Output, Raised, Stream, Timing};
 pub use record::{Record, write_json_line};
