@@ -50,7 +50,6 @@ pub use effects::{Effects, TableRead, TableWrite};
 pub use finding::{Edit, Finding, Replacement, Severity};
 pub use finding_code::{FindingCode, FindingReference};
 pub use glance::{Glance, PlainCall, glance};
-pub use helpers::helpers_of;
 pub use helpers::{helper_source, helpers_of};
 pub use literals::string_literals;
 pub use policy::{CodeLimits, Helper, Policy, PythonVersion, UnknownPython};
