@@ -7,7 +7,10 @@
 //! Invariant: this crate runs nothing and opens no database. It is given tables' schemas and counts, and gives code,
 //! grades and text.
 
+pub mod catalogue;
 mod check;
+pub mod exit;
+pub mod report;
 mod result;
 
 pub use check::{Check, Samples, Severity, Threshold};
