@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, EngineError, Mode, Workspace};
+use ordain_engine::{Ask, Engine, EngineError, Mode, PlanFile, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
@@ -21,8 +21,9 @@ const PLAN_BYTES_MAX: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
+  ordain ask \"do you have round sunglasses under $100?\"
+  ordain ask \"buy 3 classic and 1 aviator\" --dry-run   show the diff, change nothing
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
-  ordain ask \"buy 3 classic\" --plan buy.py --dry-run   show the diff, change nothing
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
 
@@ -38,7 +39,13 @@ pub(crate) struct Args {
     request: String,
     /// The plan to run for it: a Python file, or `-` for standard input
     #[arg(long, value_name = "FILE.py|-")]
-    plan: PathBuf,
+    plan: Option<PathBuf>,
+    /// Write a new plan even if the cache has one, and do not keep it
+    #[arg(long)]
+    no_cache: bool,
+    /// How the plan grows: `direct`, or `auto`, which means `direct` today
+    #[arg(long, default_value = "auto", value_parser = parse_strategy)]
+    strategy: String,
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "hold")]
     dry_run: bool,
@@ -64,8 +71,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    let code = match read_plan(&args.plan) {
-        Ok(code) => code,
+    let plan = match args.plan.as_deref().map(read_plan).transpose() {
+        Ok(plan) => plan,
         Err(problem) => {
             failure::print_text(&problem, Some("name a Python file, or `-` for standard input"));
             return Ok(ExitCode::from(USAGE));
@@ -75,16 +82,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(python::report(&error));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(carry_out(args, &workspace, code))
+    runtime.block_on(carry_out(args, &workspace, plan))
 }
 
-async fn carry_out(args: &Args, workspace: &Workspace, code: String) -> anyhow::Result<ExitCode> {
+async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
     let executor = match executor(workspace) {
         Ok(executor) => Arc::new(executor),
         Err(error) => return Ok(failure::of_cell(&error)),
     };
     let asked = tokio::select! {
-        asked = ask(args, workspace, code, Arc::clone(&executor)) => Some(asked),
+        asked = ask(args, workspace, plan, Arc::clone(&executor)) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -109,7 +116,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, code: String) -> anyhow::
 async fn ask(
     args: &Args,
     workspace: &Workspace,
-    code: String,
+    plan: Option<PlanFile>,
     executor: Arc<LocalExecutor>,
 ) -> Result<RunRecord, EngineError> {
     let store = workspace.open_store().await?;
@@ -122,15 +129,12 @@ async fn ask(
         (false, true) => Mode::Hold,
         (false, false) => Mode::Commit,
     };
-    let name = args.plan.file_name().map(|name| name.to_string_lossy().into_owned());
     let request = Ask {
-        request: args.request.clone(),
-        code,
-        name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()),
+        plan,
         mode,
+        cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
-        who: workspace::note().who,
-        through: "cli".to_owned(),
+        ..Ask::new(&args.request, &workspace::note().who, "cli")
     };
     Engine::new(store, executor, settings).ask(request).await
 }
@@ -168,7 +172,16 @@ fn executor(workspace: &Workspace) -> Result<LocalExecutor, CellError> {
     LocalExecutor::new(options)
 }
 
-fn read_plan(path: &Path) -> Result<String, String> {
+/// Until the other strategies are there, asking for one is an error and not something else done silently.
+fn parse_strategy(name: &str) -> Result<String, String> {
+    match name {
+        "auto" | "direct" => Ok("direct".to_owned()),
+        "react" | "plan" => Err(format!("the strategy `{name}` is not available yet; `direct` is")),
+        _ => Err(format!("there is no strategy `{name}`; there are `direct` and `auto`")),
+    }
+}
+
+fn read_plan(path: &Path) -> Result<PlanFile, String> {
     let shown = path.display();
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -177,5 +190,7 @@ fn read_plan(path: &Path) -> Result<String, String> {
         std::fs::File::open(path).and_then(|file| file.take(PLAN_BYTES_MAX).read_to_end(&mut bytes))
     };
     read.map_err(|error| format!("cannot read the plan `{shown}`: {error}"))?;
-    String::from_utf8(bytes).map_err(|_| format!("the plan `{shown}` is not UTF-8 text"))
+    let code = String::from_utf8(bytes).map_err(|_| format!("the plan `{shown}` is not UTF-8 text"))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(PlanFile { code, name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()) })
 }
