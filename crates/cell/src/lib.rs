@@ -30,7 +30,7 @@ mod session;
 mod wire;
 mod zygote;
 
-pub use artifact::{Artifact, Refusal};
+pub use artifact::{Artifact, Refusal, name_problem};
 pub use error::CellError;
 pub use executor::{ExecutionFuture, Executor, LocalExecutor, LocalOptions};
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
