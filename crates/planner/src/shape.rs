@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::brief::Brief;
 use crate::rules::ask::{self, Mark, Shop, Tokens};
+use crate::rules::words;
 
 /// A request with its values taken out. Two requests of one shape can share a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,12 +67,19 @@ impl Shape {
         shape
     }
 
-    /// Whether code reads the values of this shape when it runs. Code that holds one of them as a literal was written
-    /// for that value alone and must not serve another.
-    pub fn is_served_by(code: &str, slots: &[Slot]) -> bool {
-        let lower = code.to_lowercase();
-        let reads = lower.contains("user_request");
-        reads && !slots.iter().any(|slot| holds_literal(&lower, &slot.text.to_lowercase()))
+    /// Whether code takes its values from the request, so that it serves other requests of the shape too: it reads
+    /// `user_request` and holds none of this request's values itself.
+    pub fn is_served_by(&self, code: &str) -> bool {
+        if !code.contains("user_request") {
+            return false;
+        }
+        // Lines of the rule planner's templates hold numbers of their own, and no value of any request.
+        let own: Vec<String> =
+            code.lines().filter(|line| !ask::is_template_line(line)).map(said_in).collect();
+        !self.slots.iter().any(|slot| {
+            let value = said_in(&slot.text);
+            own.iter().any(|line| line.contains(&value))
+        })
     }
 
     fn push(&mut self, word: &str) {
@@ -82,52 +90,41 @@ impl Shape {
     }
 }
 
-/// Whether a value stands in code as a string of its own, in a string with other words, or as a number.
-fn holds_literal(code: &str, value: &str) -> bool {
-    let number = value.replace(',', "");
-    if number.parse::<f64>().is_ok() {
-        // Small numbers are everywhere in code; 0 to 2 say nothing about where they come from.
-        return !matches!(number.as_str(), "0" | "1" | "2")
-            && code_numbers(code).any(|found| found == number);
+/// The words of a line of code outside of its comment, in the singular, each with a space before and after it.
+fn said_in(line: &str) -> String {
+    let code = line.split_once('#').map_or(line, |(before, _)| before);
+    let words = code.split(|character: char| !(character.is_alphanumeric() || character == '.'));
+    let mut said = String::from(" ");
+    for word in words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty()) {
+        said.push_str(&words::singular(word));
+        said.push(' ');
     }
-    let singular = crate::rules::words::singular(value);
-    code.lines()
-        .map(|line| line.split_once('#').map_or(line, |(before, _)| before))
-        .flat_map(quoted_parts)
-        .any(|text| text == value || text == singular)
-}
-
-/// The numbers that stand in code, outside of comments.
-fn code_numbers(code: &str) -> impl Iterator<Item = &str> {
-    code.lines()
-        .map(|line| line.split_once('#').map_or(line, |(before, _)| before))
-        .flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')))
-        .filter(|part| part.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The strings of a line of code; quotes of both kinds end one another's strings here, which only finds more.
-fn quoted_parts(line: &str) -> impl Iterator<Item = &str> {
-    line.split(['"', '\'']).skip(1).step_by(1).map(str::trim)
+    said
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn code_with_a_value_in_it_serves_that_value_only() {
-        let slots = [Slot { kind: "inventory.name".to_owned(), text: "Aviators".to_owned() }];
-        assert!(!Shape::is_served_by("row = tbl.get(where('name') == 'Aviator')\nuser_request", &slots));
-        assert!(Shape::is_served_by("words = user_request.split()", &slots));
-        assert!(!Shape::is_served_by("answer_text = 'fixed'", &slots));
-        let number = [Slot { kind: "number".to_owned(), text: "45".to_owned() }];
-        assert!(!Shape::is_served_by("limit = 45  # user_request", &number));
+    fn shape(text: &str) -> Shape {
+        let slot = Slot { kind: "inventory.name".to_owned(), text: text.to_owned() };
+        Shape { text: String::new(), slots: vec![slot] }
     }
 
-    /// Whether code takes its values from the request, so that it serves other requests of the shape too: it holds
-    /// none of this request's values itself.
-    pub fn is_served_by(&self, code: &str) -> bool {
-        let said = words::words(code);
-        self.slots.iter().all(|slot| !said.iter().any(|word| word.lower == slot.text.to_lowercase()))
+    #[test]
+    fn code_with_a_value_in_it_serves_that_value_only() {
+        let reads = "words = user_request.split()\n";
+        assert!(shape("Aviators").is_served_by(reads));
+        assert!(
+            !shape("Aviators").is_served_by(&format!("{reads}row = tbl.get(where('name') == 'Aviator')"))
+        );
+        assert!(!shape("45").is_served_by(&format!("{reads}limit = 45")));
+        assert!(!shape("Nina Kowalski").is_served_by(&format!("{reads}name = 'Nina Kowalski'")));
+        assert!(shape("45").is_served_by(&format!("{reads}limit = 450  # not 45")));
+    }
+
+    #[test]
+    fn code_that_does_not_read_the_request_serves_nobody_else() {
+        assert!(!shape("Aviators").is_served_by("answer_text = 'fixed'"));
     }
 }

@@ -20,6 +20,27 @@ const SAY: &str = include_str!("plans/say.txt");
 /// Above this many rows an item is looked up by its name, not by a look at all of them.
 const ROWS_SCANNED_MAX: u64 = 5_000;
 
+/// Whether a line of code comes from a template, whatever its keys were filled with.
+pub(crate) fn is_template_line(line: &str) -> bool {
+    let templates = [WORDS, ABOUT, READ, TRADE, SET, HISTORY];
+    templates.iter().flat_map(|template| template.lines()).any(|known| {
+        let mut literals = known.split('@').step_by(2);
+        let Some(mut rest) = literals.next().and_then(|first| line.strip_prefix(first)) else { return false };
+        if !known.contains('@') {
+            return rest.is_empty();
+        }
+        // A line that is little more than its keys could be anything.
+        known.len() > 12
+            && literals.all(|literal| match rest.find(literal) {
+                Some(at) => {
+                    rest = &rest[at + literal.len()..];
+                    true
+                }
+                None => false,
+            })
+    })
+}
+
 /// A plan's code and what it does in a few words.
 pub(super) struct Composed {
     pub(super) code: String,
@@ -144,7 +165,10 @@ impl Composer<'_> {
                 texts.iter().map(|column| format!("Row.{column}.test(has_word, word)")).collect();
             fill.set("texts", tests.join(" | "));
         } else {
-            fill = fill.without("told");
+            fill = fill.without("told").without("grammar");
+            if read.comparisons.is_empty() {
+                fill = fill.without("numbers");
+            }
         }
         fill.flag("stocked", read.is_stocked);
         fill.flag("sold_out", read.is_sold_out);
