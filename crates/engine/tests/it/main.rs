@@ -4,6 +4,7 @@ mod asks;
 mod concurrency;
 mod crash;
 mod files;
+mod plan_cache;
 mod tinydb;
 mod workspaces;
 mod world;
