@@ -3,6 +3,7 @@
 mod commands;
 mod engine;
 mod failure;
+mod planner;
 mod show;
 mod verification;
 mod workspace;
@@ -30,6 +31,7 @@ enum Command {
     Demo(commands::demo::Args),
     Doctor(commands::doctor::Args),
     Exec(commands::exec::Args),
+    Executor(commands::executor::Args),
     Init(commands::init::Args),
     Ledger(commands::ledger::Args),
     Plans(commands::plans::Args),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Exec(args) => commands::exec::run(args),
+        Command::Executor(args) => commands::executor::run(args),
         Command::Init(args) => commands::init::run(&args),
         Command::Ledger(args) => commands::ledger::run(args),
         Command::Plans(args) => commands::plans::run(&args),
