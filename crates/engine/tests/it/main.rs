@@ -5,6 +5,7 @@ mod concurrency;
 mod crash;
 mod files;
 mod plan_cache;
+mod models;
 mod tinydb;
 mod workspaces;
 mod world;
