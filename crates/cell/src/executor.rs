@@ -83,6 +83,15 @@ impl LocalOptions {
     }
 }
 
+/// How busy an executor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Jobs that run.
+    pub running: usize,
+    /// Jobs that wait for a place.
+    pub waiting: usize,
+}
+
 /// Runs jobs in cells on this machine.
 #[derive(Debug)]
 pub struct LocalExecutor {
@@ -115,6 +124,12 @@ impl LocalExecutor {
     /// How well jobs are isolated.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// How busy it is at this moment.
+    pub fn load(&self) -> Load {
+        let running = self.options.running_max.saturating_sub(self.places.available_permits());
+        Load { running, waiting: self.waiting.load(Ordering::Acquire) }
     }
 
     /// Starts a profile's zygote and makes its idle cells, so that the first job need not wait for them.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_types::{Cause, Limits};
-use ordain_verify::VerifiedCode;
+use ordain_types::{Cause, Limits, Schema};
+use ordain_verify::{Policy, VerifiedCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -41,6 +42,18 @@ pub struct Job {
     /// The session whose state it shares, if any. The limits of a session's process (memory, processes, CPU time, work
     /// folder) are those of its first job; a later job can lower the first three and never raise them.
     pub session: Option<String>,
+    /// By what the code was judged. An executor elsewhere judges it again, by the same; without it, by the defaults
+    /// of the code's contract.
+    pub judged_by: Option<Arc<JudgedBy>>,
+}
+
+/// The rules and the tables that code was judged by.
+#[derive(Debug, Clone)]
+pub struct JudgedBy {
+    /// The rules.
+    pub policy: Policy,
+    /// The tables.
+    pub schema: Schema,
 }
 
 impl Job {
@@ -59,6 +72,7 @@ impl Job {
             helpers: String::new(),
             collect: Vec::new(),
             session: None,
+            judged_by: None,
         }
     }
 }

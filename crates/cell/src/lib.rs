@@ -30,10 +30,12 @@ mod session;
 mod wire;
 mod zygote;
 
-pub use artifact::{Artifact, Refusal};
+pub use artifact::{Artifact, Refusal, name_problem};
 pub use error::CellError;
-pub use executor::{ExecutionFuture, Executor, LocalExecutor, LocalOptions};
+pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions};
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};
 pub use job::{Discard, Execution, FailingRows, InputFile, Job, Output, Raised, Stream, Timing};
+pub use job::{Discard, Execution, InputFile, Job, JudgedBy, Output, Raised, Stream, Timing};
 pub use record::{Record, write_json_line};
+pub use wire::{FRAME_BYTES_MAX, UNFOLDED_BYTES_MAX, unfolded_bytes};

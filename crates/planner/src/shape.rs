@@ -41,4 +41,11 @@ impl Shape {
         }
         Self { text, slots }
     }
+
+    /// Whether code takes its values from the request, so that it serves other requests of the shape too: it holds
+    /// none of this request's values itself.
+    pub fn is_served_by(&self, code: &str) -> bool {
+        let said = words::words(code);
+        self.slots.iter().all(|slot| !said.iter().any(|word| word.lower == slot.text.to_lowercase()))
+    }
 }
