@@ -7,14 +7,13 @@
 //! Invariant: this crate runs nothing and opens no database. It is given tables' schemas and counts, and gives code,
 //! grades and text.
 
+pub mod catalogue;
 pub mod change;
 mod check;
 pub mod file;
 mod grade;
 pub mod kinds;
 pub mod order;
-pub mod catalogue;
-mod check;
 pub mod exit;
 pub mod report;
 mod result;
