@@ -35,7 +35,6 @@ pub use error::CellError;
 pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions};
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};
-pub use job::{Discard, Execution, FailingRows, InputFile, Job, Output, Raised, Stream, Timing};
-pub use job::{Discard, Execution, InputFile, Job, JudgedBy, Output, Raised, Stream, Timing};
+pub use job::{Discard, Execution, FailingRows, InputFile, Job, JudgedBy, Output, Raised, Stream, Timing};
 pub use record::{Record, write_json_line};
 pub use wire::{FRAME_BYTES_MAX, UNFOLDED_BYTES_MAX, unfolded_bytes};

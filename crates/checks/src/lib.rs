@@ -10,6 +10,7 @@
 pub mod catalogue;
 pub mod change;
 mod check;
+pub mod exit;
 pub mod file;
 mod grade;
 pub mod kinds;

@@ -3,6 +3,7 @@
 mod commands;
 mod engine;
 mod failure;
+mod planner;
 mod show;
 mod verification;
 mod workspace;

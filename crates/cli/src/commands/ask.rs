@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, EngineError, Mode, PlanFile, Workspace};
+use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
@@ -46,6 +47,8 @@ pub(crate) struct Args {
     /// Write a new plan even if the cache has one, and do not keep it
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// How the plan grows: `direct`, or `auto`, which means `direct` today
     #[arg(long, default_value = "auto", value_parser = parse_strategy)]
     strategy: String,
@@ -93,8 +96,13 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };
+    let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
+    let planner = match planner {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
+    };
     let asked = tokio::select! {
-        asked = ask(args, workspace, plan, Arc::clone(&executor)) => Some(asked),
+        asked = ask(args, workspace, plan, planner, Arc::clone(&executor)) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -115,6 +123,7 @@ async fn ask(
     args: &Args,
     workspace: &Workspace,
     plan: Option<PlanFile>,
+    planner: Planner,
     executor: Arc<LocalExecutor>,
 ) -> Result<RunRecord, EngineError> {
     let mut settings = workspace.settings();
@@ -128,6 +137,7 @@ async fn ask(
     };
     let request = Ask {
         plan,
+        planner,
         mode,
         cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
