@@ -9,9 +9,15 @@
 
 pub mod catalogue;
 mod check;
+pub mod contracts;
 pub mod exit;
+pub mod export;
+pub mod import;
 pub mod report;
 mod result;
+mod schema;
+pub mod yaml;
 
 pub use check::{Check, Samples, Severity, Threshold};
 pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, SkipReason};
+pub use schema::checks_schema;
