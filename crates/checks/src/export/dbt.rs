@@ -58,14 +58,11 @@ pub(super) fn export(checks: &[Check]) -> (Value, Vec<Unmapped>) {
         };
         let table = check.target_table.first().cloned().unwrap_or_default();
         let written = written(check, &test);
-        match models.iter_mut().find(|model| model.name == table) {
-            Some(model) => model.add(test.column, written),
-            None => {
-                let mut model = Model { name: table, ..Model::default() };
-                model.add(test.column, written);
-                models.push(model);
-            }
-        }
+        let at = models.iter().position(|model| model.name == table).unwrap_or_else(|| {
+            models.push(Model { name: table, ..Model::default() });
+            models.len() - 1
+        });
+        models[at].add(test.column, written);
     }
     let models: Vec<_> = models.into_iter().map(Model::written).collect();
     (json!({"version": 2, "models": models}), unmapped)

@@ -73,12 +73,14 @@ impl Tree {
             }
             Event::SequenceStart(anchor, _) => self.open(Open::List { items: Vec::new(), anchor })?,
             Event::MappingStart(anchor, _) => {
-                self.open(Open::Map { map: Map::new(), merged: Vec::new(), key: None, anchor })?
+                self.open(Open::Map { map: Map::new(), merged: Vec::new(), key: None, anchor })?;
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List { items, anchor }) => self.add(Value::Array(items), anchor, 1)?,
                 Some(Open::Map { mut map, merged, anchor, .. }) => {
-                    merged.into_iter().for_each(|value| merge(&mut map, value));
+                    for value in merged {
+                        merge(&mut map, value);
+                    }
                     self.add(Value::Object(map), anchor, 1)?;
                 }
                 None => return Err("a list or map ends that did not begin".to_owned()),
@@ -184,6 +186,8 @@ fn number(text: &str) -> Option<Number> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use serde_json::json;
 
     use super::*;
@@ -210,7 +214,7 @@ mod tests {
         for level in 1..12 {
             let before = level - 1;
             let many = vec![format!("*a{before}"); 10].join(", ");
-            text += &format!("a{level}: &a{level} [{many}]\n");
+            writeln!(text, "a{level}: &a{level} [{many}]").unwrap();
         }
         let error = read(&text).unwrap_err();
         assert!(error.message.contains("stands for more than"), "{error}");
