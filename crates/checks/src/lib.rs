@@ -8,6 +8,7 @@
 //! grades and text.
 
 pub mod catalogue;
+pub mod change;
 mod check;
 pub mod contracts;
 pub mod exit;
@@ -17,7 +18,18 @@ pub mod report;
 mod result;
 mod schema;
 pub mod yaml;
+pub mod file;
+mod grade;
+pub mod kinds;
+pub mod order;
+pub mod report;
+mod result;
+mod schedule;
+mod select;
 
 pub use check::{Check, Samples, Severity, Threshold};
+pub use grade::{Counts, grade};
 pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, SkipReason};
 pub use schema::checks_schema;
+pub use schedule::{Schedule, ScheduleError};
+pub use select::{Selection, SelectionError};

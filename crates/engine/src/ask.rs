@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::attempt::{StoreTrial, error_of};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{Ground, hash};
+use crate::fingerprint::hash;
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 /// The longest request.
@@ -230,11 +230,9 @@ impl Engine {
         trial: &mut StoreTrial<'_>,
     ) -> Result<(Option<RunRecord>, Vec<serde_json::Value>), EngineError> {
         let found = self.store.find_plans("ask", &key.exact, Some(&key.shape)).await?;
-        let (policy, helpers) = (&self.settings.policy, &self.settings.helpers);
         let mut history = Vec::new();
         for plan in found {
-            let ground = Ground { schema: &trial.schema, policy, helpers };
-            if ground.stale(&plan.components).is_some() {
+            if self.settings.stale(&plan, &trial.schema).is_some() {
                 continue;
             }
             let mut record = record.clone();
@@ -283,8 +281,7 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
-        let ground =
-            Ground { schema: &schema, policy: &self.settings.policy, helpers: &self.settings.helpers };
+        let ground = self.settings.ground(&schema);
         let plan = CachedPlan {
             plan_id: hash(&format!("ask\0{}\0{}", key.exact, draft.code)),
             kind: "ask".to_owned(),
@@ -304,14 +301,6 @@ impl Engine {
         };
         self.store.keep_plan(&plan).await?;
         Ok(plan.plan_id)
-    }
-
-    /// Why a cached plan no longer holds; `None` if it does.
-    pub fn stale(&self, plan: &CachedPlan) -> Option<String> {
-        let schema = self.store.schema();
-        let ground =
-            Ground { schema: &schema, policy: &self.settings.policy, helpers: &self.settings.helpers };
-        ground.stale(&plan.components)
     }
 
     async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 /// A result with nothing in it but its status.
 pub(crate) fn result(id: &str, status: CheckStatus, severity: Severity) -> CheckResult {
     CheckResult {
+        observed: None,
         check_id: id.to_owned(),
         check_name: format!("{id} by name"),
         status,

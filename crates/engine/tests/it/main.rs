@@ -3,6 +3,7 @@
 mod asks;
 mod concurrency;
 mod crash;
+mod files;
 mod tinydb;
 mod workspaces;
 mod world;
