@@ -7,8 +7,21 @@
 //! Invariant: this crate runs nothing and opens no database. It is given tables' schemas and counts, and gives code,
 //! grades and text.
 
+pub mod catalogue;
+pub mod change;
 mod check;
+pub mod exit;
+pub mod file;
+mod grade;
+pub mod kinds;
+pub mod order;
+pub mod report;
 mod result;
+mod schedule;
+mod select;
 
 pub use check::{Check, Samples, Severity, Threshold};
+pub use grade::{Counts, grade};
 pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, SkipReason};
+pub use schedule::{Schedule, ScheduleError};
+pub use select::{Selection, SelectionError};

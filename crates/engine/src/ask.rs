@@ -1,37 +1,43 @@
-//! Carries out one request with a plan: verify, run in a transaction, commit or roll back, record.
+//! Carries out one request: find or write a plan, try it in a transaction, record it, keep the plan.
 
 use std::time::Instant;
 
-use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job};
-use ordain_store::{BeginOptions, Claim, EntryNote, Intent, StoreError, Transaction};
-use ordain_types::{
-    Cause, PlanRecord, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord, VerdictRecord,
-};
-use ordain_verify::{
-    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, VerifiedCode, verify,
-};
-use serde_json::{Value, json};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Shape, Turn};
+use ordain_store::{CachedPlan, Claim, ConversationTurn};
+use ordain_types::{PlanSource, RunId, RunRecord, RunState};
+use ordain_verify::{Contract, FULL_IMPORTS, Policy};
+use serde_json::json;
 
+use crate::attempt::{StoreTrial, error_of};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::host::TransactionHost;
-use crate::outcome;
+use crate::fingerprint::hash;
+use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 /// The longest request.
 const REQUEST_BYTES_MAX: usize = 1 << 20;
-/// How often a run is tried when other runs change the same rows at the same time.
-const TRIES_MAX: u32 = 12;
+/// Turns of a conversation that a planner is shown.
+const TURNS_MAX: u64 = 12;
+/// Words that refer to what was said before: such a request means something else in another conversation.
+const BACKWARD: [&str; 26] = [
+    "it", "its", "that", "those", "them", "they", "these", "this", "ones", "same", "instead", "also", "too",
+    "more", "another", "again", "yes", "yeah", "ok", "okay", "no", "first", "second", "latter", "former",
+    "cheaper",
+];
 
-/// One request with the plan for it.
+/// One request, and how it is to be carried out.
 #[derive(Debug, Clone)]
 pub struct Ask {
     /// What is asked, in words.
     pub request: String,
-    /// The plan's Python.
-    pub code: String,
-    /// The name of the plan's file, for tracebacks.
-    pub name: String,
+    /// The plan, where the caller gives it.
+    pub plan: Option<PlanFile>,
+    /// Who writes the plan otherwise.
+    pub planner: Planner,
+    /// Whether plans are taken from the cache and kept in it.
+    pub cache: bool,
+    /// The conversation that the request is a turn of.
+    pub conversation: Option<String>,
     /// What becomes of the changes.
     pub mode: Mode,
     /// Repeating a request with the same key gives the first outcome again.
@@ -40,6 +46,15 @@ pub struct Ask {
     pub who: String,
     /// Through what: `cli`, `http` …
     pub through: String,
+}
+
+/// A plan that the caller gives.
+#[derive(Debug, Clone)]
+pub struct PlanFile {
+    /// The Python.
+    pub code: String,
+    /// The name of the file, for tracebacks.
+    pub name: String,
 }
 
 /// What becomes of a plan's changes.
@@ -54,9 +69,38 @@ pub enum Mode {
     DryRun,
 }
 
+impl Ask {
+    /// A request that the rule planner answers.
+    pub fn new(request: &str, who: &str, through: &str) -> Self {
+        Self {
+            request: request.to_owned(),
+            plan: None,
+            planner: Planner::Rules,
+            cache: true,
+            conversation: None,
+            mode: Mode::Commit,
+            idempotency_key: None,
+            who: who.to_owned(),
+            through: through.to_owned(),
+        }
+    }
+
+    /// The same request with the plan for it.
+    #[must_use]
+    pub fn with_plan(self, code: &str, name: &str) -> Self {
+        let plan = PlanFile { code: code.to_owned(), name: name.to_owned() };
+        Self { plan: Some(plan), ..self }
+    }
+}
+
 impl Engine {
-    /// Carries out a request with its plan. A refused or failed run has a record too, and a ledger entry.
+    /// Carries out a request. A refused or failed run has a record too, and a ledger entry.
     pub async fn ask(&self, ask: Ask) -> Result<RunRecord, EngineError> {
+        self.ask_with(ask, &mut Quiet).await
+    }
+
+    /// The same, showing what goes on.
+    pub async fn ask_with(&self, ask: Ask, progress: &mut dyn Progress) -> Result<RunRecord, EngineError> {
         if ask.request.len() > REQUEST_BYTES_MAX {
             let bytes = ask.request.len();
             return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
@@ -70,250 +114,251 @@ impl Engine {
             }
         }
         // The run is a large future; callers should not have to carry it on their stacks.
-        let outcome = Box::pin(self.carry_out(&ask, run_id.clone())).await;
+        let outcome = Box::pin(self.carry_out(&ask, run_id.clone(), progress)).await;
         if let (Err(_), Some(key)) = (&outcome, &ask.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
+        if let (Ok(record), Some(conversation)) = (&outcome, &ask.conversation) {
+            self.store.add_turn(conversation, &turn_of(record)).await?;
+        }
         outcome
     }
 
-    async fn carry_out(&self, ask: &Ask, run_id: RunId) -> Result<RunRecord, EngineError> {
+    async fn carry_out(
+        &self,
+        ask: &Ask,
+        run_id: RunId,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
         let started = Instant::now();
         let mut record = RunRecord::new(run_id, "ask", &ask.request);
         record.started_at = self.store.timestamp();
-        record.plan = plan_record(ask);
-        let schema = self.store.schema();
-        let policy = self.policy();
-        let verdict = verify(&ask.code, &policy, &schema);
+        record.plan.goal = ask.request.chars().take(500).collect();
+        let mut trial = StoreTrial {
+            engine: self,
+            ask,
+            policy: self.policy(),
+            schema: self.store.schema(),
+            started,
+            brief_hash: None,
+            plan_id: None,
+        };
+        if let Some(plan) = &ask.plan {
+            let draft = Draft { code: plan.code.clone(), title: plan.name.clone(), ..Draft::default() };
+            record.plan.source = PlanSource::File;
+            return self.with_code(draft, record, &mut trial).await;
+        }
+        if ask.request.trim().is_empty() {
+            record.state = RunState::Answered;
+            record.status = Some("invalid_request".to_owned());
+            record.answer.text =
+                Some("The request is empty; say what you would like to know or change.".to_owned());
+            return trial.write_down(record, &Exchange::default()).await;
+        }
+        self.with_planner(ask, record, trial, progress).await
+    }
+
+    /// Tries the code that the caller gave: nobody can put it right.
+    async fn with_code(
+        &self,
+        draft: Draft,
+        mut record: RunRecord,
+        trial: &mut StoreTrial<'_>,
+    ) -> Result<RunRecord, EngineError> {
+        let started = Instant::now();
+        let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
         record.timing_ms.verify = millis(started);
-        record.verdict = verdict_record(&verdict);
+        rounds::note(&mut record, 1, &draft, &verdict);
+        let exchange = Exchange::default();
         let Some(code) = verdict.verified().cloned() else {
             record.state = RunState::Rejected;
-            record.error = Some(rejection(&verdict));
-            return self.write_down(record, ask, started).await;
+            record.error = Some(error_of(&rounds::refused(&verdict.findings)));
+            return trial.write_down(record, &exchange).await;
         };
-        let profile = profile_for(&verdict, &ask.code);
-        let intent = if verdict.effects.may_write { Intent::Write } else { Intent::Read };
-        for _ in 0..TRIES_MAX {
-            let job = self.job(ask, code.clone(), profile, &schema);
-            match self.attempt(ask, record.clone(), job, intent, started, &policy.statuses).await {
-                Err(EngineError::Store(StoreError::Conflict)) => {}
-                done => return done,
+        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        let last = Last { is_last: true, exchange: &exchange };
+        match trial.run(accepted, record, last).await? {
+            Tried::Done(record) => Ok(*record),
+            Tried::Trouble(trouble, mut record) => {
+                record.error = Some(error_of(&trouble));
+                trial.write_down(*record, &exchange).await
             }
         }
-        Err(EngineError::Contended { tries: TRIES_MAX })
     }
 
-    /// One try: one transaction, one cell.
-    async fn attempt(
+    async fn with_planner(
         &self,
         ask: &Ask,
         mut record: RunRecord,
-        job: Job,
-        intent: Intent,
-        started: Instant,
-        statuses: &[String],
+        mut trial: StoreTrial<'_>,
+        progress: &mut dyn Progress,
     ) -> Result<RunRecord, EngineError> {
-        let begin = BeginOptions { run_id: record.run_id.clone(), intent };
-        let mut transaction = self.store.begin(begin).await?;
-        let running = Instant::now();
-        let execution = match self.run_job(&mut transaction, job).await {
-            Ok(execution) => execution,
-            Err(error) => {
-                transaction.roll_back().await?;
-                return Err(error);
+        let planning = Instant::now();
+        let turns = self.turns(ask).await?;
+        let brief = self.brief(&ask.request, turns).await?;
+        let key = Key::of(&brief);
+        trial.brief_hash = Some(hash(&format!("{brief:?}")));
+        record.timing_ms.plan = millis(planning);
+        if ask.cache && key.is_usable {
+            let (tried, history) = self.with_cache(&key, &record, &mut trial).await?;
+            match tried {
+                Some(record) => return Ok(record),
+                None => record.verdict.history.extend(history),
             }
-        };
-        record.timing_ms.run = millis(running);
-        record.outcome = outcome::record(&execution);
-        record.status = outcome::status(&execution);
-        record.answer = outcome::answer(&execution);
-        let diff = transaction.diff();
-        if let Some(step) = record.plan.steps.first_mut() {
-            let state = if execution.cause == Cause::Ok { "done" } else { "failed" };
-            state.clone_into(&mut step.state);
         }
-        if let Some(error) = outcome::broken_promise(&execution, &diff, statuses) {
-            record.state = if execution.cause == Cause::Ok { RunState::RolledBack } else { RunState::Failed };
-            record.error = Some(error);
-            transaction.roll_back().await?;
-            return self.write_down(record, ask, started).await;
-        }
-        self.settle(ask, record, transaction, started).await
-    }
-
-    async fn run_job(&self, transaction: &mut Transaction, job: Job) -> Result<Execution, EngineError> {
-        let mut host = TransactionHost::new(transaction);
-        let execution = self.executor.run(job, &mut host, &mut Discard).await;
-        match host.into_failure() {
-            Some(failure) => Err(failure.into()),
-            None => execution.map_err(|error: CellError| error.into()),
+        record.timing_ms.plan = millis(planning);
+        rounds::signed(&mut record, &ask.planner);
+        let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
+        match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
+            Ended::Done { mut record, accepted, draft } => {
+                if ask.cache && key.is_usable && self.is_worth_keeping(&record) {
+                    let kept = self.keep(&key, &record, &accepted, &draft).await?;
+                    record.plan.plan_id = Some(kept);
+                }
+                Ok(*record)
+            }
+            Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
     }
 
-    /// Commits, holds or shows what the plan did.
-    async fn settle(
+    /// Tries the cached plans that still hold. Gives what went wrong with those that did not do.
+    async fn with_cache(
         &self,
-        ask: &Ask,
-        mut record: RunRecord,
-        mut transaction: Transaction,
-        started: Instant,
-    ) -> Result<RunRecord, EngineError> {
-        let committing = Instant::now();
-        let rows = transaction.diff().rows();
-        let before = record.clone();
-        record.timing_ms.total = millis(started);
-        let settled = match ask.mode {
-            Mode::DryRun => {
-                let review = transaction.review().await?;
-                transaction.roll_back().await?;
-                record.state = RunState::RolledBack;
-                record.diff = review.diff;
-                record.invariants = review.invariants;
-                record.error = violated(&review.violations);
-                return self.write_down(record, ask, started).await;
+        key: &Key,
+        record: &RunRecord,
+        trial: &mut StoreTrial<'_>,
+    ) -> Result<(Option<RunRecord>, Vec<serde_json::Value>), EngineError> {
+        let found = self.store.find_plans("ask", &key.exact, Some(&key.shape)).await?;
+        let mut history = Vec::new();
+        for plan in found {
+            if self.settings.stale(&plan, &trial.schema).is_some() {
+                continue;
             }
-            Mode::Hold => transaction.hold(record, note(ask)).await,
-            Mode::Commit if self.settings.approval.holds(rows) => transaction.hold(record, note(ask)).await,
-            Mode::Commit => transaction.commit(record, note(ask)).await,
-        };
-        match settled {
-            Ok(mut record) => {
-                record.timing_ms.commit = millis(committing);
-                record.timing_ms.total = millis(started);
-                Ok(record)
+            let mut record = record.clone();
+            record.plan.source = PlanSource::Cache;
+            record.plan.model.clone_from(&plan.model);
+            record.plan.written_by = Some(RunId(plan.run_id.clone()));
+            record.plan.plan_id = Some(plan.plan_id.clone());
+            let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
+            let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
+            rounds::note(&mut record, 1, &draft, &verdict);
+            let Some(code) = verdict.verified().cloned() else { continue };
+            let accepted = Accepted { code, effects: verdict.effects.clone() };
+            trial.plan_id = Some(plan.plan_id.clone());
+            let exchange = Exchange::default();
+            let tried = trial.run(accepted, record, Last { is_last: false, exchange: &exchange }).await?;
+            trial.plan_id = None;
+            match tried {
+                Tried::Done(record) => return Ok((Some(*record), history)),
+                Tried::Trouble(trouble, _) => {
+                    history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "trouble": trouble }));
+                }
             }
-            Err(StoreError::Violated { violations }) => {
-                let mut record = before;
-                record.state = RunState::RolledBack;
-                record.error = violated(&violations);
-                record.invariants = violations
-                    .iter()
-                    .filter(|violation| violation.rule == "invariant")
-                    .map(|violation| ordain_types::InvariantResult {
-                        name: violation.name.clone(),
-                        holds: false,
-                        rows: violation.rows.clone(),
-                    })
-                    .collect();
-                self.write_down(record, ask, started).await
-            }
-            Err(error) => Err(error.into()),
         }
+        Ok((None, history))
     }
 
-    /// Records a run that changed nothing.
-    async fn write_down(
+    /// Whether a plan has shown that it does what was asked.
+    fn is_worth_keeping(&self, record: &RunRecord) -> bool {
+        let has_ended = matches!(record.state, RunState::Committed | RunState::Answered | RunState::Held)
+            || (record.state == RunState::RolledBack && record.error.is_none());
+        let is_answer = record.status.as_deref().is_some_and(|status| {
+            matches!(status, "success" | "no_match" | "insufficient_stock")
+                || self.settings.statuses.iter().any(|own| own == status)
+        });
+        // A plan whose answer had to be replaced would need it replaced again.
+        let is_true =
+            !record.verdict.modifications.iter().any(|done| done["what"] == "replaced a false answer");
+        has_ended && is_answer && is_true
+    }
+
+    async fn keep(
         &self,
-        mut record: RunRecord,
-        ask: &Ask,
-        started: Instant,
-    ) -> Result<RunRecord, EngineError> {
-        record.timing_ms.total = millis(started);
-        Ok(self.store.record(record, note(ask)).await?)
+        key: &Key,
+        record: &RunRecord,
+        accepted: &Accepted,
+        draft: &Draft,
+    ) -> Result<String, EngineError> {
+        let schema = self.store.schema();
+        let ground = self.settings.ground(&schema);
+        let plan = CachedPlan {
+            plan_id: hash(&format!("ask\0{}\0{}", key.exact, draft.code)),
+            kind: "ask".to_owned(),
+            exact: key.exact.clone(),
+            shape: key.parametric.is_served_by(&draft.code).then(|| key.shape.clone()),
+            request: record.request.clone(),
+            title: draft.title.clone(),
+            code: draft.code.clone(),
+            source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
+            model: record.plan.model.clone(),
+            run_id: record.run_id.to_string(),
+            components: ground.components(&accepted.effects),
+            pinned: false,
+            uses: 0,
+            created_at: String::new(),
+            last_used_at: String::new(),
+        };
+        self.store.keep_plan(&plan).await?;
+        Ok(plan.plan_id)
     }
 
-    fn policy(&self) -> Policy {
+    async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
+        let Some(conversation) = &ask.conversation else { return Ok(Vec::new()) };
+        let turns = self.store.turns(conversation, TURNS_MAX).await?;
+        let shown = turns.into_iter().map(|turn| Turn {
+            request: turn.request,
+            answer: turn.answer,
+            status: turn.status,
+            run_id: Some(turn.run_id),
+        });
+        Ok(shown.collect())
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
         policy.statuses.extend(self.settings.statuses.iter().cloned());
         // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
         policy.helpers = ordain_verify::helpers_of(&self.settings.helpers).unwrap_or_default();
         policy
     }
+}
 
-    fn job(&self, ask: &Ask, code: VerifiedCode, profile: Profile, schema: &Schema) -> Job {
-        let mut job = Job::new(code, profile);
-        job.name.clone_from(&ask.name);
-        job.limits = self.settings.limits.clone();
-        job.values.insert("user_request".to_owned(), Value::from(ask.request.as_str()));
-        job.tables = schema.tables.iter().map(|table| table.name.clone()).collect();
-        job.helpers.clone_from(&self.settings.helpers);
-        job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
-        job
+/// What a request is found by in the plan cache.
+struct Key {
+    exact: String,
+    shape: String,
+    parametric: Shape,
+    /// A request that refers to earlier turns means nothing without them.
+    is_usable: bool,
+}
+
+impl Key {
+    fn of(brief: &Brief) -> Self {
+        let parametric = Shape::of(brief);
+        let words: Vec<String> =
+            ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
+        let refers = words.iter().any(|word| BACKWARD.contains(&word.as_str()))
+            || words.first().is_some_and(|first| first == "and" || first == "what")
+                && words.get(1).is_some_and(|second| second == "about");
+        Self {
+            exact: hash(&format!("ask\0{}", words.join(" "))),
+            shape: hash(&format!("ask\0{}", parametric.text)),
+            parametric,
+            is_usable: brief.turns.is_empty() || !refers,
+        }
     }
 }
 
-fn note(ask: &Ask) -> EntryNote {
-    let mode = match ask.mode {
-        Mode::Commit => "commit",
-        Mode::Hold => "hold",
-        Mode::DryRun => "dry_run",
-    };
-    EntryNote {
-        detail: json!({ "plan": ask.name, "mode": mode }),
-        claim: ask.idempotency_key.clone(),
-        ..EntryNote::by(&ask.who, &ask.through)
+fn turn_of(record: &RunRecord) -> ConversationTurn {
+    let said = record.answer.text.clone();
+    let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
+    ConversationTurn {
+        seq: 0,
+        at: String::new(),
+        run_id: record.run_id.to_string(),
+        request: record.request.clone(),
+        answer: said.unwrap_or_default(),
+        status: record.status.clone(),
     }
-}
-
-/// The smallest profile that has what the code imports.
-fn profile_for(verdict: &Verdict, code: &str) -> Profile {
-    let top = |import: &str| import.split('.').next().unwrap_or_default().to_owned();
-    let has = |packages: &[&str], import: &str| packages.contains(&top(import).as_str());
-    let imports = &verdict.effects.imports;
-    let beyond =
-        |packages: &[&str]| imports.iter().any(|import| !has(packages, import) && has(FULL_IMPORTS, import));
-    if beyond(DATA_IMPORTS) {
-        Profile::Full
-    } else if beyond(CORE_IMPORTS) || code.contains("frame(") {
-        Profile::Data
-    } else {
-        Profile::Core
-    }
-}
-
-fn plan_record(ask: &Ask) -> PlanRecord {
-    PlanRecord {
-        source: PlanSource::File,
-        model: None,
-        goal: ask.request.chars().take(500).collect(),
-        steps: vec![StepRecord {
-            id: "1".to_owned(),
-            title: ask.name.clone(),
-            needs: Vec::new(),
-            success: String::new(),
-            code: ask.code.clone(),
-            state: "waiting".to_owned(),
-        }],
-    }
-}
-
-fn verdict_record(verdict: &Verdict) -> VerdictRecord {
-    let findings: Vec<Value> =
-        verdict.findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect();
-    VerdictRecord {
-        accepted: verdict.is_accepted(),
-        iterations: 1,
-        history: vec![json!({ "accepted": verdict.is_accepted(), "findings": findings })],
-        findings,
-        modifications: Vec::new(),
-    }
-}
-
-fn rejection(verdict: &Verdict) -> RunError {
-    let first = verdict.findings.iter().find(|finding| finding.severity == ordain_verify::Severity::Error);
-    match first {
-        Some(finding) => outcome::run_error(
-            &finding.code.to_string(),
-            format!("line {}: {}", finding.line, finding.message),
-            finding.hint.as_deref(),
-        ),
-        None => outcome::run_error("rejected", "the plan was refused".to_owned(), None),
-    }
-}
-
-fn violated(violations: &[ordain_store::Violation]) -> Option<RunError> {
-    let first = violations.first()?;
-    let messages: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let code = if first.rule == "invariant" { "invariant-broken" } else { "rule-broken" };
-    Some(outcome::run_error(
-        code,
-        messages.join("; "),
-        Some("nothing was changed; `ordain runs show` has the rows"),
-    ))
-}
-
-fn millis(since: Instant) -> f64 {
-    (since.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }

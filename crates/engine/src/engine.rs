@@ -1,10 +1,14 @@
 //! The engine and how it is set up.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
-use ordain_store::Store;
-use ordain_types::Limits;
+use ordain_store::{CachedPlan, Store};
+use ordain_types::{Limits, Schema};
+
+use crate::brief::Look;
+use crate::fingerprint::Ground;
 
 /// When a change waits for a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,7 +34,7 @@ impl Approval {
 }
 
 /// What a workspace says about its runs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct EngineSettings {
     /// When a change waits for a person.
     pub approval: Approval,
@@ -40,6 +44,44 @@ pub struct EngineSettings {
     pub statuses: Vec<String>,
     /// The source of `helpers.py`.
     pub helpers: String,
+    /// The policy, as the planner reads it.
+    pub policy: String,
+    /// The invariants, as the planner reads them: name and query.
+    pub invariants: Vec<(String, String)>,
+    /// Columns whose meaning the owner declared: table, role, column.
+    pub roles: BTreeMap<String, BTreeMap<String, String>>,
+    /// How many repairs a plan gets.
+    pub rounds: u32,
+    /// Whether a model is asked for a second opinion of its code before the code runs.
+    pub review: bool,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self {
+            approval: Approval::default(),
+            limits: Limits::default(),
+            statuses: Vec::new(),
+            helpers: String::new(),
+            policy: String::new(),
+            invariants: Vec::new(),
+            roles: BTreeMap::new(),
+            rounds: 3,
+            review: true,
+        }
+    }
+}
+
+impl EngineSettings {
+    /// Why a cached plan no longer holds; `None` if it does.
+    pub fn stale(&self, plan: &CachedPlan, schema: &Schema) -> Option<String> {
+        self.ground(schema).stale(&plan.components)
+    }
+
+    /// What plans are compiled against.
+    pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
+        Ground { schema, policy: &self.policy, helpers: &self.helpers }
+    }
 }
 
 /// Carries out requests on one workspace's store.
@@ -48,12 +90,19 @@ pub struct Engine {
     pub(crate) store: Store,
     pub(crate) executor: Arc<dyn Executor>,
     pub(crate) settings: EngineSettings,
+    /// The last look at the tables.
+    pub(crate) looked: Arc<Mutex<Option<Look>>>,
 }
 
 impl Engine {
     /// An engine over a store and an executor.
     pub fn new(store: Store, executor: Arc<dyn Executor>, settings: EngineSettings) -> Self {
-        Self { store, executor, settings }
+        Self { store, executor, settings, looked: Arc::default() }
+    }
+
+    /// What the workspace says about its runs.
+    pub fn settings(&self) -> &EngineSettings {
+        &self.settings
     }
 
     /// The store.

@@ -4,6 +4,8 @@ use ordain_cell::{Host, HostCall, HostError, HostFuture};
 use ordain_store::{StoreError, Transaction};
 use serde_json::Value;
 
+use crate::claims::Evidence;
+
 /// Calls of the table interface begin with this.
 const TABLE_CALL: &str = "table.";
 
@@ -12,11 +14,13 @@ pub(crate) struct TransactionHost<'a> {
     transaction: &'a mut Transaction,
     /// The first error that was not the plan's own. The transaction cannot be used after it.
     failure: Option<StoreError>,
+    /// What the plan was given to see.
+    evidence: &'a mut Evidence,
 }
 
 impl<'a> TransactionHost<'a> {
-    pub(crate) fn new(transaction: &'a mut Transaction) -> Self {
-        Self { transaction, failure: None }
+    pub(crate) fn new(transaction: &'a mut Transaction, evidence: &'a mut Evidence) -> Self {
+        Self { transaction, failure: None, evidence }
     }
 
     /// What went wrong with the store itself, if anything did.
@@ -29,7 +33,10 @@ impl<'a> TransactionHost<'a> {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
         };
         match self.transaction.call(operation, Value::Object(call.arguments)).await {
-            Ok(value) => Ok(value),
+            Ok(value) => {
+                self.evidence.take(&value);
+                Ok(value)
+            }
             Err(error) if error.is_callers() => Err(refusal(&error)),
             Err(error) => {
                 // What the database says of itself is not for the plan to read.

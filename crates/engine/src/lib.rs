@@ -11,17 +11,24 @@
 //! not at all.
 
 mod ask;
+mod attempt;
+mod brief;
+mod claims;
 mod engine;
 mod error;
 mod example;
 mod files;
+mod fingerprint;
 mod host;
 mod outcome;
+mod rounds;
 mod workspace;
 
-pub use ask::{Ask, Mode};
+pub use ask::{Ask, Mode, PlanFile};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
 pub use files::{Prepared, RefusedFile, profile_for_files};
+pub use fingerprint::PLAN_API_VERSION;
+pub use ordain_planner::{Planner, Progress, Quiet};
 pub use workspace::{Model, Workspace, WorkspaceError};

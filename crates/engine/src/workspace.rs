@@ -112,6 +112,10 @@ impl Workspace {
             limits: self.limits.clone(),
             statuses: self.statuses.clone(),
             helpers: self.helpers.clone(),
+            policy: self.policy.clone(),
+            invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
+            rounds: self.rounds,
+            ..EngineSettings::default()
         }
     }
 

@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -26,6 +26,14 @@ pub(crate) async fn prepare(pool: &Pool) -> Result<(), StoreError> {
     match format(&mut session).await? {
         // Another process was faster.
         Some(FORMAT) => session.roll_back().await,
+        // Version 1 knew neither plans nor conversations.
+        Some(1) => {
+            let meta = own(session.dialect(), "meta");
+            let added = second_format(session.dialect());
+            let script = format!("{added} UPDATE {meta} SET value = '{FORMAT}' WHERE name = 'format';");
+            session.script(script).await?;
+            session.commit().await
+        }
         Some(other) => Err(StoreError::Declaration {
             what: "the store".to_owned(),
             message: format!("it has format {other}, and this version knows {FORMAT}"),
@@ -82,6 +90,7 @@ fn definition(dialect: Dialect) -> String {
                FOR EACH STATEMENT EXECUTE FUNCTION ordain.refuse();"
         }
     };
+    let added = second_format(dialect);
     format!(
         "{opening}
          CREATE TABLE {meta} (name TEXT PRIMARY KEY, value TEXT NOT NULL) {strict};
@@ -94,6 +103,27 @@ fn definition(dialect: Dialect) -> String {
          CREATE TABLE {claims} (claim TEXT PRIMARY KEY, run_id TEXT NOT NULL, lease_until_ms {integer} NOT NULL,
            finished {integer} NOT NULL) {strict};
          {guard}
+         {added}
          INSERT INTO {meta} (name, value) VALUES ('format', '{FORMAT}');"
+    )
+}
+
+/// What the second format added: the plan cache and conversations.
+fn second_format(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let (plans, turns) = (own(dialect, "plans"), own(dialect, "turns"));
+    format!(
+        "CREATE TABLE {plans} (plan_id TEXT PRIMARY KEY, kind TEXT NOT NULL, exact TEXT NOT NULL, shape TEXT,
+           request TEXT NOT NULL, title TEXT NOT NULL, code TEXT NOT NULL, source TEXT NOT NULL, model TEXT,
+           run_id TEXT NOT NULL, components TEXT NOT NULL, pinned {integer} NOT NULL, uses {integer} NOT NULL,
+           created_at TEXT NOT NULL, last_used_at TEXT NOT NULL) {strict};
+         CREATE INDEX ordain_plans_exact ON {plans} (exact);
+         CREATE INDEX ordain_plans_shape ON {plans} (shape);
+         CREATE TABLE {turns} (conversation TEXT NOT NULL, seq {integer} NOT NULL, at TEXT NOT NULL,
+           run_id TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL, status TEXT,
+           PRIMARY KEY (conversation, seq)) {strict};"
     )
 }

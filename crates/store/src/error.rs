@@ -145,6 +145,12 @@ pub enum StoreError {
         /// What was given.
         run: String,
     },
+    /// No such plan in the cache.
+    #[error("there is no cached plan `{plan}`")]
+    UnknownPlan {
+        /// What was given.
+        plan: String,
+    },
     /// A run that is not in the state which the operation needs.
     #[error("run `{run}` is {state}, so it cannot be {operation}")]
     WrongState {
@@ -227,6 +233,7 @@ impl StoreError {
             Self::Violated { .. } => "violated",
             Self::RowsConflict { .. } => "rows_conflict",
             Self::UnknownRun { .. } => "unknown_run",
+            Self::UnknownPlan { .. } => "unknown_plan",
             Self::WrongState { .. } => "wrong_state",
             Self::KeyHeld { .. } => "key_held",
             Self::Ledger { .. } => "ledger",

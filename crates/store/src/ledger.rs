@@ -26,6 +26,19 @@ use crate::session::{Rows, Session};
 use crate::sql::{Datum, Sql};
 use key::Key;
 
+/// The place of the newest entry; 0 if there is none.
+pub(crate) async fn newest_seq(session: &mut Session) -> Result<u64, StoreError> {
+    let entries = own(session.dialect(), "entries");
+    let mut sql = session.sql("SELECT ");
+    sql.result("coalesce(max(seq), 0)").push(&format!(" FROM {entries}"));
+    let rows = session.read(sql).await?;
+    Ok(rows
+        .first()
+        .and_then(|row| row[0].as_integer())
+        .and_then(|seq| u64::try_from(seq).ok())
+        .unwrap_or_default())
+}
+
 /// What stands for the hash before the first entry.
 pub(crate) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -40,6 +53,8 @@ pub struct EntryNote {
     pub detail: Value,
     /// The idempotency key that the run holds, to be marked as finished with it.
     pub claim: Option<String>,
+    /// The cached plan that the run used, to be counted with it.
+    pub plan: Option<String>,
 }
 
 impl EntryNote {

@@ -17,10 +17,12 @@ mod catalog;
 mod changes;
 mod claims;
 mod condition;
+mod conversations;
 mod error;
 mod fault;
 mod ledger;
 mod options;
+mod plans;
 mod protocol;
 mod query;
 mod relation;
@@ -35,12 +37,14 @@ mod value;
 
 pub use claims::Claim;
 pub use condition::Condition;
+pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
 pub use fault::Faults;
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
+pub use plans::CachedPlan;
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};

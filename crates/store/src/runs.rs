@@ -11,6 +11,7 @@ use crate::bookkeeping::own;
 use crate::changes::ChangeSet;
 use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, NewEntry};
+use crate::plans;
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
 use crate::store::Inner;
@@ -29,6 +30,7 @@ pub(crate) async fn record(
     let mut session = store.pool.begin(Intent::Write).await?;
     write(&mut session, &record, changes.as_ref()).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
+    count_plan(&mut session, &note, &store.clock.timestamp()).await?;
     let kind = record.kind.clone();
     let entry = entry(&kind, &record, changes.as_ref(), note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
@@ -93,6 +95,14 @@ pub(crate) async fn finish_claim(
         return Err(StoreError::KeyHeld { run: "another".to_owned() });
     }
     Ok(())
+}
+
+/// Counts the use of a cached plan.
+pub(crate) async fn count_plan(session: &mut Session, note: &EntryNote, now: &str) -> Result<(), StoreError> {
+    match &note.plan {
+        Some(plan) => plans::used(session, plan, now).await,
+        None => Ok(()),
+    }
 }
 
 /// The record of a run, by its id or by the beginning of it, if that is unique.

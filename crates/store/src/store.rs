@@ -9,9 +9,11 @@ use serde_json::json;
 use crate::bookkeeping;
 use crate::catalog::{self, Catalog};
 use crate::claims::{self, Claim};
+use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
+use crate::plans::{self, CachedPlan};
 use crate::relation::{ForeignKey, Identity, Relation, Storage};
 use crate::review;
 use crate::runs;
@@ -207,6 +209,61 @@ impl Store {
     /// Checks the whole ledger.
     pub async fn verify_ledger(&self) -> Result<LedgerReport, StoreError> {
         self.inner.ledger.verify(&mut self.inner.pool.session().await?).await
+    }
+
+    /// Keeps a verified plan for later requests.
+    pub async fn keep_plan(&self, plan: &CachedPlan) -> Result<(), StoreError> {
+        plans::keep(&self.inner, plan).await
+    }
+
+    /// Cached plans of a kind for exactly this key, or for its shape; the best one first.
+    pub async fn find_plans(
+        &self,
+        kind: &str,
+        exact: &str,
+        shape: Option<&str>,
+    ) -> Result<Vec<CachedPlan>, StoreError> {
+        plans::find(&mut self.inner.pool.session().await?, kind, exact, shape).await
+    }
+
+    /// Cached plans, pinned ones first, then the last used.
+    pub async fn plans(&self, kind: Option<&str>, limit: u64) -> Result<Vec<CachedPlan>, StoreError> {
+        plans::list(&mut self.inner.pool.session().await?, kind, limit).await
+    }
+
+    /// The cached plan of that id, or the only one whose id begins so.
+    pub async fn plan(&self, id: &str) -> Result<CachedPlan, StoreError> {
+        plans::get(&mut self.inner.pool.session().await?, id).await
+    }
+
+    /// Pins a cached plan, or lets it go.
+    pub async fn pin_plan(&self, id: &str, pinned: bool) -> Result<CachedPlan, StoreError> {
+        plans::pin(&self.inner, id, pinned).await
+    }
+
+    /// Removes a cached plan.
+    pub async fn evict_plan(&self, id: &str) -> Result<CachedPlan, StoreError> {
+        plans::evict(&self.inner, id).await
+    }
+
+    /// Adds a turn to a conversation.
+    pub async fn add_turn(&self, conversation: &str, turn: &ConversationTurn) -> Result<(), StoreError> {
+        conversations::add(&self.inner, conversation, turn).await
+    }
+
+    /// The last turns of a conversation, oldest first.
+    pub async fn turns(&self, conversation: &str, limit: u64) -> Result<Vec<ConversationTurn>, StoreError> {
+        conversations::turns(&mut self.inner.pool.session().await?, conversation, limit).await
+    }
+
+    /// The conversations, the latest first.
+    pub async fn conversations(&self, limit: u64) -> Result<Vec<Conversation>, StoreError> {
+        conversations::list(&mut self.inner.pool.session().await?, limit).await
+    }
+
+    /// The place of the newest ledger entry: it grows with every change that goes through this store.
+    pub async fn newest_seq(&self) -> Result<u64, StoreError> {
+        ledger::newest_seq(&mut self.inner.pool.session().await?).await
     }
 
     /// Signs the newest entry, for the end of an export.

@@ -165,6 +165,12 @@ pub struct PlanRecord {
     pub goal: String,
     /// Its steps.
     pub steps: Vec<StepRecord>,
+    /// The run that wrote it, where it came from the plan cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<RunId>,
+    /// Its id in the plan cache, where it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<String>,
 }
 
 /// Who wrote a plan.

@@ -2,6 +2,7 @@
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
+use ruff_text_size::Ranged;
 
 use crate::contract::Contract;
 use crate::finding::Finding;
@@ -37,6 +38,46 @@ pub fn helpers_of(source: &str) -> Result<Vec<Helper>, Vec<Finding>> {
         }
         Ok(helpers(parsed.suite()))
     })
+}
+
+/// All text on which a helper rests: its own, that of the functions it calls, and everything outside functions.
+/// A source that is not Python is given back whole.
+///
+/// ```
+/// let source = "RATE = 2\n\ndef a():\n    return b()\n\ndef b():\n    return RATE\n\ndef c():\n    return 3\n";
+/// let rests_on = ordain_verify::helper_source(source, "a");
+/// assert!(rests_on.contains("return RATE") && !rests_on.contains("return 3"));
+/// ```
+pub fn helper_source(source: &str, name: &str) -> String {
+    let policy = Policy::for_contract(Contract::Open);
+    let mut report = Report::new(source, policy.limits.findings_max);
+    let Some((parsed, stack)) = read(source, &policy, &mut report) else { return source.to_owned() };
+    stacker::maybe_grow(stack, stack, || {
+        // Dropped here, where the stack is large enough.
+        let parsed = parsed;
+        rests_on(source, parsed.suite(), name)
+    })
+}
+
+fn rests_on(source: &str, body: &[Stmt], name: &str) -> String {
+    let functions: Vec<Writes<'_>> = body.iter().filter_map(Writes::of).collect();
+    let mut wanted = vec![name];
+    let mut place = 0;
+    while let Some(&next) = wanted.get(place) {
+        let called = functions.iter().filter(|function| function.function.name.as_str() == next);
+        for call in called.flat_map(|function| &function.calls) {
+            if !wanted.contains(call) {
+                wanted.push(call);
+            }
+        }
+        place += 1;
+    }
+    let counts = |stmt: &&Stmt| match stmt {
+        Stmt::FunctionDef(function) => wanted.contains(&function.name.as_str()),
+        _ => true,
+    };
+    let texts: Vec<&str> = body.iter().filter(counts).map(|stmt| &source[stmt.range()]).collect();
+    texts.join("\n")
 }
 
 fn helpers(body: &[Stmt]) -> Vec<Helper> {

@@ -6,13 +6,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{CellError, LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, EngineError, Mode, Workspace};
+use ordain_cell::LocalExecutor;
+use ordain_cell::profile::Profile;
+use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
-use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE, WAITING};
+use crate::engine;
+use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
+use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -21,8 +24,9 @@ const PLAN_BYTES_MAX: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
+  ordain ask \"do you have round sunglasses under $100?\"
+  ordain ask \"buy 3 classic and 1 aviator\" --dry-run   show the diff, change nothing
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
-  ordain ask \"buy 3 classic\" --plan buy.py --dry-run   show the diff, change nothing
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
 
@@ -33,12 +37,21 @@ Exit code: 0 answered, 1 refused or failed, 2 usage, 3 could not be carried out,
 /// Carry out a request on the workspace's data
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// What is asked, in words
     request: String,
     /// The plan to run for it: a Python file, or `-` for standard input
     #[arg(long, value_name = "FILE.py|-")]
-    plan: PathBuf,
+    plan: Option<PathBuf>,
+    /// Write a new plan even if the cache has one, and do not keep it
+    #[arg(long)]
+    no_cache: bool,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    /// How the plan grows: `direct`, or `auto`, which means `direct` today
+    #[arg(long, default_value = "auto", value_parser = parse_strategy)]
+    strategy: String,
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "hold")]
     dry_run: bool,
@@ -64,8 +77,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    let code = match read_plan(&args.plan) {
-        Ok(code) => code,
+    let plan = match args.plan.as_deref().map(read_plan).transpose() {
+        Ok(plan) => plan,
         Err(problem) => {
             failure::print_text(&problem, Some("name a Python file, or `-` for standard input"));
             return Ok(ExitCode::from(USAGE));
@@ -75,30 +88,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(python::report(&error));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(carry_out(args, &workspace, code))
+    runtime.block_on(carry_out(args, &workspace, plan))
 }
 
-async fn carry_out(args: &Args, workspace: &Workspace, code: String) -> anyhow::Result<ExitCode> {
-    let executor = match executor(workspace) {
-        Ok(executor) => Arc::new(executor),
+async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
+    let executor = match engine::executor(workspace, 0) {
+        Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };
+    let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
+    let planner = match planner {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
+    };
     let asked = tokio::select! {
-        asked = ask(args, workspace, code, Arc::clone(&executor)) => Some(asked),
+        asked = ask(args, workspace, plan, planner, Arc::clone(&executor)) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
     match asked {
         Some(Ok(record)) => {
             print(&record, args.json)?;
-            Ok(exit_code(&record))
+            Ok(engine::exit_code(&record))
         }
-        Some(Err(EngineError::Store(error))) => Ok(workspace::of_store(&error)),
-        Some(Err(EngineError::Cell(error))) => Ok(failure::of_cell(&error)),
-        Some(Err(error)) => {
-            failure::print(&error, error.hint().as_deref());
-            Ok(ExitCode::from(UNAVAILABLE))
-        }
+        Some(Err(error)) => Ok(engine::of_engine(&error)),
         None => {
             let _ = writeln!(io::stderr(), "interrupted: the run was rolled back");
             Ok(ExitCode::from(INTERRUPTED))
@@ -109,10 +122,10 @@ async fn carry_out(args: &Args, workspace: &Workspace, code: String) -> anyhow::
 async fn ask(
     args: &Args,
     workspace: &Workspace,
-    code: String,
+    plan: Option<PlanFile>,
+    planner: Planner,
     executor: Arc<LocalExecutor>,
 ) -> Result<RunRecord, EngineError> {
-    let store = workspace.open_store().await?;
     let mut settings = workspace.settings();
     if let Some(timeout) = args.timeout {
         settings.limits.wall = timeout;
@@ -122,17 +135,19 @@ async fn ask(
         (false, true) => Mode::Hold,
         (false, false) => Mode::Commit,
     };
-    let name = args.plan.file_name().map(|name| name.to_string_lossy().into_owned());
     let request = Ask {
-        request: args.request.clone(),
-        code,
-        name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()),
+        plan,
+        planner,
         mode,
+        cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
-        who: workspace::note().who,
-        through: "cli".to_owned(),
+        ..Ask::new(&args.request, &workspace::note().who, "cli")
     };
-    Engine::new(store, executor, settings).ask(request).await
+    let mut shown = Shown::new(request.planner.can_repair(), false);
+    let engine = engine::open(workspace, executor, settings).await?;
+    let asked = engine.ask_with(request, &mut shown).await;
+    shown.finish();
+    asked
 }
 
 fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
@@ -151,24 +166,16 @@ fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A dry run that would have been committed has answered.
-fn exit_code(record: &RunRecord) -> ExitCode {
-    match record.state {
-        RunState::Held => ExitCode::from(WAITING),
-        _ if record.error.is_none() => ExitCode::SUCCESS,
-        _ => ExitCode::from(FAILED),
+/// Until the other strategies are there, asking for one is an error and not something else done silently.
+fn parse_strategy(name: &str) -> Result<String, String> {
+    match name {
+        "auto" | "direct" => Ok("direct".to_owned()),
+        "react" | "plan" => Err(format!("the strategy `{name}` is not available yet; `direct` is")),
+        _ => Err(format!("there is no strategy `{name}`; there are `direct` and `auto`")),
     }
 }
 
-/// One plan needs one cell, made for it.
-fn executor(workspace: &Workspace) -> Result<LocalExecutor, CellError> {
-    let mut options = LocalOptions::new(DataDir::from_env()?);
-    options.limits = workspace.limits.clone();
-    options.idle_cells = 0;
-    LocalExecutor::new(options)
-}
-
-fn read_plan(path: &Path) -> Result<String, String> {
+fn read_plan(path: &Path) -> Result<PlanFile, String> {
     let shown = path.display();
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -177,5 +184,7 @@ fn read_plan(path: &Path) -> Result<String, String> {
         std::fs::File::open(path).and_then(|file| file.take(PLAN_BYTES_MAX).read_to_end(&mut bytes))
     };
     read.map_err(|error| format!("cannot read the plan `{shown}`: {error}"))?;
-    String::from_utf8(bytes).map_err(|_| format!("the plan `{shown}` is not UTF-8 text"))
+    let code = String::from_utf8(bytes).map_err(|_| format!("the plan `{shown}` is not UTF-8 text"))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(PlanFile { code, name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()) })
 }

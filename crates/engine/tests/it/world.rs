@@ -152,15 +152,8 @@ impl World {
 }
 
 pub(crate) fn ask(code: &str, mode: Mode) -> Ask {
-    Ask {
-        request: "I want to buy 3 pairs of classic sunglasses and 1 pair of aviator sunglasses.".to_owned(),
-        code: code.to_owned(),
-        name: "plan.py".to_owned(),
-        mode,
-        idempotency_key: None,
-        who: "test".to_owned(),
-        through: "test".to_owned(),
-    }
+    let request = "I want to buy 3 pairs of classic sunglasses and 1 pair of aviator sunglasses.";
+    Ask { mode, ..Ask::new(request, "test", "test").with_plan(code, "plan.py") }
 }
 
 pub(crate) fn inventory() -> Value {

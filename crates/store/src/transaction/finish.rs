@@ -59,6 +59,7 @@ impl Transaction {
         let changes = self.change_set();
         runs::write(&mut self.session, &record, Some(&changes)).await?;
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
+        runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
         let entry = runs::entry(kind, &record, Some(&changes), note);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
         let committed = self.session.commit().await;

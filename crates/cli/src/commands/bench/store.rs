@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, EngineSettings, Mode};
+use ordain_engine::{Ask, Engine, EngineSettings};
 use ordain_store::{Invariant, Store, StoreOptions, TableDeclaration};
 use ordain_types::RunState;
 use serde_json::json;
@@ -162,17 +162,7 @@ async fn purchases(engine: &Engine, rows: usize, rounds: usize) -> anyhow::Resul
 }
 
 async fn buy(engine: &Engine, name: &str) -> anyhow::Result<()> {
-    let record = engine
-        .ask(Ask {
-            request: name.to_owned(),
-            code: PLAN.to_owned(),
-            name: "purchase.py".to_owned(),
-            mode: Mode::Commit,
-            idempotency_key: None,
-            who: "bench".to_owned(),
-            through: "cli".to_owned(),
-        })
-        .await?;
+    let record = engine.ask(Ask::new(name, "bench", "cli").with_plan(PLAN, "purchase.py")).await?;
     if record.state != RunState::Committed {
         bail!("a purchase ended {}: {:?}", record.state, record.error);
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
-use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_engine::{Ask, Engine, Workspace, init};
 use ordain_store::EntryNote;
 use ordain_types::RunRecord;
 
@@ -56,15 +56,7 @@ pub(super) async fn tour(executor: Arc<LocalExecutor>, mut number: usize) -> any
 }
 
 async fn ask(engine: &Engine, request: &str, code: &str) -> anyhow::Result<RunRecord> {
-    let ask = Ask {
-        request: request.to_owned(),
-        code: code.to_owned(),
-        name: "plan.py".to_owned(),
-        mode: Mode::Commit,
-        idempotency_key: None,
-        who: "demo".to_owned(),
-        through: "cli".to_owned(),
-    };
+    let ask = Ask::new(request, "demo", "cli").with_plan(code, "plan.py");
     Ok(engine.ask(ask).await?)
 }
 

@@ -1,0 +1,314 @@
+//! Tries accepted code on the store: one transaction, one cell, and the judgement of what they did.
+
+use std::time::Instant;
+
+use ordain_cell::profile::Profile;
+use ordain_cell::{CellError, Discard, Execution, Job};
+use ordain_planner::{Exchange, Trouble, TroubleClass};
+use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
+use ordain_types::{Cause, InvariantResult, RunError, RunRecord, RunState, Schema};
+use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, Effects, FULL_IMPORTS, Policy, VerifiedCode};
+use serde_json::{Value, json};
+
+use crate::ask::{Ask, Mode};
+use crate::claims::{self, Evidence, Told};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::host::TransactionHost;
+use crate::outcome::{self, run_error};
+use crate::rounds::{Accepted, Last, Trial, Tried, millis};
+
+/// How often a run is tried when other runs change the same rows at the same time.
+const TRIES_MAX: u32 = 12;
+
+/// A trial on the store.
+pub(crate) struct StoreTrial<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) ask: &'a Ask,
+    pub(crate) policy: Policy,
+    pub(crate) schema: Schema,
+    pub(crate) started: Instant,
+    /// The hash of the brief, for the ledger.
+    pub(crate) brief_hash: Option<String>,
+    /// The cached plan that is tried, to be counted.
+    pub(crate) plan_id: Option<String>,
+}
+
+impl Trial for StoreTrial<'_> {
+    fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    async fn run(
+        &mut self,
+        accepted: Accepted,
+        record: RunRecord,
+        last: Last<'_>,
+    ) -> Result<Tried, EngineError> {
+        for _ in 0..TRIES_MAX {
+            match Box::pin(self.attempt(&accepted, record.clone(), last)).await {
+                Err(EngineError::Store(StoreError::Conflict)) => {}
+                done => return done,
+            }
+        }
+        Err(EngineError::Contended { tries: TRIES_MAX })
+    }
+}
+
+impl StoreTrial<'_> {
+    /// One try: one transaction, one cell.
+    async fn attempt(
+        &self,
+        accepted: &Accepted,
+        mut record: RunRecord,
+        last: Last<'_>,
+    ) -> Result<Tried, EngineError> {
+        let intent = if accepted.effects.may_write { Intent::Write } else { Intent::Read };
+        let begin = BeginOptions { run_id: record.run_id.clone(), intent };
+        let mut transaction = self.engine.store.begin(begin).await?;
+        let running = Instant::now();
+        let mut evidence = Evidence::default();
+        let job = self.job(accepted);
+        let execution = match self.run_job(&mut transaction, job, &mut evidence).await {
+            Ok(execution) => execution,
+            Err(error) => {
+                transaction.roll_back().await?;
+                return Err(error);
+            }
+        };
+        record.timing_ms.run = millis(running);
+        record.outcome = outcome::record(&execution);
+        record.status = outcome::status(&execution);
+        record.answer = outcome::answer(&execution);
+        let diff = transaction.diff();
+        if let Some(step) = record.plan.steps.first_mut() {
+            let state = if execution.cause == Cause::Ok { "done" } else { "failed" };
+            state.clone_into(&mut step.state);
+        }
+        if let Some(error) = outcome::broken_promise(&execution, &diff, &self.policy.statuses) {
+            transaction.roll_back().await?;
+            record.state = if execution.cause == Cause::Ok { RunState::RolledBack } else { RunState::Failed };
+            return Ok(Tried::Trouble(promise_trouble(&execution, error), Box::new(record)));
+        }
+        if let Some(trouble) = self.false_claim(&record, &diff, &evidence, accepted) {
+            if !last.is_last {
+                transaction.roll_back().await?;
+                record.state = RunState::RolledBack;
+                return Ok(Tried::Trouble(trouble, Box::new(record)));
+            }
+            replace_answer(&mut record, &diff, &trouble);
+        }
+        record.error = None;
+        self.settle(record, transaction, last.exchange).await
+    }
+
+    fn false_claim(
+        &self,
+        record: &RunRecord,
+        diff: &ordain_types::Diff,
+        evidence: &Evidence,
+        accepted: &Accepted,
+    ) -> Option<Trouble> {
+        let told = Told {
+            answer: record.answer.text.as_deref()?,
+            status: record.status.as_deref()?,
+            request: &self.ask.request,
+            code: accepted.code.code(),
+            diff,
+        };
+        claims::false_claim(told, evidence)
+    }
+
+    async fn run_job(
+        &self,
+        transaction: &mut Transaction,
+        job: Job,
+        evidence: &mut Evidence,
+    ) -> Result<Execution, EngineError> {
+        let mut host = TransactionHost::new(transaction, evidence);
+        let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
+        match host.into_failure() {
+            Some(failure) => Err(failure.into()),
+            None => execution.map_err(|error: CellError| error.into()),
+        }
+    }
+
+    /// Commits, holds or shows what the plan did.
+    async fn settle(
+        &self,
+        mut record: RunRecord,
+        transaction: Transaction,
+        exchange: &Exchange,
+    ) -> Result<Tried, EngineError> {
+        let committing = Instant::now();
+        let rows = transaction.diff().rows();
+        let before = record.clone();
+        record.timing_ms.total = millis(self.started);
+        let note = self.note(exchange);
+        let holds = self.engine.settings.approval.holds(rows);
+        let settled = match self.ask.mode {
+            Mode::DryRun => return self.show(record, transaction, exchange).await,
+            Mode::Hold => transaction.hold(record, note).await,
+            Mode::Commit if holds => transaction.hold(record, note).await,
+            Mode::Commit => transaction.commit(record, note).await,
+        };
+        match settled {
+            Ok(mut record) => {
+                record.timing_ms.commit = millis(committing);
+                record.timing_ms.total = millis(self.started);
+                Ok(Tried::Done(Box::new(record)))
+            }
+            Err(StoreError::Violated { violations }) => {
+                let mut record = before;
+                record.state = RunState::RolledBack;
+                record.invariants = broken(&violations);
+                Ok(Tried::Trouble(violated(&violations), Box::new(record)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Shows what would have changed.
+    async fn show(
+        &self,
+        mut record: RunRecord,
+        mut transaction: Transaction,
+        exchange: &Exchange,
+    ) -> Result<Tried, EngineError> {
+        let review = transaction.review().await?;
+        transaction.roll_back().await?;
+        record.state = RunState::RolledBack;
+        record.diff = review.diff;
+        record.invariants = review.invariants;
+        if !review.violations.is_empty() {
+            return Ok(Tried::Trouble(violated(&review.violations), Box::new(record)));
+        }
+        self.write_down(record, exchange).await.map(|record| Tried::Done(Box::new(record)))
+    }
+
+    /// Records a run that changed nothing.
+    pub(crate) async fn write_down(
+        &self,
+        mut record: RunRecord,
+        exchange: &Exchange,
+    ) -> Result<RunRecord, EngineError> {
+        record.timing_ms.total = millis(self.started);
+        Ok(self.engine.store.record(record, self.note(exchange)).await?)
+    }
+
+    fn note(&self, exchange: &Exchange) -> EntryNote {
+        let ask = self.ask;
+        let mode = match ask.mode {
+            Mode::Commit => "commit",
+            Mode::Hold => "hold",
+            Mode::DryRun => "dry_run",
+        };
+        let mut detail = json!({ "mode": mode });
+        if let Some(plan) = &ask.plan {
+            detail["plan"] = json!(plan.name);
+        }
+        if let Some(hash) = &self.brief_hash {
+            detail["brief_sha256"] = json!(hash);
+        }
+        if let Some(conversation) = &ask.conversation {
+            detail["conversation"] = json!(conversation);
+        }
+        if !exchange.messages.is_empty() {
+            detail["exchange"] = json!(exchange.messages);
+        }
+        EntryNote {
+            detail,
+            claim: ask.idempotency_key.clone(),
+            plan: self.plan_id.clone(),
+            ..EntryNote::by(&ask.who, &ask.through)
+        }
+    }
+
+    fn job(&self, accepted: &Accepted) -> Job {
+        let settings = &self.engine.settings;
+        let mut job = Job::new(accepted.code.clone(), profile_for(&accepted.effects, &accepted.code));
+        if let Some(plan) = &self.ask.plan {
+            job.name.clone_from(&plan.name);
+        } else {
+            "plan.py".clone_into(&mut job.name);
+        }
+        job.limits = settings.limits.clone();
+        job.values.insert("user_request".to_owned(), Value::from(self.ask.request.as_str()));
+        job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
+        job.helpers.clone_from(&settings.helpers);
+        job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
+        job
+    }
+}
+
+/// The smallest profile that has what the code imports.
+pub(crate) fn profile_for(effects: &Effects, code: &VerifiedCode) -> Profile {
+    let top = |import: &str| import.split('.').next().unwrap_or_default().to_owned();
+    let has = |packages: &[&str], import: &str| packages.contains(&top(import).as_str());
+    let imports = &effects.imports;
+    let beyond =
+        |packages: &[&str]| imports.iter().any(|import| !has(packages, import) && has(FULL_IMPORTS, import));
+    if beyond(DATA_IMPORTS) {
+        Profile::Full
+    } else if beyond(CORE_IMPORTS) || code.code().contains("frame(") {
+        Profile::Data
+    } else {
+        Profile::Core
+    }
+}
+
+fn promise_trouble(execution: &Execution, error: RunError) -> Trouble {
+    let class = match execution.cause {
+        Cause::Ok => TroubleClass::Contract,
+        Cause::Error => TroubleClass::Runtime,
+        _ => TroubleClass::Limit,
+    };
+    let line = execution.error.as_ref().and_then(|raised| raised.line);
+    Trouble { class, code: error.code, message: error.message, line, hint: error.hint }
+}
+
+/// Puts a true sentence in the place of a false one, and keeps the finding.
+fn replace_answer(record: &mut RunRecord, diff: &ordain_types::Diff, trouble: &Trouble) {
+    let status = record.status.clone().unwrap_or_default();
+    let said = record.answer.text.replace(claims::plain_answer(&status, diff));
+    record.verdict.findings.push(json!({
+        "code": trouble.code,
+        "severity": "warning",
+        "message": trouble.message,
+        "hint": "the answer was replaced by a plain one that is true",
+    }));
+    record.verdict.modifications.push(json!({ "what": "replaced a false answer", "said": said }));
+}
+
+fn violated(violations: &[Violation]) -> Trouble {
+    let messages: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let is_invariant = violations.first().is_some_and(|violation| violation.rule == "invariant");
+    Trouble {
+        class: TroubleClass::Invariant,
+        code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
+        message: messages.join("; "),
+        line: None,
+        hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
+    }
+}
+
+fn broken(violations: &[Violation]) -> Vec<InvariantResult> {
+    violations
+        .iter()
+        .filter(|violation| violation.rule == "invariant")
+        .map(|violation| InvariantResult {
+            name: violation.name.clone(),
+            holds: false,
+            rows: violation.rows.clone(),
+        })
+        .collect()
+}
+
+/// The error of a trouble, for records of runs that no planner can put right.
+pub(crate) fn error_of(trouble: &Trouble) -> RunError {
+    run_error(&trouble.code, trouble.message.clone(), trouble.hint.as_deref())
+}

@@ -1,0 +1,165 @@
+//! Puts together what a planner is shown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ordain_planner::{Brief, ColumnBrief, InvariantBrief, TableBrief, Task, Turn};
+use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
+use ordain_types::Table;
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+/// Tables up to this size are read whole, so that the planner knows every value of theirs.
+const WHOLE_ROWS_MAX: u64 = 5_000;
+/// Of larger tables so many rows are looked at.
+const SAMPLE_ROWS: u64 = 500;
+/// Values that are shown of each column.
+const SAMPLES: usize = 3;
+/// A column with longer values than this (on average) holds prose; its values are no names.
+const NAME_BYTES: usize = 200;
+/// For so long a look at a large table is good enough.
+const LARGE_AGE: Duration = Duration::from_secs(30);
+/// Somebody else may write to a database in place; nobody tells us.
+const AGE_MAX: Duration = Duration::from_mins(1);
+
+/// A look at the tables, and when it was taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Look {
+    /// The ledger's end at that time: every change that goes through the store moves it.
+    seq: u64,
+    at: Instant,
+    tables: Arc<Vec<TableBrief>>,
+}
+
+impl Look {
+    fn is_fresh(&self, seq: u64) -> bool {
+        let is_small = self.tables.iter().all(|table| table.rows <= WHOLE_ROWS_MAX);
+        let age = self.at.elapsed();
+        (self.seq == seq && age < AGE_MAX) || (!is_small && age < LARGE_AGE)
+    }
+}
+
+impl Engine {
+    /// The brief of a request.
+    pub(crate) async fn brief(&self, request: &str, turns: Vec<Turn>) -> Result<Brief, EngineError> {
+        let settings = &self.settings;
+        let mut brief = Brief::new(Task::Ask, request);
+        brief.policy.clone_from(&settings.policy);
+        brief.invariants = settings
+            .invariants
+            .iter()
+            .map(|(name, sql)| InvariantBrief { name: name.clone(), sql: sql.clone() })
+            .collect();
+        brief.tables.clone_from(self.look().await?.as_ref());
+        brief.helpers.clone_from(&settings.helpers);
+        brief.statuses = self.policy().statuses;
+        brief.packages = self.policy().packages;
+        brief.limits = settings.limits.clone();
+        brief.turns = turns;
+        Ok(brief)
+    }
+
+    /// What the tables hold.
+    pub(crate) async fn look(&self) -> Result<Arc<Vec<TableBrief>>, EngineError> {
+        let seq = self.store.newest_seq().await?;
+        let kept = self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        if let Some(look) = kept.filter(|look| look.is_fresh(seq)) {
+            return Ok(look.tables);
+        }
+        let tables = Arc::new(self.look_again().await?);
+        let look = Look { seq, at: Instant::now(), tables: Arc::clone(&tables) };
+        *self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(look);
+        Ok(tables)
+    }
+
+    async fn look_again(&self) -> Result<Vec<TableBrief>, EngineError> {
+        let infos = self.store.tables().await?;
+        let run_id = self.store.new_run_id()?;
+        let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
+        let mut tables = Vec::new();
+        for info in infos.into_iter().filter(|info| !info.table.hidden) {
+            tables.push(self.look_at(&mut transaction, info).await?);
+        }
+        transaction.roll_back().await?;
+        Ok(tables)
+    }
+
+    async fn look_at(
+        &self,
+        transaction: &mut Transaction,
+        info: TableInfo,
+    ) -> Result<TableBrief, EngineError> {
+        let is_whole = info.rows <= WHOLE_ROWS_MAX;
+        let wanted = if is_whole { WHOLE_ROWS_MAX } else { SAMPLE_ROWS };
+        let (names, rows) = read(transaction, &info.table.name, wanted).await?;
+        let columns =
+            names.iter().enumerate().map(|(place, name)| column(name, place, &rows, is_whole)).collect();
+        let references = info.foreign_keys.iter().flat_map(|key| {
+            let pairs = key.columns.iter().zip(&key.references);
+            pairs.map(|(own, foreign)| (own.clone(), key.table.clone(), foreign.clone()))
+        });
+        Ok(TableBrief {
+            rows: info.rows,
+            columns,
+            references: references.collect(),
+            roles: self.settings.roles.get(&info.table.name).cloned().unwrap_or_default(),
+            summary: None,
+            table: visible(info.table),
+        })
+    }
+}
+
+/// The table without the columns that plans may not see.
+fn visible(mut table: Table) -> Table {
+    table.columns.retain(|column| !column.hidden);
+    table
+}
+
+async fn read(
+    transaction: &mut Transaction,
+    table: &str,
+    wanted: u64,
+) -> Result<(Vec<String>, Vec<Vec<Option<Value>>>), StoreError> {
+    let (mut names, mut rows) = (Vec::new(), Vec::new());
+    let (mut after, mut as_of) = (None, None);
+    loop {
+        let limit = Some(wanted - rows.len() as u64);
+        let call = Call::Search { table: table.to_owned(), condition: None, after, as_of, limit };
+        let Reply::Rows(page) = transaction.carry_out(call).await? else { break };
+        (after, as_of) = (page.last, Some(page.as_of));
+        names = page.columns;
+        let was_empty = page.rows.is_empty();
+        rows.extend(page.rows.into_iter().map(|row| row.values));
+        if !page.more || was_empty || rows.len() as u64 >= wanted {
+            break;
+        }
+    }
+    Ok((names, rows))
+}
+
+fn column(name: &str, place: usize, rows: &[Vec<Option<Value>>], is_whole: bool) -> ColumnBrief {
+    let mut distinct: BTreeMap<String, &Value> = BTreeMap::new();
+    let mut samples: Vec<Value> = Vec::new();
+    let (mut missing, mut bytes) = (0_usize, 0_usize);
+    for row in rows {
+        let Some(value) = row.get(place).and_then(Option::as_ref).filter(|value| !value.is_null()) else {
+            missing += 1;
+            continue;
+        };
+        let text = value.to_string();
+        bytes += text.len();
+        let is_new = distinct.insert(text, value).is_none();
+        if is_new && samples.len() < SAMPLES {
+            samples.push(value.clone());
+        }
+    }
+    let present = rows.len() - missing;
+    #[expect(clippy::cast_precision_loss, reason = "a share of a few thousand rows")]
+    let null_share = if rows.is_empty() { 0.0 } else { missing as f64 / rows.len() as f64 };
+    let is_prose = present > 0 && bytes / present > NAME_BYTES;
+    let values = (is_whole && !is_prose).then(|| distinct.into_values().cloned().collect());
+    ColumnBrief { name: name.to_owned(), null_share, samples, values }
+}

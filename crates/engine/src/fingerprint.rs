@@ -1,0 +1,215 @@
+//! What a cached plan was compiled against, part by part, so that a change makes exactly the plans stale that it
+//! touches, and can be named.
+
+use std::collections::BTreeMap;
+
+use ordain_types::{Column, Schema, Table};
+use ordain_verify::{Effects, VERIFIER_VERSION};
+use sha2::{Digest as _, Sha256};
+
+/// The version of what plans see: names, tables, statuses.
+pub const PLAN_API_VERSION: u32 = 1;
+
+/// A part of what a plan depends on, and its hash or type.
+pub(crate) type Components = BTreeMap<String, String>;
+
+/// What there is to depend on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) policy: &'a str,
+    pub(crate) helpers: &'a str,
+}
+
+impl Ground<'_> {
+    /// All that code with these effects depends on.
+    pub(crate) fn components(&self, effects: &Effects) -> Components {
+        let mut components = Components::new();
+        components.insert("policy".to_owned(), hash(self.policy));
+        components.insert("verifier".to_owned(), VERIFIER_VERSION.to_string());
+        components.insert("plan API".to_owned(), PLAN_API_VERSION.to_string());
+        for helper in &effects.helpers {
+            components.insert(format!("helper {helper}"), self.helper(helper));
+        }
+        for (table, columns) in used(effects) {
+            self.add_table(&mut components, &table, columns.as_deref());
+        }
+        components
+    }
+
+    /// What of a plan's components is no longer so, in words; `None` if the plan still holds.
+    pub(crate) fn stale(&self, kept: &Components) -> Option<String> {
+        kept.iter().find_map(|(name, was)| {
+            let now = self.today(name);
+            if now.as_deref() == Some(was) { None } else { Some(difference(name, was, now.as_deref())) }
+        })
+    }
+
+    fn today(&self, name: &str) -> Option<String> {
+        match name {
+            "policy" => return Some(hash(self.policy)),
+            "verifier" => return Some(VERIFIER_VERSION.to_string()),
+            "plan API" => return Some(PLAN_API_VERSION.to_string()),
+            _ => {}
+        }
+        if let Some(helper) = name.strip_prefix("helper ") {
+            return Some(self.helper(helper));
+        }
+        if let Some(table) = name.strip_prefix("columns of ") {
+            return self.schema.table(table).map(columns_of);
+        }
+        if let Some((column, table)) = name.strip_prefix("column ").and_then(|name| name.split_once(" of ")) {
+            return self.schema.table(table)?.column(column).map(kind_of);
+        }
+        let table = name.strip_prefix("table ")?;
+        self.schema.table(table).map(rules_of)
+    }
+
+    fn add_table(&self, components: &mut Components, name: &str, columns: Option<&[String]>) {
+        // A table that is not there is not depended on: the verifier would have refused the code.
+        let Some(table) = self.schema.table(name) else { return };
+        components.insert(format!("table {name}"), rules_of(table));
+        let Some(columns) = columns else {
+            components.insert(format!("columns of {name}"), columns_of(table));
+            return;
+        };
+        for column in columns.iter().filter_map(|column| table.column(column)) {
+            components.insert(format!("column {} of {name}", column.name), kind_of(column));
+        }
+    }
+
+    /// The hash of a helper's own lines and of the lines outside all functions, on which every helper may rest.
+    fn helper(&self, name: &str) -> String {
+        hash(&ordain_verify::helper_source(self.helpers, name))
+    }
+}
+
+/// The tables that code uses, and their columns, or `None` where every column counts.
+fn used(effects: &Effects) -> BTreeMap<String, Option<Vec<String>>> {
+    let mut tables: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
+    let reads = effects.reads.iter().map(|(table, read)| (table, &read.columns, read.whole));
+    let writes = effects.writes.iter().map(|(table, write)| (table, &write.columns, write.whole));
+    for (table, columns, whole) in reads.chain(writes) {
+        let entry = tables.entry(table.clone()).or_insert_with(|| Some(Vec::new()));
+        match entry {
+            Some(known) if !whole => known.extend(columns.iter().cloned()),
+            _ => *entry = None,
+        }
+    }
+    tables
+}
+
+fn difference(name: &str, was: &str, now: Option<&str>) -> String {
+    match (name, now) {
+        ("policy", _) => "the policy changed".to_owned(),
+        ("verifier" | "plan API", Some(now)) => format!("the {name} is version {now}, it was {was}"),
+        (name, None) => format!("{name} is gone"),
+        (name, Some(now)) if name.starts_with("column ") => format!("{name} changed {was} → {now}"),
+        (name, _) if name.starts_with("columns of ") => format!("the {name} changed"),
+        (name, _) if name.starts_with("table ") => format!("the rules of {name} changed"),
+        (name, _) => format!("{name} changed"),
+    }
+}
+
+fn kind_of(column: &Column) -> String {
+    let kind = serde_json::to_value(column.column_type).ok();
+    let kind = kind.and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+    if column.nullable { format!("{kind} or nothing") } else { kind }
+}
+
+fn columns_of(table: &Table) -> String {
+    let columns: Vec<String> =
+        table.columns.iter().map(|column| format!("{} {}", column.name, kind_of(column))).collect();
+    hash(&columns.join("\n"))
+}
+
+fn rules_of(table: &Table) -> String {
+    format!(
+        "key {}{}{}",
+        table.key.join("+"),
+        if table.append_only { ", append only" } else { "" },
+        if table.read_only { ", read only" } else { "" },
+    )
+}
+
+/// The first half of a text's SHA-256, in hexadecimal.
+pub(crate) fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest[..16].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_types::ColumnType;
+    use ordain_verify::TableRead;
+
+    use super::*;
+
+    const HELPERS: &str = "RATE = 2\n\ndef used():\n    return inner()\n\ndef inner():\n    return RATE\n\ndef other():\n    return 3\n";
+
+    fn schema() -> Schema {
+        let column = |name: &str, column_type| Column {
+            name: name.to_owned(),
+            column_type,
+            nullable: false,
+            hidden: false,
+        };
+        let columns = vec![
+            column("name", ColumnType::Text),
+            column("price", ColumnType::Real),
+            column("note", ColumnType::Text),
+        ];
+        Schema { tables: vec![Table { name: "items".to_owned(), columns, ..Table::default() }] }
+    }
+
+    fn effects() -> Effects {
+        let read = TableRead { columns: ["name".to_owned(), "price".to_owned()].into(), whole: false };
+        Effects {
+            reads: [("items".to_owned(), read)].into(),
+            helpers: ["used".to_owned()].into(),
+            ..Effects::default()
+        }
+    }
+
+    fn stale(schema: &Schema, policy: &str, helpers: &str) -> Option<String> {
+        let before = schema_ground();
+        Ground { schema, policy, helpers }.stale(&before)
+    }
+
+    fn schema_ground() -> Components {
+        Ground { schema: &schema(), policy: "1. Be kind.", helpers: HELPERS }.components(&effects())
+    }
+
+    #[test]
+    fn a_plan_holds_while_nothing_that_it_uses_changes() {
+        let mut changed = schema();
+        changed.tables[0].columns[2].column_type = ColumnType::Integer;
+        changed.tables[0].columns.push(Column {
+            name: "new".to_owned(),
+            column_type: ColumnType::Text,
+            nullable: true,
+            hidden: false,
+        });
+        assert_eq!(stale(&changed, "1. Be kind.", &HELPERS.replace("return 3", "return 4")), None);
+    }
+
+    #[test]
+    fn a_change_of_what_it_uses_is_named() {
+        let mut retyped = schema();
+        retyped.tables[0].columns[1].column_type = ColumnType::Text;
+        assert_eq!(
+            stale(&retyped, "1. Be kind.", HELPERS).as_deref(),
+            Some("column price of items changed real → text")
+        );
+        let mut renamed = schema();
+        "cost".clone_into(&mut renamed.tables[0].columns[1].name);
+        assert_eq!(stale(&renamed, "1. Be kind.", HELPERS).as_deref(), Some("column price of items is gone"));
+        assert_eq!(stale(&schema(), "1. Be strict.", HELPERS).as_deref(), Some("the policy changed"));
+    }
+
+    #[test]
+    fn a_helper_that_it_uses_makes_it_stale_even_through_another_one() {
+        let inner = HELPERS.replace("return RATE", "return RATE + 1");
+        assert_eq!(stale(&schema(), "1. Be kind.", &inner).as_deref(), Some("helper used changed"));
+    }
+}

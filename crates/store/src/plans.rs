@@ -1,0 +1,228 @@
+//! The plan cache: verified plans, and all that each was compiled against.
+//!
+//! The store keeps and finds plans; whether one still holds is the engine's judgement, by comparing the components
+//! that are kept here with those of today.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bookkeeping::own;
+use crate::error::StoreError;
+use crate::session::{Intent, Session};
+use crate::sql::{Datum, Sql};
+use crate::store::Inner;
+
+/// Plans that are kept. Beyond it the one that was not used for longest goes, pinned ones last.
+const PLANS_MAX: i64 = 10_000;
+
+/// The columns, in the order in which [`plan`] reads them.
+const COLUMNS: [&str; 15] = [
+    "plan_id",
+    "kind",
+    "exact",
+    "shape",
+    "request",
+    "title",
+    "code",
+    "source",
+    "model",
+    "run_id",
+    "components",
+    "pinned",
+    "uses",
+    "created_at",
+    "last_used_at",
+];
+
+/// A plan that was verified and has run well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachedPlan {
+    /// Names the plan: the hash of its kind, its key and its code.
+    pub plan_id: String,
+    /// What it is for: `ask`, `code`, `check`.
+    pub kind: String,
+    /// The key of exactly what was asked.
+    pub exact: String,
+    /// The key of its shape, where it serves every request of that shape.
+    pub shape: Option<String>,
+    /// What was asked when it was written.
+    pub request: String,
+    /// What it does.
+    pub title: String,
+    /// Its Python.
+    pub code: String,
+    /// Who wrote it: `model`, `rules` or `file`.
+    pub source: String,
+    /// The model's name, where a model wrote it.
+    pub model: Option<String>,
+    /// The run that wrote it.
+    pub run_id: String,
+    /// All that it was compiled against: what it is, and its hash or type.
+    pub components: BTreeMap<String, String>,
+    /// Whether it is kept and preferred whatever happens.
+    pub pinned: bool,
+    /// How often it was used again.
+    pub uses: u64,
+    /// When it was written.
+    pub created_at: String,
+    /// When it was last used.
+    pub last_used_at: String,
+}
+
+/// Keeps a plan; one with the same id is replaced, its pin and uses kept.
+pub(crate) async fn keep(store: &Arc<Inner>, plan: &CachedPlan) -> Result<(), StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let plans = own(session.dialect(), "plans");
+    let now = store.clock.timestamp();
+    let components = serde_json::to_string(&plan.components)
+        .map_err(|error| StoreError::Database { message: error.to_string() })?;
+    let mut sql = session.sql(&format!("INSERT INTO {plans} ({}) VALUES (", COLUMNS.join(", ")));
+    sql.text_param(&plan.plan_id).push(", ").text_param(&plan.kind).push(", ").text_param(&plan.exact);
+    optional(sql.push(", "), plan.shape.as_deref());
+    for text in [&plan.request, &plan.title, &plan.code, &plan.source] {
+        sql.push(", ").text_param(text);
+    }
+    optional(sql.push(", "), plan.model.as_deref());
+    sql.push(", ").text_param(&plan.run_id).push(", ").text_param(&components);
+    sql.push(", ")
+        .integer_param(i64::from(plan.pinned))
+        .push(", 0, ")
+        .text_param(&now)
+        .push(", ")
+        .text_param(&now);
+    sql.push(
+        ") ON CONFLICT (plan_id) DO UPDATE SET components = excluded.components, run_id = excluded.run_id, ",
+    );
+    sql.push("shape = excluded.shape, last_used_at = excluded.last_used_at");
+    session.write(sql).await?;
+    let mut sql = session.sql(&format!(
+        "DELETE FROM {plans} WHERE pinned = 0 AND plan_id IN (SELECT plan_id FROM {plans} \
+         ORDER BY pinned DESC, last_used_at DESC LIMIT 1000000 OFFSET "
+    ));
+    sql.integer_param(PLANS_MAX).push(")");
+    session.write(sql).await?;
+    session.commit().await
+}
+
+/// Plans of a kind for exactly this, or for its shape: pinned ones first, then exact ones, then the newest.
+pub(crate) async fn find(
+    session: &mut Session,
+    kind: &str,
+    exact: &str,
+    shape: Option<&str>,
+) -> Result<Vec<CachedPlan>, StoreError> {
+    let mut sql = select(session);
+    sql.push(" WHERE kind = ").text_param(kind).push(" AND (exact = ").text_param(exact);
+    if let Some(shape) = shape {
+        sql.push(" OR shape = ").text_param(shape);
+    }
+    sql.push(") ORDER BY pinned DESC, CASE WHEN exact = ").text_param(exact);
+    sql.push(" THEN 0 ELSE 1 END, created_at DESC LIMIT 8");
+    session.read(sql).await?.iter().map(|row| plan(row)).collect()
+}
+
+/// Plans, the last used first.
+pub(crate) async fn list(
+    session: &mut Session,
+    kind: Option<&str>,
+    limit: u64,
+) -> Result<Vec<CachedPlan>, StoreError> {
+    let mut sql = select(session);
+    if let Some(kind) = kind {
+        sql.push(" WHERE kind = ").text_param(kind);
+    }
+    sql.push(" ORDER BY pinned DESC, last_used_at DESC, plan_id LIMIT ");
+    sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
+    session.read(sql).await?.iter().map(|row| plan(row)).collect()
+}
+
+/// The plan of that id, or the only one whose id begins so.
+pub(crate) async fn get(session: &mut Session, id: &str) -> Result<CachedPlan, StoreError> {
+    let unknown = || StoreError::UnknownPlan { plan: crate::relation::shortened(id) };
+    if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(unknown());
+    }
+    let mut sql = select(session);
+    sql.push(" WHERE plan_id LIKE ").text_param(&format!("{}%", id.to_ascii_lowercase())).push(" LIMIT 2");
+    let mut rows = session.read(sql).await?;
+    match (rows.pop(), rows.is_empty()) {
+        (Some(row), true) => plan(&row),
+        _ => Err(unknown()),
+    }
+}
+
+/// Pins a plan, or lets it go.
+pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<CachedPlan, StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut found = get(&mut session, id).await?;
+    let plans = own(session.dialect(), "plans");
+    let mut sql = session.sql(&format!("UPDATE {plans} SET pinned = "));
+    sql.integer_param(i64::from(pinned)).push(" WHERE plan_id = ").text_param(&found.plan_id);
+    session.write(sql).await?;
+    session.commit().await?;
+    found.pinned = pinned;
+    Ok(found)
+}
+
+/// Removes a plan.
+pub(crate) async fn evict(store: &Arc<Inner>, id: &str) -> Result<CachedPlan, StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let found = get(&mut session, id).await?;
+    let plans = own(session.dialect(), "plans");
+    let mut sql = session.sql(&format!("DELETE FROM {plans} WHERE plan_id = "));
+    sql.text_param(&found.plan_id);
+    session.write(sql).await?;
+    session.commit().await?;
+    Ok(found)
+}
+
+/// Counts one more use of a plan, in the transaction that records the run.
+pub(crate) async fn used(session: &mut Session, plan_id: &str, now: &str) -> Result<(), StoreError> {
+    let plans = own(session.dialect(), "plans");
+    let mut sql = session.sql(&format!("UPDATE {plans} SET uses = uses + 1, last_used_at = "));
+    sql.text_param(now).push(" WHERE plan_id = ").text_param(plan_id);
+    session.write(sql).await.map(drop)
+}
+
+fn optional(sql: &mut Sql, text: Option<&str>) {
+    sql.bind(text.map_or(Datum::Null, |text| Datum::Text(text.to_owned())), "text");
+}
+
+fn select(session: &Session) -> Sql {
+    let plans = own(session.dialect(), "plans");
+    let mut sql = session.sql("SELECT ");
+    sql.list(", ", COLUMNS, |sql, column| {
+        match column {
+            "pinned" | "uses" => sql.result(column),
+            _ => sql.push(column),
+        };
+    });
+    sql.push(&format!(" FROM {plans}"));
+    sql
+}
+
+fn plan(row: &[Datum]) -> Result<CachedPlan, StoreError> {
+    let text = |place: usize| row[place].as_text().unwrap_or_default().to_owned();
+    let maybe = |place: usize| row[place].as_text().map(str::to_owned);
+    let components = serde_json::from_str(&text(10))
+        .map_err(|error| StoreError::Database { message: format!("a kept plan is damaged: {error}") })?;
+    Ok(CachedPlan {
+        plan_id: text(0),
+        kind: text(1),
+        exact: text(2),
+        shape: maybe(3),
+        request: text(4),
+        title: text(5),
+        code: text(6),
+        source: text(7),
+        model: maybe(8),
+        run_id: text(9),
+        components,
+        pinned: row[11].as_integer() == Some(1),
+        uses: row[12].as_integer().and_then(|uses| u64::try_from(uses).ok()).unwrap_or_default(),
+        created_at: text(13),
+        last_used_at: text(14),
+    })
+}
