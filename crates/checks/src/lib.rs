@@ -18,7 +18,6 @@ mod grade;
 pub mod import;
 pub mod kinds;
 pub mod order;
-pub mod exit;
 pub mod report;
 mod result;
 mod schedule;
