@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+pub use name::problem as name_problem;
 pub(crate) use name::{is_deceptive, is_plain, shown};
 
 /// Entries looked at beyond those that may be taken; a folder with more is cut off.

@@ -1,5 +1,6 @@
 //! A job for a cell, and what came of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,10 @@ pub struct Job {
     pub values: Map<String, Value>,
     /// Tables that it finds as `<name>_tbl`; what it asks of them reaches the host as `table.…` calls.
     pub tables: Vec<String>,
+    /// Tables that `frame(name)` maps from mounted Arrow files: the table's name and the mount's.
+    pub frames: BTreeMap<String, String>,
+    /// What becomes of the failing rows that the code of a check gives as `result["failed_rows"]`.
+    pub failing: Option<FailingRows>,
     /// Code of the workspace's owner that runs first and defines functions for it.
     pub helpers: String,
     /// Variables whose values it gives back.
@@ -62,12 +67,25 @@ impl Job {
             files: Vec::new(),
             values: Map::new(),
             tables: Vec::new(),
+            frames: BTreeMap::new(),
+            failing: None,
             helpers: String::new(),
             collect: Vec::new(),
             session: None,
             judged_by: None,
         }
     }
+}
+
+/// How failing rows leave a cell: a few as `result["samples"]`, all of them as an artifact.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FailingRows {
+    /// The columns that tell rows apart; a row without them is known by its place.
+    pub keys: Vec<String>,
+    /// How many rows are shown. With none there is no artifact either.
+    pub max_rows: u64,
+    /// Columns whose values stay in the cell.
+    pub mask: Vec<String>,
 }
 
 /// A file given to a job.

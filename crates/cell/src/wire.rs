@@ -4,11 +4,13 @@
 //! cell are hostile: the length is checked before anything is reserved, memory grows only as bytes arrive, and
 //! whatever does not read ends the cell with `protocol_error`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::host::{HostCall, HostError};
-use crate::job::Raised;
+use crate::job::{FailingRows, Raised};
 
 /// The largest payload either way.
 pub const FRAME_BYTES_MAX: usize = 32 << 20;
@@ -64,6 +66,8 @@ pub(crate) struct JobHeader<'a> {
     pub(crate) files: Vec<&'a str>,
     pub(crate) values: &'a Map<String, Value>,
     pub(crate) tables: &'a [String],
+    pub(crate) frames: &'a BTreeMap<String, String>,
+    pub(crate) failing: Option<&'a FailingRows>,
     pub(crate) helpers: &'a str,
     pub(crate) collect: &'a [String],
     pub(crate) session: bool,

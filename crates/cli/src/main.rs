@@ -4,6 +4,7 @@ mod commands;
 mod engine;
 mod executor;
 mod failure;
+mod planner;
 mod show;
 mod verification;
 mod workspace;

@@ -206,7 +206,12 @@ impl StoreTrial<'_> {
         exchange: &Exchange,
     ) -> Result<RunRecord, EngineError> {
         record.timing_ms.total = millis(self.started);
-        Ok(self.engine.store.record(record, self.note(exchange)).await?)
+        let mut note = self.note(exchange);
+        if is_planners(&record) {
+            // Nothing was tried, so the same request may be sent again under the same key.
+            note.claim = None;
+        }
+        Ok(self.engine.store.record(record, note).await?)
     }
 
     fn note(&self, exchange: &Exchange) -> EntryNote {
@@ -316,6 +321,11 @@ fn broken(violations: &[Violation]) -> Vec<InvariantResult> {
             rows: violation.rows.clone(),
         })
         .collect()
+}
+
+/// Whether a run ended because no planner could be had: a model that does not answer, a key that it refuses.
+pub(crate) fn is_planners(record: &RunRecord) -> bool {
+    record.error.as_ref().is_some_and(|error| error.code.starts_with("model-"))
 }
 
 /// The error of a trouble, for records of runs that no planner can put right.

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, EngineError, Mode, PlanFile, Workspace};
+use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
@@ -48,6 +49,8 @@ pub(crate) struct Args {
     /// Write a new plan even if the cache has one, and do not keep it
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// How the plan grows: `direct`, or `auto`, which means `direct` today
     #[arg(long, default_value = "auto", value_parser = parse_strategy)]
     strategy: String,
@@ -99,8 +102,13 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
         Ok(executor) => executor,
         Err(code) => return Ok(code),
     };
+    let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
+    let planner = match planner {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
+    };
     let asked = tokio::select! {
-        asked = ask(args, workspace, plan, executor.executor()) => Some(asked),
+        asked = ask(args, workspace, plan, planner, executor.executor()) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -121,6 +129,7 @@ async fn ask(
     args: &Args,
     workspace: &Workspace,
     plan: Option<PlanFile>,
+    planner: Planner,
     executor: Arc<dyn Executor>,
 ) -> Result<RunRecord, EngineError> {
     let mut settings = workspace.settings();
@@ -134,6 +143,7 @@ async fn ask(
     };
     let request = Ask {
         plan,
+        planner,
         mode,
         cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
