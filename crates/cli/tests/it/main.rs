@@ -7,5 +7,6 @@ mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
+mod models;
 mod verify;
 mod workspace;
