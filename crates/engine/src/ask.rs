@@ -241,7 +241,9 @@ impl Engine {
             record.plan.written_by = Some(RunId(plan.run_id.clone()));
             record.plan.plan_id = Some(plan.plan_id.clone());
             let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
+            let verifying = Instant::now();
             let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
+            record.timing_ms.verify = millis(verifying);
             rounds::note(&mut record, 1, &draft, &verdict);
             let Some(code) = verdict.verified().cloned() else { continue };
             let accepted = Accepted { code, effects: verdict.effects.clone() };

@@ -5,6 +5,7 @@ mod concurrency;
 mod crash;
 mod files;
 mod models;
+mod plan_cache;
 mod tinydb;
 mod workspaces;
 mod world;
