@@ -9,5 +9,6 @@ mod exec_session;
 mod exec_users;
 mod executor;
 mod executor_python;
+mod models;
 mod verify;
 mod workspace;

@@ -78,6 +78,11 @@ pub(super) struct InvariantSection {
 pub(super) struct ModelSection {
     pub(super) name: Option<String>,
     pub(super) base_url: Option<String>,
+    pub(super) review: Option<bool>,
+    pub(super) temperature: Option<f64>,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) timeout: Option<WrittenDuration>,
+    pub(super) small: Option<bool>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -93,14 +98,14 @@ pub(super) struct Mode(pub(super) Approval);
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LimitsSection {
-    wall: Option<WrittenDuration>,
-    cpu: Option<WrittenDuration>,
-    memory: Option<WrittenBytes>,
-    processes: Option<u32>,
-    output: Option<WrittenBytes>,
+    pub(super) wall: Option<WrittenDuration>,
+    pub(super) cpu: Option<WrittenDuration>,
+    pub(super) memory: Option<WrittenBytes>,
+    pub(super) processes: Option<u32>,
+    pub(super) output: Option<WrittenBytes>,
     artifacts: Option<u32>,
     artifact_bytes: Option<WrittenBytes>,
-    file: Option<WrittenBytes>,
+    pub(super) file: Option<WrittenBytes>,
     pub(super) rounds: Option<u32>,
 }
 
@@ -133,10 +138,10 @@ pub(super) enum LevelName {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct WrittenDuration(Duration);
+pub(super) struct WrittenDuration(pub(super) Duration);
 
 #[derive(Debug, Clone, Copy)]
-struct WrittenBytes(u64);
+pub(super) struct WrittenBytes(pub(super) u64);
 
 /// Reads the file.
 pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
@@ -190,6 +195,10 @@ impl LimitsSection {
 }
 
 impl ProfileName {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::Core, Self::Data, Self::Full].into_iter().find(|profile| profile.as_str() == text)
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -200,6 +209,10 @@ impl ProfileName {
 }
 
 impl LevelName {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::Full, Self::Reduced, Self::None].into_iter().find(|level| level.as_str() == text)
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -229,19 +242,22 @@ impl<'de> Deserialize<'de> for StoreSection {
     }
 }
 
-impl<'de> Deserialize<'de> for Mode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl Mode {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let rows = |text: &str| text.strip_prefix("rows>").and_then(|number| number.trim().parse().ok());
-        match text.as_str() {
+        match text {
             "auto" => Ok(Self(Approval::Auto)),
             "hold" => Ok(Self(Approval::Hold)),
-            other => rows(other).map(|most| Self(Approval::AboveRows(most))).ok_or_else(|| {
-                D::Error::custom(format_args!(
-                    "`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\""
-                ))
-            }),
+            other => rows(other)
+                .map(|most| Self(Approval::AboveRows(most)))
+                .ok_or_else(|| format!("`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\"")),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
