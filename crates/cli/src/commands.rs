@@ -7,6 +7,7 @@ pub(crate) mod chat;
 pub(crate) mod decide;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod executor;
 pub(crate) mod init;

@@ -31,4 +31,4 @@ pub use example::{EXAMPLES, Example, InitError, init};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet};
-pub use workspace::{Model, Workspace, WorkspaceError};
+pub use workspace::{DeclaredRole, Model, Workspace, WorkspaceError};
