@@ -164,9 +164,12 @@ impl Composer<'_> {
             let tests: Vec<String> =
                 texts.iter().map(|column| format!("Row.{column}.test(has_word, word)")).collect();
             fill.set("texts", tests.join(" | "));
+            let says_kind = self.tokens.has_any(&["category", "section", "department", "kind", "type"]);
+            let is_small = table.brief.rows <= ROWS_SCANNED_MAX;
+            fill.flag("by_name", read.other.is_none() && is_small && !says_kind && tests.len() > 1);
         } else {
             fill = fill.without("told").without("grammar");
-            if read.comparisons.is_empty() {
+            if read.comparisons.is_empty() && !read.several {
                 fill = fill.without("numbers");
             }
         }
@@ -266,6 +269,12 @@ impl Composer<'_> {
                     _ => "sum",
                 };
                 fill.flag(key, true);
+                fill.flag("several", read.several);
+                let count = "int(number_in(words_of(request)) or 1)";
+                fill.set(
+                    "some",
+                    if measure == Measure::Least { format!(": {count}") } else { format!("-{count} :") },
+                );
                 let spoken = column.replace('_', " ");
                 let extreme = if measure == Measure::Least { "lowest" } else { "highest" };
                 fill.set(
@@ -285,8 +294,8 @@ impl Composer<'_> {
                     },
                 );
                 fill.set("order_label", spoken);
-                fill.set("mean", if is_price { "money(mean)" } else { "round(mean, 2)" });
-                fill.set("total", if is_price { "money(total)" } else { "round(total, 2)" });
+                fill.set("mean_text", if is_price { "money(mean)" } else { "round(mean, 2)" });
+                fill.set("total_text", if is_price { "money(total)" } else { "round(total, 2)" });
                 fill.set("order", column);
             }
         }
@@ -302,6 +311,13 @@ impl Composer<'_> {
         fill.flag("mixed", trade.kind == TradeKind::Mixed);
         fill.flag("takes", matches!(trade.kind, TradeKind::Buy | TradeKind::Mixed | TradeKind::Remove));
         fill.flag("dry", trade.is_dry);
+        fill.flag("offers", moves_money && self.tokens.source.contains(['$', '€', '£']));
+        let is_whole = "count > 0 and count == int(count)";
+        let takes = matches!(trade.kind, TradeKind::Buy | TradeKind::Mixed | TradeKind::Remove);
+        fill.set(
+            "counts",
+            if takes { is_whole.to_owned() } else { format!("{is_whole} and count <= 1_000_000") },
+        );
         fill.flag("asks", trade.asks);
         fill.flag("customer", trade.has_customer && moves_money);
         fill.set("nobody", quoted(&self.nobody()));
@@ -606,7 +622,7 @@ impl Composer<'_> {
             can.push("restock or adjust".to_owned());
         }
         if self.shop.transactions.is_some() {
-            can.push("tell what was sold".to_owned());
+            can.push("show past sales".to_owned());
         }
         if let Some(other) = self.shop.others.first() {
             can.push(format!("look into {}", other.name().replace('_', " ")));

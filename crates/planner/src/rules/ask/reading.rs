@@ -50,6 +50,8 @@ pub(super) struct Read {
     pub(super) is_stocked: bool,
     pub(super) is_sold_out: bool,
     pub(super) is_search: bool,
+    /// A number of extremes is asked for, not one.
+    pub(super) several: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -320,6 +322,11 @@ impl<'a> Reader<'a> {
         let step =
             if tokens.has("by") { if self.commands(DOWN) { Step::Down } else { Step::Up } } else { Step::To };
         let is_percent = tokens.source.contains('%') || tokens.has("percent");
+        // A new value is said as one; a number alone could be anything.
+        let says_value = tokens.has_any(&["to", "at", "by", "be", "is"]) || tokens.source.contains('=');
+        if !says_value || self.commands(&["buy", "purchase", "return", "refund", "sell"]) {
+            return None;
+        }
         if is_price && self.shop.is_writable() && self.items_have(Role::Price) {
             return Some(Intent::Set(Set { is_price: true, step, is_percent }));
         }
@@ -339,6 +346,11 @@ impl<'a> Reader<'a> {
     fn is_stock(&self) -> bool {
         let column = self.shop.items.as_ref().and_then(|items| items.column(Role::Quantity));
         self.tokens.has_any(STOCK) || column.is_some_and(|column| self.tokens.has(&column.replace('_', " ")))
+    }
+
+    /// Whether something is wished for.
+    fn wants(&self) -> bool {
+        self.tokens.has_any(WANT)
     }
 
     fn items_have(&self, role: Role) -> bool {
@@ -362,12 +374,18 @@ impl<'a> Reader<'a> {
             Some(TradeKind::Remove)
         } else if self.restocks() {
             Some(TradeKind::Restock)
-        } else if self.buys() || self.is_question && counted && asks_price && !self.has_limit() {
+        } else if self.buys()
+            || self.is_bare_order()
+            || self.is_question && counted && asks_price && !self.has_limit()
+        {
             Some(TradeKind::Buy)
         } else {
             None
         }?;
         let moves_money = !matches!(kind, TradeKind::Restock | TradeKind::Remove);
+        if kind == TradeKind::Restock && tokens.has("new") && !self.is_named() {
+            return Some(Intent::Say(Say::Unsupported));
+        }
         if moves_money && !self.shop.can_trade()
             || !self.shop.is_writable()
             || !self.items_have(Role::Quantity)
@@ -382,7 +400,8 @@ impl<'a> Reader<'a> {
         }
         let has_inner_question = tokens.has_any(&["how much", "tell me", "do you", "how many"]);
         let is_dry = self.is_question && !(self.commands_first() && !tokens.source.trim_end().ends_with('?'))
-            || tokens.has_any(&["cart", "basket", "if i", "would it cost"]);
+            || tokens.has_any(&["cart", "basket", "if i", "would it cost"])
+            || self.is_bare_order();
         let asks = has_inner_question && !is_dry && !self.is_question;
         Some(Intent::Trade(Trade {
             kind,
@@ -397,6 +416,14 @@ impl<'a> Reader<'a> {
     fn commands_first(&self) -> bool {
         self.is_command(first_word(self.tokens), &[BUY, RETURN].concat())
             && !QUESTION.contains(&self.tokens.word(first_word(self.tokens)))
+    }
+
+    /// A count and a thing and nothing else: most likely an order, but not clearly one.
+    fn is_bare_order(&self) -> bool {
+        let is_plain =
+            |word: &str| matches!(word, "please" | "of" | "pair" | "and" | "the" | "a" | "piece" | "unit");
+        let mut rest = self.tokens.list.iter().filter(|token| token.mark == Mark::Grammar);
+        self.is_named() && self.has_number() && rest.all(|token| is_plain(&token.word))
     }
 
     fn removes(&self) -> bool {
@@ -457,7 +484,7 @@ impl<'a> Reader<'a> {
                     && tokens.has_any(&["list", "price of", "all"])
                     && !self.has_number());
         }
-        let asked = self.commands(&["get", "have"]) || WANT.iter().any(|want| tokens.has(want));
+        let asked = self.commands(&["get", "have"]) || self.wants();
         let can_i = tokens.has_any(&["can i get", "can i have", "could i get", "could i have", "may i have"]);
         (asked || can_i) && counted && !self.has_limit() && (!self.is_question || can_i)
     }
@@ -669,7 +696,11 @@ impl<'a> Reader<'a> {
                 "look like",
                 "made of",
             ]);
-            return Some(Intent::About { describes: describes && items.has(Role::Description) });
+            // What the price and the stock do not tell, the description may.
+            let asks_more = tokens.any(|mark| *mark == Mark::Unknown);
+            return Some(Intent::About {
+                describes: (describes || asks_more) && items.has(Role::Description),
+            });
         }
         let is_about_stock = column.as_deref() == quantity && quantity.is_some()
             || comparisons.iter().any(|comparison| Some(comparison.column.as_str()) == quantity);
@@ -692,7 +723,20 @@ impl<'a> Reader<'a> {
                 is_stocked,
                 is_sold_out,
                 is_search: !told.is_empty(),
+                several: self.asks_for_several(),
             })
+        })
+    }
+
+    /// "The two cheapest": a number directly before the extreme.
+    fn asks_for_several(&self) -> bool {
+        let tokens = self.tokens;
+        (1..tokens.list.len()).any(|at| {
+            let is_extreme = matches!(
+                tokens.word(at),
+                "cheapest" | "priciest" | "most" | "least" | "dearest" | "lowest" | "highest"
+            );
+            is_extreme && tokens.list[at - 1].mark == Mark::Number && tokens.word(at - 1) != "one"
         })
     }
 
@@ -714,7 +758,7 @@ impl<'a> Reader<'a> {
                 .iter()
                 .any(|verb| tokens.has(&format!("do you {verb}")) || tokens.has(&format!("you {verb}")))
             || tokens.begins(&["any", "anything", "got", "which", "all"])
-            || WANT.iter().any(|want| tokens.has(want))
+            || self.wants()
             || tokens.has_any(&["looking for", "is there", "are there", "do we have", "something"])
     }
 
@@ -734,7 +778,7 @@ impl<'a> Reader<'a> {
             "find",
             "show",
             "list",
-        ]) || WANT.iter().any(|want| tokens.has(want))
+        ]) || self.wants()
             || tokens.has("looking for")
             || !tokens.any(|mark| *mark == Mark::Unknown)
     }
@@ -775,6 +819,9 @@ impl<'a> Reader<'a> {
             }
             return (Measure::Count, None);
         }
+        if price.is_some() && tokens.has_any(&["total price", "sum of price", "total cost"]) {
+            return (Measure::Sum, owned(price));
+        }
         if quantity.is_some() && tokens.has_any(&["total stock", "total quantity", "stock in total"]) {
             return (Measure::Sum, owned(quantity));
         }
@@ -802,8 +849,16 @@ impl<'a> Reader<'a> {
             "costliest",
         ]) {
             Some((Measure::Most, false))
-        } else if tokens.has_any(&["fewest", "lowest stock", "least stock", "lowest quantity", "fewest left"])
-        {
+        } else if tokens.has_any(&[
+            "fewest",
+            "low stock",
+            "running low",
+            "low in stock",
+            "lowest stock",
+            "least stock",
+            "lowest quantity",
+            "fewest left",
+        ]) {
             Some((Measure::Least, true))
         } else if tokens.has_any(&[
             "highest stock",
