@@ -2,7 +2,9 @@
 
 mod commands;
 mod engine;
+mod executor;
 mod failure;
+mod planner;
 mod show;
 mod verification;
 mod workspace;

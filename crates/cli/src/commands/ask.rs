@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::LocalExecutor;
+use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, EngineError, Mode, PlanFile, Workspace};
+use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
 use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
@@ -28,6 +30,7 @@ Examples:
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
+  ordain ask \"buy 3 classic\" --executor http://127.0.0.1:50051   run the plan on `ordain executor`
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
@@ -46,6 +49,8 @@ pub(crate) struct Args {
     /// Write a new plan even if the cache has one, and do not keep it
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// How the plan grows: `direct`, or `auto`, which means `direct` today
     #[arg(long, default_value = "auto", value_parser = parse_strategy)]
     strategy: String,
@@ -63,6 +68,8 @@ pub(crate) struct Args {
     idempotency_key: Option<String>,
     #[command(flatten)]
     workspace: WorkspaceArgs,
+    #[command(flatten)]
+    executor: ExecutorArgs,
     /// Print the run's record as JSON
     #[arg(long)]
     json: bool,
@@ -81,7 +88,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(USAGE));
         }
     };
-    if let Err(error) = python::ensure(Profile::Core) {
+    if !args.executor.is_remote()
+        && let Err(error) = python::ensure(Profile::Core)
+    {
         return Ok(python::report(&error));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -89,12 +98,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
-    let executor = match engine::executor(workspace, 0) {
+    let executor = match args.executor.open(workspace, 0) {
         Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
+        Err(code) => return Ok(code),
+    };
+    let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
+    let planner = match planner {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
     };
     let asked = tokio::select! {
-        asked = ask(args, workspace, plan, Arc::clone(&executor)) => Some(asked),
+        asked = ask(args, workspace, plan, planner, executor.executor()) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -115,7 +129,8 @@ async fn ask(
     args: &Args,
     workspace: &Workspace,
     plan: Option<PlanFile>,
-    executor: Arc<LocalExecutor>,
+    planner: Planner,
+    executor: Arc<dyn Executor>,
 ) -> Result<RunRecord, EngineError> {
     let mut settings = workspace.settings();
     if let Some(timeout) = args.timeout {
@@ -128,6 +143,7 @@ async fn ask(
     };
     let request = Ask {
         plan,
+        planner,
         mode,
         cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),

@@ -18,6 +18,7 @@ use ordain_types::{RunRecord, RunState};
 use crate::commands::python;
 use crate::engine;
 use crate::failure;
+use crate::planner::{PlannerArgs, of_planner};
 use crate::show::progress::Shown;
 use crate::show::{Colour, coloured, diff, line as one_line, lines as safe_lines};
 use crate::workspace::{self, WorkspaceArgs};
@@ -41,6 +42,8 @@ pub(crate) struct Args {
     /// The conversation's name [default: a new one]
     #[arg(long, value_name = "NAME")]
     conversation: Option<String>,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// Keep every change for approval
     #[arg(long)]
     hold: bool,
@@ -73,7 +76,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
-        let talked = talk(args, &workspace, Arc::clone(&executor)).await;
+        let planner = match args.planner.choose(&workspace).await {
+            Ok(planner) => planner,
+            Err(error) => return Ok(of_planner(&error)),
+        };
+        let talked = talk(args, &workspace, planner, Arc::clone(&executor)).await;
         executor.close().await;
         match talked? {
             Ok(()) => Ok(ExitCode::SUCCESS),
@@ -85,6 +92,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 async fn talk(
     args: &Args,
     workspace: &Workspace,
+    planner: Planner,
     executor: Arc<LocalExecutor>,
 ) -> anyhow::Result<Result<(), EngineError>> {
     let engine = match engine::open(workspace, executor, workspace.settings()).await {
@@ -98,7 +106,6 @@ async fn talk(
             Err(error) => return Ok(Err(error.into())),
         },
     };
-    let planner = Planner::Rules;
     let mode = if args.hold { Mode::Hold } else { Mode::Commit };
     let mut chat = Chat { engine, planner, conversation, mode, last: None };
     let mut lines = Lines::open(&workspace.state().join("chat_history"))?;
