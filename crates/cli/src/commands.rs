@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod decide;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod executor;
 pub(crate) mod init;
