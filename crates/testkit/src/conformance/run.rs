@@ -33,8 +33,7 @@ pub(super) enum Gave {
 
 /// What came of each case, in the order of the cases.
 pub(super) async fn all(prepared: &Prepared) -> Result<Vec<Outcome>> {
-    let options =
-        LocalOptions { mounts: prepared.mounts.clone(), ..LocalOptions::new(DataDir::from_env()?) };
+    let options = LocalOptions { mounts: prepared.mounts.clone(), ..LocalOptions::new(DataDir::from_env()?) };
     let executor = LocalExecutor::new(options)?;
     let outcomes = stream::iter(&prepared.cases).map(|case| one(&executor, case)).buffered(AT_ONCE);
     Ok(outcomes.collect().await)
