@@ -2,6 +2,7 @@
 
 mod commands;
 mod engine;
+mod executor;
 mod failure;
 mod planner;
 mod show;

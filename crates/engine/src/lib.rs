@@ -13,6 +13,7 @@
 mod ask;
 mod attempt;
 mod brief;
+pub mod checks;
 mod claims;
 mod engine;
 mod error;
