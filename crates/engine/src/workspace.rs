@@ -115,6 +115,7 @@ impl Workspace {
             policy: self.policy.clone(),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             rounds: self.rounds,
+            artifacts: Some(self.state().join("artifacts")),
             ..EngineSettings::default()
         }
     }
