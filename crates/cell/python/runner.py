@@ -25,6 +25,8 @@ import weakref
 
 WIRE = 3
 WORK = "/work"
+# Files of the host that all cells of a zygote see; crates/cell/src/mount.rs has the same path.
+MOUNTS = "/mounts"
 # Frame kinds; crates/cell/src/wire.rs has the same list.
 READY, FILES, JOB, RESULT, CALL, REPLY = b"R", b"F", b"J", b"T", b"C", b"P"
 HEADER = struct.Struct("<Ic")
@@ -44,9 +46,11 @@ START_SPACE_BYTES = 0
 # Address space beyond the memory limit, for libraries that are loaded and for what allocators only reserve. Memory that
 # was filled and then made read-only, and the kernel's own tables for a large empty mapping, count as nothing but this.
 SPACE_BYTES = 512 << 20
+MOUNTED = {}
 REHEARSAL = ""
 RESEED = ()
 TABLES = None
+FRAMES = None
 # Raises the memory limit by the reserve. It is made ahead, because when it is needed there is no memory to make it.
 OPEN_RESERVE = None
 
@@ -58,13 +62,17 @@ _call_lock = threading.Lock()
 _awaited = 0
 
 
-def prepare(settings, tables):
+def prepare(settings, tables, frames):
     """Sets, once in the zygote, what all its cells share."""
-    global REHEARSAL, RESEED, TABLES
-    TABLES = tables
+    global FRAMES, MOUNTED, REHEARSAL, RESEED, SPACE_BYTES, TABLES
+    TABLES, FRAMES = tables, frames
     if tables:
         tables.install()
     REHEARSAL = settings["rehearsal"]
+    if os.path.isdir(MOUNTS):
+        MOUNTED = {name: pathlib.Path(MOUNTS, name) for name in sorted(os.listdir(MOUNTS))}
+        # Mapping a file costs address space but no memory of its own, so each may be mapped once on top of the limit.
+        SPACE_BYTES += sum(path.stat().st_size for path in MOUNTED.values())
     numpy_random = sys.modules.get("numpy.random")
     # A seed of our own making: numpy's way to find one touches half a megabyte.
     RESEED = (lambda: numpy_random.seed(int.from_bytes(os.urandom(4), "little")),) if numpy_random else ()
@@ -190,9 +198,13 @@ def new_namespace():
 
 def execute(source, name, namespace):
     """Runs a program. Returns (exit code, error or None, name of the limit behind the error or None)."""
+    return guarded(lambda: exec(compile(source, name, "exec", dont_inherit=True), namespace), name, source)
+
+
+def guarded(work, name, source=""):
+    """Does something that the program may make fail in any way, and tells how it ended, as `execute` does."""
     try:
-        code = compile(source, name, "exec", dont_inherit=True)
-        exec(code, namespace)
+        work()
         return 0, None, None
     except SystemExit as stop:
         return exit_code(stop), None, None
@@ -386,16 +398,22 @@ def serve(payload, namespace):
 
 
 def run(job, source, namespace):
-    namespace["files"] = {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
+    namespace["files"] = MOUNTED | {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
-    if job["tables"]:
-        namespace.update(TABLES.bind(call, job["tables"]))
+    if job["tables"] or job["frames"]:
+        tables = {name: TABLES.Table(call, name) for name in job["tables"]}
+        mounted = {table: MOUNTED[name] for table, name in job["frames"].items()}
+        namespace["frame"] = FRAMES.framer(mounted, tables)
+        if tables:
+            namespace.update(TABLES.bind(call, tables))
     if job["helpers"]:
         code, error, passed = execute(job["helpers"], "helpers.py", namespace)
         if error:
             return reply_of(code, error, passed, {}, {}, [])
     namespace["__file__"] = name = job["name"]
     code, error, passed = execute(source, name, namespace)
+    if job["failing"] and not error:
+        code, error, passed = guarded(lambda: FRAMES.settle(namespace, job["failing"]), name)
     if not job["session"]:
         finish()
     values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
@@ -428,7 +446,7 @@ def flush():
 def rehearsal_frame():
     """A frame with the rehearsal, as the supervisor would send it."""
     job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
-    job |= {"files": [], "values": {}, "tables": [], "helpers": "", "collect": [], "session": False}
+    job |= {"files": [], "values": {}, "tables": [], "frames": {}, "failing": None, "helpers": "", "collect": [], "session": False}
     header = json.dumps(job).encode()
     payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
     return HEADER.pack(len(payload), JOB) + payload

@@ -403,27 +403,10 @@ class Database:
         return self._call("table.query", sql=str(sql), params=params)["rows"]
 
 
-def bind(call, names):
-    """What a plan finds set: `db`, one `<name>_tbl` for each table, `frame`, `Query` and `where`."""
-    tables = {name: Table(call, name) for name in names}
+def bind(call, tables):
+    """What a plan finds set: `db`, one `<name>_tbl` for each table, `Query` and `where`."""
     bound = {f"{name}_tbl": table for name, table in tables.items()}
-    return bound | {"db": Database(call, tables), "frame": framer(tables), "Query": Query, "where": where}
-
-
-def framer(tables):
-    def frame(name):
-        """A table as a pandas DataFrame."""
-        import pandas
-
-        if name not in tables:
-            raise KeyError(f"there is no table {name!r}; there are {', '.join(sorted(tables))}")
-        columns, rows = [], []
-        for page in tables[name]._pages(None):
-            columns = page["columns"]
-            rows += [row[1] for row in page["rows"]]
-        return pandas.DataFrame(rows, columns=columns)
-
-    return frame
+    return bound | {"db": Database(call, tables), "Query": Query, "where": where}
 
 
 def install():

@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+pub use name::problem as name_problem;
 pub(crate) use name::{is_deceptive, is_plain, shown};
 
 /// Entries looked at beyond those that may be taken; a folder with more is cut off.
@@ -54,6 +55,16 @@ pub struct Refusal {
 }
 
 impl Artifact {
+    /// A file that came from an executor elsewhere, examined again here. `None` if its name may not cross the border.
+    pub fn received(name: &str, content: File) -> io::Result<Option<Self>> {
+        if !is_plain(name) {
+            return Ok(None);
+        }
+        let bytes = content.metadata()?.len();
+        (&content).seek(SeekFrom::Start(0))?;
+        examine(content, name, bytes, Keep::Descriptor).map(Some)
+    }
+
     /// Its content. The size is within the job's limit.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         let mut content = &self.content;

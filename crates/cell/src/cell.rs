@@ -411,6 +411,8 @@ fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
         files: job.files.iter().map(|file| file.name.as_str()).collect(),
         values: &job.values,
         tables: &job.tables,
+        frames: &job.frames,
+        failing: job.failing.as_ref(),
         helpers: &job.helpers,
         collect: &job.collect,
         session: job.session.is_some(),

@@ -64,6 +64,41 @@ pub enum CellError {
     /// The Python profile could not be used.
     #[error(transparent)]
     Profile(#[from] crate::profile::ProfileError),
+    /// An executor elsewhere did not take the job. No code has run, or none that anybody heard of.
+    #[error("the executor `{executor}` cannot be reached: {said}")]
+    Unreachable {
+        /// Where it should be.
+        executor: String,
+        /// What went wrong.
+        said: String,
+    },
+    /// An executor elsewhere was lost while the job ran, after the code had been heard of. Whatever the host did for
+    /// it has to be undone; then the job may run again.
+    #[error("the executor `{executor}` was lost while the job ran: {said}")]
+    Cut {
+        /// Where it was.
+        executor: String,
+        /// What went wrong.
+        said: String,
+    },
+    /// An executor elsewhere was lost, and a session with it.
+    #[error("the session `{session}` was lost with its executor `{executor}`")]
+    SessionLost {
+        /// The session's name.
+        session: String,
+        /// Where the executor was.
+        executor: String,
+    },
+    /// An executor elsewhere refused the job. No code has run.
+    #[error("the executor `{executor}` refused the job: {said}")]
+    Refused {
+        /// Where it is.
+        executor: String,
+        /// Why.
+        said: String,
+        /// What it says that can be done about it.
+        hint: Option<String>,
+    },
     /// The host's own machinery failed, such as running out of descriptors.
     #[error("failed to {action}")]
     Host {
@@ -89,9 +124,21 @@ impl CellError {
             }
             Self::Isolation { .. } => "run `ordain doctor` for how to get the missing layers",
             Self::Profile(error) => return error.hint(),
+            Self::Unreachable { .. } => {
+                "check that `ordain executor` runs there and that the address is right"
+            }
+            Self::Cut { .. } => "nothing was kept: run it again",
+            Self::SessionLost { .. } => "open a new session; its variables have to be made again",
+            Self::Refused { hint, .. } => return hint.clone(),
             Self::Host { .. } => return None,
         };
         Some(hint.to_owned())
+    }
+
+    /// Whether the same job may run again once everything that its host did has been undone. It is so when the place
+    /// where it ran was lost, and not when the job itself or the configuration was at fault.
+    pub fn may_run_again(&self) -> bool {
+        matches!(self, Self::Lost | Self::Unreachable { .. } | Self::Cut { .. })
     }
 
     /// An error of the host's own machinery.

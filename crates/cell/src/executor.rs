@@ -17,7 +17,8 @@ use crate::error::CellError;
 use crate::files;
 use crate::host::Host;
 use crate::isolation::{self, Level};
-use crate::job::{Execution, Job, Output, Timing};
+use crate::job::{Execution, InputFile, Job, Output, Timing};
+use crate::mount::{self, Mount};
 use crate::pool::Pool;
 use crate::profile::{self, DataDir, Profile};
 use crate::session::{Session, Sessions};
@@ -61,6 +62,9 @@ pub struct LocalOptions {
     pub minimum: Level,
     /// The limits whose work folder idle cells are made for.
     pub limits: Limits,
+    /// Files of the host that every cell sees as `files[name]`, read-only and without a copy, whatever their size. They
+    /// count neither as a job's files nor as its memory.
+    pub mounts: Vec<InputFile>,
 }
 
 impl LocalOptions {
@@ -74,8 +78,18 @@ impl LocalOptions {
             sessions_max: 64,
             minimum: Level::Full,
             limits: Limits::default(),
+            mounts: Vec::new(),
         }
     }
+}
+
+/// How busy an executor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Jobs that run.
+    pub running: usize,
+    /// Jobs that wait for a place.
+    pub waiting: usize,
 }
 
 /// Runs jobs in cells on this machine.
@@ -83,6 +97,7 @@ impl LocalOptions {
 pub struct LocalExecutor {
     options: LocalOptions,
     level: Level,
+    mounts: Vec<Mount>,
     pools: tokio::sync::Mutex<HashMap<Profile, Arc<Pool>>>,
     sessions: Sessions,
     places: Semaphore,
@@ -90,11 +105,14 @@ pub struct LocalExecutor {
 }
 
 impl LocalExecutor {
-    /// An executor for this machine. Fails if the machine cannot isolate as well as `options` ask for.
+    /// An executor for this machine. Fails if the machine cannot isolate as well as `options` ask for, or if a file
+    /// cannot be mounted.
     pub fn new(options: LocalOptions) -> Result<Self, CellError> {
         let level = isolation::require(options.minimum)?;
+        let mounts = mount::prepare(&options.mounts)?;
         Ok(Self {
             level,
+            mounts,
             pools: tokio::sync::Mutex::default(),
             sessions: Sessions::new(options.sessions_max),
             places: Semaphore::new(options.running_max),
@@ -106,6 +124,12 @@ impl LocalExecutor {
     /// How well jobs are isolated.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// How busy it is at this moment.
+    pub fn load(&self) -> Load {
+        let running = self.options.running_max.saturating_sub(self.places.available_permits());
+        Load { running, waiting: self.waiting.load(Ordering::Acquire) }
     }
 
     /// Starts a profile's zygote and makes its idle cells, so that the first job need not wait for them.
@@ -161,7 +185,8 @@ impl LocalExecutor {
         let data_dir = self.options.data_dir.clone();
         let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
         let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
-        let spec = profile_spec::spec(&installed, self.options.minimum, self.options.idle_cells);
+        let spec =
+            profile_spec::spec(&installed, &self.mounts, self.options.minimum, self.options.idle_cells);
         let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes());
         pools.insert(profile, Arc::clone(&pool));
         Ok(pool)

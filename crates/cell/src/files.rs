@@ -54,7 +54,7 @@ pub(crate) fn open(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, 
     Ok(opened)
 }
 
-fn open_one(file: &InputFile) -> io::Result<(File, u64)> {
+pub(crate) fn open_one(file: &InputFile) -> io::Result<(File, u64)> {
     // Asking first keeps a pipe from blocking the open.
     let metadata = std::fs::metadata(&file.path)?;
     if !metadata.is_file() {
@@ -101,6 +101,6 @@ fn open_made(folder: &OwnedFd, name: &str) -> io::Result<File> {
     Ok(File::from(file))
 }
 
-fn wrong(name: &str, problem: String) -> CellError {
+pub(crate) fn wrong(name: &str, problem: String) -> CellError {
     CellError::File { name: shown(name.as_bytes()), problem }
 }

@@ -1,10 +1,12 @@
 //! A job for a cell, and what came of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_types::{Cause, Limits};
-use ordain_verify::VerifiedCode;
+use ordain_types::{Cause, Limits, Schema};
+use ordain_verify::{Policy, VerifiedCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,6 +31,10 @@ pub struct Job {
     pub values: Map<String, Value>,
     /// Tables that it finds as `<name>_tbl`; what it asks of them reaches the host as `table.…` calls.
     pub tables: Vec<String>,
+    /// Tables that `frame(name)` maps from mounted Arrow files: the table's name and the mount's.
+    pub frames: BTreeMap<String, String>,
+    /// What becomes of the failing rows that the code of a check gives as `result["failed_rows"]`.
+    pub failing: Option<FailingRows>,
     /// Code of the workspace's owner that runs first and defines functions for it.
     pub helpers: String,
     /// Variables whose values it gives back.
@@ -36,6 +42,18 @@ pub struct Job {
     /// The session whose state it shares, if any. The limits of a session's process (memory, processes, CPU time, work
     /// folder) are those of its first job; a later job can lower the first three and never raise them.
     pub session: Option<String>,
+    /// By what the code was judged. An executor elsewhere judges it again, by the same; without it, by the defaults
+    /// of the code's contract.
+    pub judged_by: Option<Arc<JudgedBy>>,
+}
+
+/// The rules and the tables that code was judged by.
+#[derive(Debug, Clone)]
+pub struct JudgedBy {
+    /// The rules.
+    pub policy: Policy,
+    /// The tables.
+    pub schema: Schema,
 }
 
 impl Job {
@@ -49,11 +67,25 @@ impl Job {
             files: Vec::new(),
             values: Map::new(),
             tables: Vec::new(),
+            frames: BTreeMap::new(),
+            failing: None,
             helpers: String::new(),
             collect: Vec::new(),
             session: None,
+            judged_by: None,
         }
     }
+}
+
+/// How failing rows leave a cell: a few as `result["samples"]`, all of them as an artifact.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FailingRows {
+    /// The columns that tell rows apart; a row without them is known by its place.
+    pub keys: Vec<String>,
+    /// How many rows are shown. With none there is no artifact either.
+    pub max_rows: u64,
+    /// Columns whose values stay in the cell.
+    pub mask: Vec<String>,
 }
 
 /// A file given to a job.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ordain_lockdown::config::Entry;
 
+use crate::mount::Mount;
+
 /// Folders with the system's shared libraries. A symbolic link stays a link.
 const LIBRARIES: [&str; 5] = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64"];
 /// Further files and folders that the interpreter and its packages read, where the host has them.
@@ -15,8 +17,8 @@ const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 /// Where a cell finds its profile's packages, wherever they lie on the host.
 pub(crate) const PACKAGES: &str = "/packages";
 
-/// Encodes the root for an interpreter whose files lie in `folders`, with the packages of a profile.
-pub(crate) fn encode(folders: &[PathBuf], packages: Option<&Path>) -> Vec<u8> {
+/// Encodes the root for an interpreter whose files lie in `folders`, with the packages of a profile and mounted files.
+pub(crate) fn encode(folders: &[PathBuf], packages: Option<&Path>, mounts: &[Mount]) -> Vec<u8> {
     let mut root = Root::default();
     root.add_made();
     // An interpreter that lies below /tmp needs the folder itself; programs then find `TMPDIR` only.
@@ -31,6 +33,9 @@ pub(crate) fn encode(folders: &[PathBuf], packages: Option<&Path>) -> Vec<u8> {
     }
     for path in OTHERS.iter().chain(&DEVICES) {
         root.add_path(Path::new(path));
+    }
+    for mount in mounts {
+        root.add(&Entry::Data { path: &mount.path, source: &mount.source });
     }
     root.encoded
 }
@@ -90,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_folder_inside_another_is_not_bound_twice_and_home_is_never_bound() {
-        let encoded = encode(&[PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib/python3")], None);
+        let encoded = encode(&[PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib/python3")], None, &[]);
         let mut entries = Entries::new(&encoded);
         let bound: Vec<_> = entries
             .by_ref()

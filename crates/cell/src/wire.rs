@@ -4,17 +4,19 @@
 //! cell are hostile: the length is checked before anything is reserved, memory grows only as bytes arrive, and
 //! whatever does not read ends the cell with `protocol_error`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::host::{HostCall, HostError};
-use crate::job::Raised;
+use crate::job::{FailingRows, Raised};
 
 /// The largest payload either way.
-pub(crate) const FRAME_BYTES_MAX: usize = 32 << 20;
+pub const FRAME_BYTES_MAX: usize = 32 << 20;
 const HEADER_BYTES: usize = 5;
 /// How much memory a payload may take once it is read. A list of small values takes many times its length.
-const UNFOLDED_BYTES_MAX: usize = 80 << 20;
+pub const UNFOLDED_BYTES_MAX: usize = 80 << 20;
 
 const READY: u8 = b'R';
 const FILES: u8 = b'F';
@@ -64,6 +66,8 @@ pub(crate) struct JobHeader<'a> {
     pub(crate) files: Vec<&'a str>,
     pub(crate) values: &'a Map<String, Value>,
     pub(crate) tables: &'a [String],
+    pub(crate) frames: &'a BTreeMap<String, String>,
+    pub(crate) failing: Option<&'a FailingRows>,
     pub(crate) helpers: &'a str,
     pub(crate) collect: &'a [String],
     pub(crate) session: bool,
@@ -150,7 +154,7 @@ fn decode(kind: u8, payload: &[u8]) -> Result<FromCell, WireError> {
 
 /// About how much memory a JSON text takes once it is read, beyond its own length: what its objects, lists, members,
 /// items and texts take at least on the heap. The runner counts its values in the same way before it sends them.
-fn unfolded_bytes(payload: &[u8]) -> usize {
+pub fn unfolded_bytes(payload: &[u8]) -> usize {
     let (mut bytes, mut is_text, mut is_escaped) = (0_usize, false, false);
     for byte in payload {
         if is_text {

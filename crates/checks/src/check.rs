@@ -92,6 +92,75 @@ pub struct Threshold {
     pub percent: Option<f64>,
 }
 
+impl Threshold {
+    /// Whether so many failing rows of so many pass it.
+    pub fn is_passed(&self, failed: u64, failed_pct: Option<f64>) -> bool {
+        self.count.is_some_and(|count| failed > count)
+            || self.percent.zip(failed_pct).is_some_and(|(percent, failed_pct)| failed_pct > percent)
+    }
+
+    /// Reads `"failed > 10"`, `"failed_pct >= 1.5 or failed > 3"`, a number of rows, or a record of both numbers.
+    pub fn from_value(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::String(text) => Self::from_text(text),
+            Value::Number(number) => {
+                let count = number.as_u64().ok_or("a number of rows is whole and not negative")?;
+                Ok(Self { count: Some(count), percent: None })
+            }
+            Value::Object(_) => serde_json::from_value::<Strict>(value.clone())
+                .map(|strict| Self { count: strict.count, percent: strict.percent })
+                .map_err(|error| error.to_string()),
+            _ => Err("it is neither text nor a record".to_owned()),
+        }
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let mut threshold = Self::default();
+        for part in text.split(" or ") {
+            let part = part.trim();
+            let at = part.find(['>', '!', '<', '=']).ok_or("it compares nothing")?;
+            let (name, rest) = part.split_at(at);
+            let (includes, number) = match rest {
+                _ if rest.starts_with(">=") => (true, &rest[2..]),
+                _ if rest.starts_with("!=") && rest[2..].trim() == "0" => (false, &rest[2..]),
+                _ if rest.starts_with('>') => (false, &rest[1..]),
+                _ => return Err("only `>` and `>=` compare here".to_owned()),
+            };
+            let number = number.trim().trim_end_matches('%').trim();
+            match name.trim() {
+                "failed" | "count" => {
+                    let count: u64 =
+                        number.parse().map_err(|_| format!("`{number}` is no number of rows"))?;
+                    if includes && count == 0 {
+                        return Err("zero failing rows are always reached".to_owned());
+                    }
+                    threshold.count = Some(if includes { count - 1 } else { count });
+                }
+                "failed_pct" | "percent" => {
+                    let percent: f64 = number.parse().map_err(|_| format!("`{number}` is no percentage"))?;
+                    if !(0.0..=100.0).contains(&percent) {
+                        return Err(format!("`{number}` is no percentage"));
+                    }
+                    // The next smaller number: a share that reaches the percentage is then above it.
+                    threshold.percent = Some(if includes { percent.next_down() } else { percent });
+                }
+                other => return Err(format!("`{other}` is neither `failed` nor `failed_pct`")),
+            }
+        }
+        Ok(threshold)
+    }
+}
+
+/// Both numbers, and nothing else.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Strict {
+    #[serde(default)]
+    count: Option<u64>,
+    #[serde(default)]
+    percent: Option<f64>,
+}
+
 /// How failing rows are shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -110,4 +179,29 @@ impl Default for Samples {
 
 const fn yes() -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn thresholds_are_read_in_words_and_as_records() {
+        let read = |value: Value| Threshold::from_value(&value).map(|it| (it.count, it.percent));
+        assert_eq!(read(json!("failed > 10")), Ok((Some(10), None)));
+        assert_eq!(read(json!("failed >= 10")), Ok((Some(9), None)));
+        assert_eq!(read(json!("failed != 0")), Ok((Some(0), None)));
+        assert_eq!(read(json!("failed_pct > 1.5% or failed > 3")), Ok((Some(3), Some(1.5))));
+        assert_eq!(read(json!({"count": 2, "percent": 5})), Ok((Some(2), Some(5.0))));
+        assert_eq!(read(json!(4)), Ok((Some(4), None)));
+        for wrong in
+            [json!("failed < 3"), json!("rows > 3"), json!("failed > x"), json!({"counts": 2}), json!([])]
+        {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+        let reached = Threshold::from_value(&json!("failed_pct >= 1")).unwrap();
+        assert!(reached.is_passed(1, Some(1.0)) && !reached.is_passed(1, Some(0.99)));
+    }
 }

@@ -75,6 +75,9 @@ pub struct CheckResult {
     pub compiled_against: Option<Value>,
     /// The hash of the data that it looked at.
     pub data_fingerprint: Option<String>,
+    /// The figure that a check of the whole table saw.
+    #[serde(default)]
+    pub observed: Option<Value>,
     /// How long it took.
     pub duration_ms: f64,
 }

@@ -3,13 +3,16 @@
 pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod bench;
+pub(crate) mod chat;
 pub(crate) mod decide;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod exec;
+pub(crate) mod executor;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;
+pub(crate) mod plans;
 pub(crate) mod python;
 pub(crate) mod reject;
 pub(crate) mod reseed;

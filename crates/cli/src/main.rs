@@ -1,7 +1,10 @@
 //! The `ordain` command.
 
 mod commands;
+mod engine;
+mod executor;
 mod failure;
+mod planner;
 mod show;
 mod verification;
 mod workspace;
@@ -25,12 +28,15 @@ enum Command {
     Approve(commands::approve::Args),
     Ask(commands::ask::Args),
     Bench(commands::bench::Args),
+    Chat(commands::chat::Args),
     Demo(commands::demo::Args),
     Doctor(commands::doctor::Args),
     Exec(commands::exec::Args),
+    Executor(commands::executor::Args),
     Init(commands::init::Args),
     Keys(commands::keys::Args),
     Ledger(commands::ledger::Args),
+    Plans(commands::plans::Args),
     Python(commands::python::Args),
     Reject(commands::reject::Args),
     Reseed(commands::reseed::Args),
@@ -47,12 +53,15 @@ fn main() -> ExitCode {
         Command::Approve(args) => commands::approve::run(&args),
         Command::Ask(args) => commands::ask::run(&args),
         Command::Bench(args) => commands::bench::run(args),
+        Command::Chat(args) => commands::chat::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Exec(args) => commands::exec::run(args),
+        Command::Executor(args) => commands::executor::run(args),
         Command::Init(args) => commands::init::run(&args),
         Command::Keys(args) => commands::keys::run(args),
         Command::Ledger(args) => commands::ledger::run(args),
+        Command::Plans(args) => commands::plans::run(&args),
         Command::Python(args) => commands::python::run(args),
         Command::Reject(args) => commands::reject::run(&args),
         Command::Reseed(args) => commands::reseed::run(&args),

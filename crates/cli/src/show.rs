@@ -3,8 +3,10 @@
 //! What is shown came from plans, data and requests, so nothing of it may steer the terminal: control characters are
 //! written out, and long texts are cut.
 
+pub(crate) mod code;
 pub(crate) mod diff;
 pub(crate) mod grid;
+pub(crate) mod progress;
 pub(crate) mod run;
 
 use std::io::IsTerminal as _;
@@ -51,13 +53,18 @@ pub(crate) enum Colour {
     Red,
     Yellow,
     Bold,
+    Dim,
 }
 
-/// Text in a colour, if colours are wanted.
+/// Text in a colour, if colours are wanted on stdout.
 pub(crate) fn coloured(colour: Colour, text: &str) -> String {
-    let wanted =
-        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if !wanted {
+    tinted(colour, text, std::io::stdout().is_terminal())
+}
+
+/// Text in a colour, if it goes to a terminal that wants colours.
+pub(crate) fn tinted(colour: Colour, text: &str, is_terminal: bool) -> String {
+    let wanted = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if !wanted || text.is_empty() {
         return text.to_owned();
     }
     let code = match colour {
@@ -65,6 +72,7 @@ pub(crate) fn coloured(colour: Colour, text: &str) -> String {
         Colour::Red => "31",
         Colour::Yellow => "33",
         Colour::Bold => "1",
+        Colour::Dim => "2",
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }

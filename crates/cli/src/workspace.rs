@@ -79,6 +79,7 @@ pub(crate) fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::UnknownTable { .. }
         | StoreError::UnknownColumn { .. }
         | StoreError::UnknownRun { .. }
+        | StoreError::UnknownPlan { .. }
         | StoreError::BadCall { .. } => failure::USAGE,
         StoreError::Busy
         | StoreError::Unreachable { .. }

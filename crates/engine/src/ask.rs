@@ -8,10 +8,10 @@ use ordain_types::{PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::json;
 
-use crate::attempt::{StoreTrial, error_of};
+use crate::attempt::{StoreTrial, error_of, is_planners};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{Ground, hash};
+use crate::fingerprint::hash;
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 /// The longest request.
@@ -126,7 +126,8 @@ impl Engine {
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let outcome = Box::pin(self.carry_out(&ask, run_id.clone(), progress)).await;
-        if let (Err(_), Some(key)) = (&outcome, &ask.idempotency_key) {
+        let is_over = outcome.as_ref().is_ok_and(|record| !is_planners(record));
+        if let (false, Some(key)) = (is_over, &ask.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
@@ -175,6 +176,7 @@ impl Engine {
             record.plan.source = PlanSource::File;
             return self.with_code(draft, record, &mut trial).await;
         }
+        rounds::signed(&mut record, &ask.planner);
         if ask.request.trim().is_empty() {
             record.state = RunState::Answered;
             record.status = Some("invalid_request".to_owned());
@@ -234,7 +236,6 @@ impl Engine {
             }
         }
         record.timing_ms.plan = millis(planning);
-        rounds::signed(&mut record, &ask.planner);
         let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
         match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
             Ended::Done { mut record, accepted, draft } => {
@@ -256,11 +257,9 @@ impl Engine {
         trial: &mut StoreTrial<'_>,
     ) -> Result<(Option<RunRecord>, Vec<serde_json::Value>), EngineError> {
         let found = self.store.find_plans("ask", &key.exact, Some(&key.shape)).await?;
-        let (policy, helpers) = (&self.settings.policy, &self.settings.helpers);
         let mut history = Vec::new();
         for plan in found {
-            let ground = Ground { schema: &trial.schema, policy, helpers };
-            if ground.stale(&plan.components).is_some() {
+            if self.settings.stale(&plan, &trial.schema).is_some() {
                 continue;
             }
             let mut record = record.clone();
@@ -269,7 +268,9 @@ impl Engine {
             record.plan.written_by = Some(RunId(plan.run_id.clone()));
             record.plan.plan_id = Some(plan.plan_id.clone());
             let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
+            let verifying = Instant::now();
             let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
+            record.timing_ms.verify = millis(verifying);
             rounds::note(&mut record, 1, &draft, &verdict);
             let Some(code) = verdict.verified().cloned() else { continue };
             let accepted = Accepted { code, effects: verdict.effects.clone() };
@@ -309,8 +310,7 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
-        let ground =
-            Ground { schema: &schema, policy: &self.settings.policy, helpers: &self.settings.helpers };
+        let ground = self.settings.ground(&schema);
         let plan = CachedPlan {
             plan_id: hash(&format!("ask\0{}\0{}", key.exact, draft.code)),
             kind: "ask".to_owned(),
@@ -330,14 +330,6 @@ impl Engine {
         };
         self.store.keep_plan(&plan).await?;
         Ok(plan.plan_id)
-    }
-
-    /// Why a cached plan no longer holds; `None` if it does.
-    pub fn stale(&self, plan: &CachedPlan) -> Option<String> {
-        let schema = self.store.schema();
-        let ground =
-            Ground { schema: &schema, policy: &self.settings.policy, helpers: &self.settings.helpers };
-        ground.stale(&plan.components)
     }
 
     async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {

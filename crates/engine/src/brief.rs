@@ -23,7 +23,7 @@ const NAME_BYTES: usize = 200;
 /// For so long a look at a large table is good enough.
 const LARGE_AGE: Duration = Duration::from_secs(30);
 /// Somebody else may write to a database in place; nobody tells us.
-const AGE_MAX: Duration = Duration::from_secs(60);
+const AGE_MAX: Duration = Duration::from_mins(1);
 
 /// A look at the tables, and when it was taken.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl Engine {
             .iter()
             .map(|(name, sql)| InvariantBrief { name: name.clone(), sql: sql.clone() })
             .collect();
-        brief.tables = self.look().await?.as_ref().clone();
+        brief.tables.clone_from(self.look().await?.as_ref());
         brief.helpers.clone_from(&settings.helpers);
         brief.statuses = self.policy().statuses;
         brief.packages = self.policy().packages;

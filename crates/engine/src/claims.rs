@@ -95,7 +95,7 @@ pub(crate) fn false_claim(told: Told<'_>, evidence: &Evidence) -> Option<Trouble
     if told.diff.is_empty() {
         return claimed_change(told).or_else(|| hard_coded_number(told, evidence));
     }
-    unsupported_number(told, evidence).or_else(|| foreign_name(told, evidence))
+    unsupported_number(told).or_else(|| foreign_name(told, evidence))
 }
 
 /// A change that is reported and was not made.
@@ -124,9 +124,16 @@ fn reports_a_change(sentence: &str) -> bool {
             matches!(pair[0].as_str(), "i've" | "we've" | "i’ve" | "we’ve" | "been" | "successfully");
         is_doer && DONE.contains(&pair[1].as_str())
     });
+    // "We sold 3" may be a report of rows, "I have sold you 3" cannot be one.
+    let plain: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| !matches!(*word, "have" | "just" | "now")).collect();
+    let does = plain.windows(3).any(|three| {
+        DONE.contains(&three[1])
+            && (three[0] == "i" || three[0] == "we" && matches!(three[2], "you" | "your"))
+    });
     !has(&NOT_DONE)
         && !is_history
-        && (opens || speaks || (has(&["successfully"]) && has(&DONE) && has(&DOERS)))
+        && (opens || speaks || does || (has(&["successfully"]) && has(&DONE) && has(&DOERS)))
 }
 
 /// A number that a read-only plan did not find anywhere, but had written into its code.
@@ -143,12 +150,12 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     ))
 }
 
-/// A number that neither the diff nor the rows nor the request give.
-fn unsupported_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
+/// A number that neither the diff nor the request give.
+fn unsupported_number(told: Told<'_>) -> Option<Trouble> {
     let request = numbers(told.request);
     let wrong = numbers(told.answer)
         .into_iter()
-        .find(|number| !request.contains(number) && !evidence.supports(told.diff, *number))?;
+        .find(|number| !request.contains(number) && !Evidence::supports(told.diff, *number))?;
     Some(trouble(
         "number-not-in-diff",
         format!("the answer says {wrong}, and neither the changed rows nor the request give that number"),
@@ -212,4 +219,119 @@ fn trouble(code: &str, message: String, hint: &str) -> Trouble {
 
 fn cut(text: &str) -> String {
     text.trim().chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_types::{Row, RowChange, TableDiff};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn row(value: &Value) -> Row {
+        serde_json::from_value(value.clone()).unwrap()
+    }
+
+    /// Three Classic were sold for 180.
+    fn sale() -> Diff {
+        let mut diff = Diff::default();
+        let changed = RowChange {
+            key: row(&json!({"item_id": "SG005"})),
+            before: row(&json!({"item_id": "SG005", "name": "Classic", "stock": 10, "price": 60})),
+            after: row(&json!({"item_id": "SG005", "name": "Classic", "stock": 7, "price": 60})),
+        };
+        diff.tables
+            .insert("inventory".to_owned(), TableDiff { changed: vec![changed], ..TableDiff::default() });
+        let added = row(&json!({"id": "TXN002", "amount": 180.0, "balance": 680.0, "customer": "Alice"}));
+        diff.tables.insert("sales".to_owned(), TableDiff { added: vec![added], ..TableDiff::default() });
+        diff
+    }
+
+    fn evidence() -> Evidence {
+        let mut evidence = Evidence::default();
+        evidence.take(&json!([
+            {"name": "Classic", "stock": 10, "price": 60, "balance": 500},
+            {"name": "Aviator", "stock": 23, "price": 80},
+        ]));
+        evidence
+    }
+
+    fn judge(answer: &str, diff: &Diff, code: &str) -> Option<String> {
+        let told = Told { answer, status: "success", request: "buy 3 classics for Alice", code, diff };
+        false_claim(told, &evidence()).map(|trouble| trouble.code)
+    }
+
+    #[test]
+    fn what_the_diff_shows_may_be_said() {
+        for answer in [
+            "Sold 3 Classic to Alice for $180; 7 are left and the balance is $680.",
+            "Your purchase is complete: three Classic at $60 each.",
+            "Done! Stock went from 10 to 7.",
+        ] {
+            assert_eq!(judge(answer, &sale(), ""), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_the_change_does_not_give_is_a_false_claim() {
+        for answer in
+            ["Sold 5 Classic for $180.", "Sold 3 Classic for $175.", "Sold 3 Classic, balance $999."]
+        {
+            assert_eq!(judge(answer, &sale(), "").as_deref(), Some("number-not-in-diff"), "{answer}");
+        }
+    }
+
+    #[test]
+    fn another_thing_than_the_changed_one_is_a_false_claim() {
+        assert_eq!(judge("Sold 3 Aviators for $180.", &sale(), "").as_deref(), Some("name-not-in-diff"));
+    }
+
+    #[test]
+    fn a_change_that_is_reported_and_was_not_made_is_a_false_claim() {
+        let nothing = Diff::default();
+        for answer in [
+            "I've added 3 Classic to your order.",
+            "Sold 3 Classic.",
+            "The stock has been updated.",
+            "Your order was successfully processed.",
+        ] {
+            assert_eq!(judge(answer, &nothing, "").as_deref(), Some("claimed-change-missing"), "{answer}");
+        }
+    }
+
+    #[test]
+    fn an_answer_about_rows_is_no_report_of_a_change() {
+        let nothing = Diff::default();
+        for answer in [
+            "Yes, we have our Classic, a round frame, for $60.",
+            "Alice bought 3 Classic.",
+            "I can help with that: how many would you like to purchase?",
+            "We only have 10 Classic left; nothing was changed.",
+            "You bought 3 Classic last week.",
+        ] {
+            assert_eq!(judge(answer, &nothing, ""), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_stands_in_the_code_and_nowhere_else_is_a_false_claim() {
+        let nothing = Diff::default();
+        let code = "answer_text = 'The Classic is $49 today.'\n";
+        assert_eq!(
+            judge("The Classic is $49 today.", &nothing, code).as_deref(),
+            Some("number-from-nowhere")
+        );
+        // The same number, computed, is the plan's own arithmetic.
+        assert_eq!(
+            judge("The Classic is $49 today.", &nothing, "answer_text = f'The Classic is ${x}'\n"),
+            None
+        );
+    }
+
+    #[test]
+    fn the_plain_answer_says_what_changed_and_no_more() {
+        let text = plain_answer("success", &sale());
+        assert!(text.contains("inventory SG005 stock 10 → 7") && text.contains("amount 180"), "{text}");
+        assert_eq!(plain_answer("no_match", &Diff::default()), "Nothing here matches that.");
+    }
 }

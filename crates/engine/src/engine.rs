@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
-use ordain_store::Store;
-use ordain_types::Limits;
+use ordain_store::{CachedPlan, Store};
+use ordain_types::{Limits, Schema};
 
 use crate::brief::Look;
+use crate::fingerprint::Ground;
 
 /// When a change waits for a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,6 +73,18 @@ impl Default for EngineSettings {
             artifacts: None,
             review: true,
         }
+    }
+}
+
+impl EngineSettings {
+    /// Why a cached plan no longer holds; `None` if it does.
+    pub fn stale(&self, plan: &CachedPlan, schema: &Schema) -> Option<String> {
+        self.ground(schema).stale(&plan.components)
+    }
+
+    /// What plans are compiled against.
+    pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
+        Ground { schema, policy: &self.policy, helpers: &self.helpers }
     }
 }
 

@@ -13,6 +13,9 @@ pub enum EngineError {
     /// No cell could be had.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// The program that looks into files was refused: the build is broken.
+    #[error("the program that looks into files was refused by the verifier")]
+    Inspection,
     /// Other runs kept changing the same rows.
     #[error("the run met changes of other runs {tries} times and was given up")]
     Contended {
@@ -50,6 +53,7 @@ impl EngineError {
         match self {
             Self::Store(error) => error.hint(),
             Self::Cell(error) => error.hint(),
+            Self::Inspection => Some("install a build whose tests pass".to_owned()),
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
             Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),

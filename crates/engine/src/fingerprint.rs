@@ -137,3 +137,79 @@ pub(crate) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest[..16].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use ordain_types::ColumnType;
+    use ordain_verify::TableRead;
+
+    use super::*;
+
+    const HELPERS: &str = "RATE = 2\n\ndef used():\n    return inner()\n\ndef inner():\n    return RATE\n\ndef other():\n    return 3\n";
+
+    fn schema() -> Schema {
+        let column = |name: &str, column_type| Column {
+            name: name.to_owned(),
+            column_type,
+            nullable: false,
+            hidden: false,
+        };
+        let columns = vec![
+            column("name", ColumnType::Text),
+            column("price", ColumnType::Real),
+            column("note", ColumnType::Text),
+        ];
+        Schema { tables: vec![Table { name: "items".to_owned(), columns, ..Table::default() }] }
+    }
+
+    fn effects() -> Effects {
+        let read = TableRead { columns: ["name".to_owned(), "price".to_owned()].into(), whole: false };
+        Effects {
+            reads: [("items".to_owned(), read)].into(),
+            helpers: ["used".to_owned()].into(),
+            ..Effects::default()
+        }
+    }
+
+    fn stale(schema: &Schema, policy: &str, helpers: &str) -> Option<String> {
+        let before = schema_ground();
+        Ground { schema, policy, helpers }.stale(&before)
+    }
+
+    fn schema_ground() -> Components {
+        Ground { schema: &schema(), policy: "1. Be kind.", helpers: HELPERS }.components(&effects())
+    }
+
+    #[test]
+    fn a_plan_holds_while_nothing_that_it_uses_changes() {
+        let mut changed = schema();
+        changed.tables[0].columns[2].column_type = ColumnType::Integer;
+        changed.tables[0].columns.push(Column {
+            name: "new".to_owned(),
+            column_type: ColumnType::Text,
+            nullable: true,
+            hidden: false,
+        });
+        assert_eq!(stale(&changed, "1. Be kind.", &HELPERS.replace("return 3", "return 4")), None);
+    }
+
+    #[test]
+    fn a_change_of_what_it_uses_is_named() {
+        let mut retyped = schema();
+        retyped.tables[0].columns[1].column_type = ColumnType::Text;
+        assert_eq!(
+            stale(&retyped, "1. Be kind.", HELPERS).as_deref(),
+            Some("column price of items changed real → text")
+        );
+        let mut renamed = schema();
+        "cost".clone_into(&mut renamed.tables[0].columns[1].name);
+        assert_eq!(stale(&renamed, "1. Be kind.", HELPERS).as_deref(), Some("column price of items is gone"));
+        assert_eq!(stale(&schema(), "1. Be strict.", HELPERS).as_deref(), Some("the policy changed"));
+    }
+
+    #[test]
+    fn a_helper_that_it_uses_makes_it_stale_even_through_another_one() {
+        let inner = HELPERS.replace("return RATE", "return RATE + 1");
+        assert_eq!(stale(&schema(), "1. Be kind.", &inner).as_deref(), Some("helper used changed"));
+    }
+}

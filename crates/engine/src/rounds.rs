@@ -15,6 +15,8 @@ use crate::outcome::run_error;
 
 /// How often mechanical fixes are made to one draft; a fix may bring another one to light.
 const FIXES_MAX: usize = 3;
+/// Marks a false claim among an exchange's troubles.
+const CLAIM_MARK: &str = "claim ";
 /// Findings that a repair message tells.
 const FINDINGS_TOLD: usize = 5;
 /// The longest answer that is taken from a planner's own words.
@@ -80,99 +82,138 @@ pub(crate) struct Patience {
 pub(crate) async fn rounds<T: Trial>(
     planner: &Planner,
     brief: &Brief,
-    mut record: RunRecord,
+    record: RunRecord,
     trial: &mut T,
     patience: Patience,
     progress: &mut dyn Progress,
 ) -> Result<Ended, EngineError> {
-    let mut exchange = planner.begin(brief);
     let rounds = if planner.can_repair() { patience.rounds + 1 } else { 1 };
-    let mut is_reviewed = !patience.review;
+    let exchange = planner.begin(brief);
+    let mut course = Course { planner, brief, record, exchange, is_reviewed: !patience.review, rounds };
     for round in 1..=rounds {
-        let started = Instant::now();
-        progress.stage(if round == 1 { "planning" } else { "repairing" });
-        let reply = planner.next(brief, &mut exchange, progress).await;
-        record.timing_ms.plan += millis(started);
-        record.usage = exchange.usage;
-        record.verdict.iterations = round;
-        let reply = match reply {
-            Ok(reply) => reply,
-            Err(error) => {
-                record.state = RunState::Failed;
-                record.error = Some(run_error(error.code, error.message, error.hint.as_deref()));
-                return Ok(Ended::Over { record: Box::new(record), exchange });
-            }
+        let trouble = match course.round(round, trial, progress).await? {
+            Step::Done { record, accepted, draft } => return Ok(Ended::Done { record, accepted, draft }),
+            Step::Over => break,
+            Step::Trouble(trouble) => trouble,
         };
-        let trouble = match reply {
-            Reply::Question(question) => {
-                say(&mut record, "invalid_request", &question);
-                return Ok(Ended::Over { record: Box::new(record), exchange });
-            }
-            Reply::Refusal(reason) => {
-                say(&mut record, "unsupported_intent", &reason);
-                return Ok(Ended::Over { record: Box::new(record), exchange });
-            }
-            Reply::Unusable(trouble) => {
-                record.verdict.accepted = false;
-                record.verdict.history.push(json!({ "round": round, "accepted": false, "trouble": trouble }));
-                record.state = RunState::Rejected;
-                trouble
-            }
-            Reply::Plan(draft) => {
-                let (draft, verdict) = judge(draft, trial.policy(), trial.schema(), &mut record);
-                note(&mut record, round, &draft, &verdict);
-                match accepted(&verdict, &draft) {
-                    Err(trouble) => {
-                        record.state = RunState::Rejected;
-                        trouble
-                    }
-                    Ok(accepted) => {
-                        let objection = if is_reviewed {
-                            None
-                        } else {
-                            is_reviewed = true;
-                            let started = Instant::now();
-                            progress.stage("reviewing");
-                            let objection = planner.review(brief, &draft.code, &mut exchange, progress).await;
-                            record.timing_ms.plan += millis(started);
-                            record.usage = exchange.usage;
-                            // A reviewer that cannot be reached has no objection; the other checks hold all the same.
-                            objection.ok().flatten()
-                        };
-                        if let Some(objection) = objection {
-                            record.state = RunState::Rejected;
-                            objection
-                        } else {
-                            progress.stage("running");
-                            let claimed = exchange.troubles.iter().any(|mark| mark.starts_with("claim"));
-                            let last = Last { is_last: round == rounds || claimed, exchange: &exchange };
-                            match trial.run(accepted.clone(), record, last).await? {
-                                Tried::Done(record) => return Ok(Ended::Done { record, accepted, draft }),
-                                Tried::Trouble(trouble, tried) => {
-                                    record = *tried;
-                                    trouble
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        };
-        tell(&mut record, round, &trouble);
-        if trouble.class == TroubleClass::Claim {
-            exchange.troubles.push(format!("claim {}", trouble.code));
-        }
-        if !planner.complain(&mut exchange, &trouble) {
-            record.error = Some(run_error(
-                &trouble.code,
-                format!("{}; the planner made the same mistake twice", trouble.message),
-                trouble.hint.as_deref(),
-            ));
+        if !course.complain(round, &trouble) {
             break;
         }
     }
-    record.usage = exchange.usage;
-    Ok(Ended::Over { record: Box::new(record), exchange })
+    course.record.usage = course.exchange.usage;
+    Ok(Ended::Over { record: Box::new(course.record), exchange: course.exchange })
+}
+
+/// The course of one plan through its rounds.
+struct Course<'a> {
+    planner: &'a Planner,
+    brief: &'a Brief,
+    record: RunRecord,
+    exchange: Exchange,
+    is_reviewed: bool,
+    rounds: u32,
+}
+
+/// How one round ended.
+enum Step {
+    Done {
+        record: Box<RunRecord>,
+        accepted: Accepted,
+        draft: Draft,
+    },
+    /// There is nothing to run: a question, a refusal, or no planner to be had.
+    Over,
+    Trouble(Trouble),
+}
+
+impl Course<'_> {
+    async fn round<T: Trial>(
+        &mut self,
+        round: u32,
+        trial: &mut T,
+        progress: &mut dyn Progress,
+    ) -> Result<Step, EngineError> {
+        progress.stage(if round == 1 { "planning" } else { "repairing" });
+        let started = Instant::now();
+        let reply = self.planner.next(self.brief, &mut self.exchange, progress).await;
+        self.record.timing_ms.plan += millis(started);
+        self.record.usage = self.exchange.usage;
+        self.record.verdict.iterations = round;
+        let record = &mut self.record;
+        match reply {
+            Err(error) => {
+                record.state = RunState::Failed;
+                record.error = Some(run_error(error.code, error.message, error.hint.as_deref()));
+                Ok(Step::Over)
+            }
+            Ok(Reply::Question(question)) => Ok(say(record, "invalid_request", &question)),
+            Ok(Reply::Refusal(reason)) => Ok(say(record, "unsupported_intent", &reason)),
+            Ok(Reply::Unusable(trouble)) => {
+                record.verdict.accepted = false;
+                record.verdict.history.push(json!({ "round": round, "accepted": false }));
+                record.state = RunState::Rejected;
+                Ok(Step::Trouble(trouble))
+            }
+            Ok(Reply::Plan(draft)) => self.judge_and_run(round, draft, trial, progress).await,
+        }
+    }
+
+    async fn judge_and_run<T: Trial>(
+        &mut self,
+        round: u32,
+        draft: Draft,
+        trial: &mut T,
+        progress: &mut dyn Progress,
+    ) -> Result<Step, EngineError> {
+        let (draft, verdict) = judge(draft, trial.policy(), trial.schema(), &mut self.record);
+        note(&mut self.record, round, &draft, &verdict);
+        self.record.state = RunState::Rejected;
+        let accepted = match accepted(&verdict, &draft) {
+            Ok(accepted) => accepted,
+            Err(trouble) => return Ok(Step::Trouble(trouble)),
+        };
+        if let Some(objection) = self.objection(&draft.code, progress).await {
+            return Ok(Step::Trouble(objection));
+        }
+        progress.stage("running");
+        // An answer gets one chance to be put right by its author.
+        let has_claimed = self.exchange.troubles.iter().any(|mark| mark.starts_with(CLAIM_MARK));
+        let last = Last { is_last: round == self.rounds || has_claimed, exchange: &self.exchange };
+        match trial.run(accepted.clone(), self.record.clone(), last).await? {
+            Tried::Done(record) => Ok(Step::Done { record, accepted, draft }),
+            Tried::Trouble(trouble, record) => {
+                self.record = *record;
+                Ok(Step::Trouble(trouble))
+            }
+        }
+    }
+
+    /// A second opinion, once a plan. A reviewer that cannot be reached has no objection; the other checks hold.
+    async fn objection(&mut self, code: &str, progress: &mut dyn Progress) -> Option<Trouble> {
+        if std::mem::replace(&mut self.is_reviewed, true) || !self.planner.can_repair() {
+            return None;
+        }
+        progress.stage("reviewing");
+        let started = Instant::now();
+        let objection = self.planner.review(self.brief, code, &mut self.exchange, progress).await;
+        self.record.timing_ms.plan += millis(started);
+        self.record.usage = self.exchange.usage;
+        objection.ok().flatten()
+    }
+
+    /// Tells the planner what was wrong; `false` if there is no point in another round.
+    fn complain(&mut self, round: u32, trouble: &Trouble) -> bool {
+        tell(&mut self.record, round, trouble);
+        if trouble.class == TroubleClass::Claim {
+            self.exchange.troubles.push(format!("{CLAIM_MARK}{}", trouble.code));
+        }
+        let is_new = self.planner.complain(&mut self.exchange, trouble);
+        if !is_new {
+            let message = format!("{}; the planner made the same mistake twice", trouble.message);
+            self.record.error = Some(run_error(&trouble.code, message, trouble.hint.as_deref()));
+        }
+        is_new
+    }
 }
 
 /// Judges one piece of code, mechanical fixes applied.
@@ -279,13 +320,14 @@ pub(crate) fn step(title: &str, code: &str) -> StepRecord {
 }
 
 /// An answer in a planner's own words, without any code.
-fn say(record: &mut RunRecord, status: &str, words: &str) {
+fn say(record: &mut RunRecord, status: &str, words: &str) -> Step {
     let end = words.floor_char_boundary(WORDS_BYTES_MAX);
     record.state = RunState::Answered;
     record.status = Some(status.to_owned());
     record.answer.text = Some(words[..end].trim().to_owned());
     record.error = None;
     record.verdict.accepted = true;
+    Step::Over
 }
 
 fn tell(record: &mut RunRecord, round: u32, trouble: &Trouble) {

@@ -14,6 +14,34 @@ pub struct Exchange {
     pub usage: Usage,
     /// Hashes of the troubles so far: the same one twice ends the exchange.
     pub troubles: Vec<String>,
+    /// What it cost in dollars, where the model's price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// What second opinions were asked, and what they said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reviews: Vec<Message>,
+    /// What went wrong without doing harm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The troubles that the model was told of, a line each.
+    #[serde(skip)]
+    pub(crate) told: Vec<String>,
+    /// The code of the last plan, to show lines of it.
+    #[serde(skip)]
+    pub(crate) code: Option<String>,
+    /// A reply that was cut off and is being continued.
+    #[serde(skip)]
+    pub(crate) partial: Option<String>,
+    /// The most tokens of the next reply, once one was cut off.
+    #[serde(skip)]
+    pub(crate) tokens_max: Option<u32>,
+}
+
+impl Exchange {
+    /// Keeps what the model said.
+    pub(crate) fn said(&mut self, text: String) {
+        self.messages.push(Message { speaker: Speaker::Model, text });
+    }
 }
 
 /// One message.

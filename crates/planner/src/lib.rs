@@ -9,12 +9,20 @@
 //! strictly where it matters, never run without the verifier's word.
 
 mod brief;
+mod choice;
 mod exchange;
+mod model;
 mod planner;
+mod prompt;
+pub mod provider;
+mod repair;
+mod reply;
 pub mod rules;
 mod shape;
 
 pub use brief::{Brief, ColumnBrief, Example, FileBrief, InvariantBrief, TableBrief, Task, Turn};
+pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker, Trouble, TroubleClass};
+pub use model::{Model, ModelSettings};
 pub use planner::{Planner, PlannerError, Progress, Quiet};
 pub use shape::{Shape, Slot};

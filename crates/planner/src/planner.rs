@@ -1,7 +1,10 @@
 //! The planner: one face for the rule planner and for models.
 
+use serde_json::{Value, json};
+
 use crate::brief::Brief;
 use crate::exchange::{Exchange, Reply, Trouble};
+use crate::model::Model;
 use crate::rules;
 
 /// Who writes plans.
@@ -9,6 +12,8 @@ use crate::rules;
 pub enum Planner {
     /// The rule planner: always there, deterministic, without a model.
     Rules,
+    /// A model behind a provider.
+    Model(Model),
 }
 
 /// Takes what a model says as it says it, for live display.
@@ -47,6 +52,7 @@ impl Planner {
     pub fn name(&self) -> String {
         match self {
             Self::Rules => "rules".to_owned(),
+            Self::Model(model) => model.name(),
         }
     }
 
@@ -57,8 +63,10 @@ impl Planner {
 
     /// Opens an exchange about a brief.
     pub fn begin(&self, brief: &Brief) -> Exchange {
-        let _ = brief;
-        Exchange::default()
+        match self {
+            Self::Rules => Exchange::default(),
+            Self::Model(model) => model.begin(brief),
+        }
     }
 
     /// The next reply: the first plan, or the repaired one after [`Planner::complain`].
@@ -68,9 +76,9 @@ impl Planner {
         exchange: &mut Exchange,
         progress: &mut dyn Progress,
     ) -> Result<Reply, PlannerError> {
-        let _ = (&exchange, &progress);
         match self {
             Self::Rules => Ok(rules::plan(brief)),
+            Self::Model(model) => model.next(brief, exchange, progress).await,
         }
     }
 
@@ -79,6 +87,11 @@ impl Planner {
         let mark = trouble.fingerprint();
         let is_new = !exchange.troubles.contains(&mark);
         exchange.troubles.push(mark);
+        if let Self::Model(_) = self
+            && is_new
+        {
+            Model::complain(exchange, trouble);
+        }
         is_new
     }
 
@@ -90,7 +103,26 @@ impl Planner {
         exchange: &mut Exchange,
         progress: &mut dyn Progress,
     ) -> Result<Option<Trouble>, PlannerError> {
-        let _ = (brief, code, exchange, progress);
-        Ok(None)
+        match self {
+            Self::Rules => Ok(None),
+            Self::Model(model) => Ok(model.review(brief, code, exchange, progress).await),
+        }
+    }
+
+    /// Lays out how a check would be judged, before its code is written: `goal`, `tables`, `steps` and more.
+    pub async fn outline(
+        &self,
+        brief: &Brief,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Result<Value, PlannerError> {
+        match self {
+            Self::Rules => {
+                let tables: Vec<_> = brief.tables.iter().map(|brief| brief.table.name.as_str()).collect();
+                let steps = ["find the rows that break the rule", "count and list them"];
+                Ok(json!({ "goal": brief.request, "tables": tables, "steps": steps }))
+            }
+            Self::Model(model) => model.outline(brief, exchange, progress).await,
+        }
     }
 }

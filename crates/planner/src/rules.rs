@@ -7,6 +7,7 @@
 pub mod ask;
 pub mod check;
 pub mod files;
+pub mod roles;
 pub mod words;
 
 use crate::brief::{Brief, Task};

@@ -1,8 +1,12 @@
 //! The shape of a request: what stays when its values are taken out.
+//!
+//! Two requests of one shape ask the same of other values, so that a plan which reads its values from `user_request`
+//! serves both. A follow-up's shape holds the turn before it: what it means depends on that.
 
 use serde::{Deserialize, Serialize};
 
 use crate::brief::Brief;
+use crate::rules::ask::{self, Mark, Shop, Tokens};
 use crate::rules::words;
 
 /// A request with its values taken out. Two requests of one shape can share a plan.
@@ -17,35 +21,110 @@ pub struct Shape {
 /// A value that was taken out of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
-    /// What the value is: `number`, or a table's column as `table.column`.
+    /// What the value is: `number`, `customer`, `word`, or a table's column as `table.column`.
     pub kind: String,
     /// The value, as the request has it.
     pub text: String,
 }
 
 impl Shape {
-    /// Takes numbers and the tables' own values out of the brief's request.
+    /// Takes numbers, names of people and the tables' own values out of the brief's request.
     pub fn of(brief: &Brief) -> Self {
-        let mut text = String::new();
-        let mut slots = Vec::new();
-        for word in words::words(&brief.request) {
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            if words::number(&word.lower).is_some() {
-                text.push_str("{number}");
-                slots.push(Slot { kind: "number".to_owned(), text: word.text.to_owned() });
-            } else {
-                text.push_str(&word.lower);
+        let shop = Shop::of(brief);
+        let tokens = Tokens::of(&brief.request, brief, &shop);
+        let mut shape = Self { text: String::new(), slots: Vec::new() };
+        for token in &tokens.list {
+            let kind = match &token.mark {
+                Mark::Number => "number",
+                Mark::Customer => "customer",
+                Mark::Describing => "word",
+                Mark::Name(kind) | Mark::Value(kind) => kind,
+                Mark::Grammar | Mark::Unknown => {
+                    shape.push(&token.word);
+                    continue;
+                }
+            };
+            match shape.slots.last_mut() {
+                Some(slot) if token.continues => {
+                    slot.text.push(' ');
+                    slot.text.push_str(token.raw);
+                }
+                _ => {
+                    shape.push(&format!("{{{kind}}}"));
+                    shape.slots.push(Slot { kind: kind.to_owned(), text: token.raw.to_owned() });
+                }
             }
         }
-        Self { text, slots }
+        // Marks of money and signs change what a number means; they are no words.
+        for sign in ['$', '€', '£', '%', '?', ','].into_iter().filter(|sign| brief.request.contains(*sign))
+        {
+            shape.push(&sign.to_string());
+        }
+        if let (Some(_), Some(last)) = (ask::meant(brief, &shop), brief.turns.last()) {
+            shape.push(&format!("| after: {} | {}", last.request, last.answer));
+            shape.slots.retain(|slot| slot.kind != "word");
+        }
+        shape
     }
 
-    /// Whether code takes its values from the request, so that it serves other requests of the shape too: it holds
-    /// none of this request's values itself.
+    /// Whether code takes its values from the request, so that it serves other requests of the shape too: it reads
+    /// `user_request` and holds none of this request's values itself.
     pub fn is_served_by(&self, code: &str) -> bool {
-        let said = words::words(code);
-        self.slots.iter().all(|slot| !said.iter().any(|word| word.lower == slot.text.to_lowercase()))
+        if !code.contains("user_request") {
+            return false;
+        }
+        // Lines of the rule planner's templates hold numbers of their own, and no value of any request.
+        let own: Vec<String> =
+            code.lines().filter(|line| !ask::is_template_line(line)).map(said_in).collect();
+        !self.slots.iter().any(|slot| {
+            let value = said_in(&slot.text);
+            own.iter().any(|line| line.contains(&value))
+        })
+    }
+
+    fn push(&mut self, word: &str) {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.text.push_str(word);
+    }
+}
+
+/// The words of a line of code outside of its comment, in the singular, each with a space before and after it.
+fn said_in(line: &str) -> String {
+    let code = line.split_once('#').map_or(line, |(before, _)| before);
+    let words = code.split(|character: char| !(character.is_alphanumeric() || character == '.'));
+    let mut said = String::from(" ");
+    for word in words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty()) {
+        said.push_str(&words::singular(word));
+        said.push(' ');
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Shape {
+        let slot = Slot { kind: "inventory.name".to_owned(), text: text.to_owned() };
+        Shape { text: String::new(), slots: vec![slot] }
+    }
+
+    #[test]
+    fn code_with_a_value_in_it_serves_that_value_only() {
+        let reads = "words = user_request.split()\n";
+        assert!(shape("Aviators").is_served_by(reads));
+        assert!(
+            !shape("Aviators").is_served_by(&format!("{reads}row = tbl.get(where('name') == 'Aviator')"))
+        );
+        assert!(!shape("45").is_served_by(&format!("{reads}limit = 45")));
+        assert!(!shape("Nina Kowalski").is_served_by(&format!("{reads}name = 'Nina Kowalski'")));
+        assert!(shape("45").is_served_by(&format!("{reads}limit = 450  # not 45")));
+    }
+
+    #[test]
+    fn code_that_does_not_read_the_request_serves_nobody_else() {
+        assert!(!shape("Aviators").is_served_by("answer_text = 'fixed'"));
     }
 }

@@ -120,7 +120,7 @@ pub(crate) async fn find(
     }
     sql.push(") ORDER BY pinned DESC, CASE WHEN exact = ").text_param(exact);
     sql.push(" THEN 0 ELSE 1 END, created_at DESC LIMIT 8");
-    session.read(sql).await?.into_iter().map(plan).collect()
+    session.read(sql).await?.iter().map(|row| plan(row)).collect()
 }
 
 /// Plans, the last used first.
@@ -135,7 +135,7 @@ pub(crate) async fn list(
     }
     sql.push(" ORDER BY pinned DESC, last_used_at DESC, plan_id LIMIT ");
     sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
-    session.read(sql).await?.into_iter().map(plan).collect()
+    session.read(sql).await?.iter().map(|row| plan(row)).collect()
 }
 
 /// The plan of that id, or the only one whose id begins so.
@@ -148,7 +148,7 @@ pub(crate) async fn get(session: &mut Session, id: &str) -> Result<CachedPlan, S
     sql.push(" WHERE plan_id LIKE ").text_param(&format!("{}%", id.to_ascii_lowercase())).push(" LIMIT 2");
     let mut rows = session.read(sql).await?;
     match (rows.pop(), rows.is_empty()) {
-        (Some(row), true) => plan(row),
+        (Some(row), true) => plan(&row),
         _ => Err(unknown()),
     }
 }
@@ -203,7 +203,7 @@ fn select(session: &Session) -> Sql {
     sql
 }
 
-fn plan(row: Vec<Datum>) -> Result<CachedPlan, StoreError> {
+fn plan(row: &[Datum]) -> Result<CachedPlan, StoreError> {
     let text = |place: usize| row[place].as_text().unwrap_or_default().to_owned();
     let maybe = |place: usize| row[place].as_text().map(str::to_owned);
     let components = serde_json::from_str(&text(10))

@@ -20,6 +20,13 @@ pub enum Entry<'a> {
         /// The path on the host and in the root.
         path: &'a CStr,
     },
+    /// Binds a single file of the host that holds data, read-only.
+    Data {
+        /// The path in the root.
+        path: &'a CStr,
+        /// The path on the host.
+        source: &'a CStr,
+    },
     /// Makes a symbolic link.
     Link {
         /// Where the link stands.
@@ -77,6 +84,7 @@ impl<'a> Iterator for Entries<'a> {
             Some(match kind {
                 b'd' => Entry::Folder { path, source: self.string()? },
                 b'f' => Entry::File { path },
+                b'm' => Entry::Data { path, source: self.string()? },
                 b'l' => Entry::Link { path, target: self.string()? },
                 b'e' => Entry::Empty { path },
                 b't' => Entry::Text { path, text: self.string()? },
@@ -96,6 +104,7 @@ impl Entry<'_> {
         match *self {
             Self::Folder { path, source } => (b'd', path, Some(source)),
             Self::File { path } => (b'f', path, None),
+            Self::Data { path, source } => (b'm', path, Some(source)),
             Self::Link { path, target } => (b'l', path, Some(target)),
             Self::Empty { path } => (b'e', path, None),
             Self::Text { path, text } => (b't', path, Some(text)),

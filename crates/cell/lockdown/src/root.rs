@@ -15,6 +15,7 @@ const MS_PRIVATE: u64 = 0x4_0000;
 const ATTRIBUTE_READ_ONLY: u64 = 1;
 const ATTRIBUTE_NOSUID: u64 = 2;
 const ATTRIBUTE_NODEV: u64 = 4;
+const ATTRIBUTE_NOEXEC: u64 = 8;
 
 /// Where the old root hangs while the new one is filled. Host paths are read through it.
 const OLD_ROOT: &CStr = c"/.old";
@@ -79,6 +80,12 @@ fn make(entry: Entry<'_>) -> Outcome<()> {
             sys::close(file).at(Step::Populate)?;
             // A device stays usable (no NODEV); writing to it is a matter for Landlock.
             bind(path, path, ATTRIBUTE_NOSUID)
+        }
+        Entry::Data { path, source } => {
+            let file = create(path).at(Step::Populate)?;
+            sys::close(file).at(Step::Populate)?;
+            let attributes = ATTRIBUTE_READ_ONLY | ATTRIBUTE_NOSUID | ATTRIBUTE_NODEV | ATTRIBUTE_NOEXEC;
+            bind(source, path, attributes)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// What is wrong with a name, if anything. A good name is the same on every system, shows what it is, and means
 /// nothing to a shell's option parser.
-pub(super) fn problem(name: &str) -> Option<&'static str> {
+pub fn problem(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.len() > 255 {
         return Some("its name is empty or longer than 255 bytes");
     }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use crate::isolation::Level;
+use crate::mount::Mount;
 use crate::profile::{Installed, Interpreter, Profile};
 use crate::root;
 use crate::zygote::{Settings, ZygoteSpec};
@@ -67,8 +68,8 @@ print(table.a.sum())
 /// copy pages because the interpreter is still counting in them.
 const REHEARSALS: u32 = 100;
 
-/// How a zygote of an installed profile is started.
-pub(super) fn spec(installed: &Installed, minimum: Level, idle_cells: usize) -> ZygoteSpec {
+/// How a zygote of an installed profile is started, whose cells see these files.
+pub(super) fn spec(installed: &Installed, mounts: &[Mount], minimum: Level, idle_cells: usize) -> ZygoteSpec {
     let interpreter = &installed.interpreter;
     let (imports, rehearsal) = match installed.profile {
         Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
@@ -76,7 +77,7 @@ pub(super) fn spec(installed: &Installed, minimum: Level, idle_cells: usize) -> 
     };
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
-        root: root::encode(&interpreter_folders(interpreter), Some(&installed.site)),
+        root: root::encode(&interpreter_folders(interpreter), Some(&installed.site), mounts),
         settings: Settings {
             paths: vec![root::PACKAGES.to_owned()],
             imports,
@@ -92,7 +93,7 @@ pub(super) fn spec(installed: &Installed, minimum: Level, idle_cells: usize) -> 
 pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
-        root: root::encode(&interpreter_folders(interpreter), None),
+        root: root::encode(&interpreter_folders(interpreter), None, &[]),
         settings: Settings {
             paths: Vec::new(),
             imports: Vec::new(),

@@ -7,6 +7,7 @@ mod faults;
 mod files;
 mod host_calls;
 mod leftovers;
+mod mounts;
 mod neighbours;
 mod output;
 mod pool;

@@ -6,13 +6,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{CellError, LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, EngineError, Mode, PlanFile, Workspace};
+use ordain_cell::Executor;
+use ordain_cell::profile::Profile;
+use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
-use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE, WAITING};
+use crate::engine;
+use crate::executor::ExecutorArgs;
+use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
+use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -26,6 +30,7 @@ Examples:
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
+  ordain ask \"buy 3 classic\" --executor http://127.0.0.1:50051   run the plan on `ordain executor`
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
@@ -34,6 +39,7 @@ Exit code: 0 answered, 1 refused or failed, 2 usage, 3 could not be carried out,
 /// Carry out a request on the workspace's data
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// What is asked, in words
     request: String,
@@ -43,6 +49,8 @@ pub(crate) struct Args {
     /// Write a new plan even if the cache has one, and do not keep it
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// How the plan grows: `direct`, or `auto`, which means `direct` today
     #[arg(long, default_value = "auto", value_parser = parse_strategy)]
     strategy: String,
@@ -60,6 +68,8 @@ pub(crate) struct Args {
     idempotency_key: Option<String>,
     #[command(flatten)]
     workspace: WorkspaceArgs,
+    #[command(flatten)]
+    executor: ExecutorArgs,
     /// Print the run's record as JSON
     #[arg(long)]
     json: bool,
@@ -78,7 +88,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(USAGE));
         }
     };
-    if let Err(error) = python::ensure(Profile::Core) {
+    if !args.executor.is_remote()
+        && let Err(error) = python::ensure(Profile::Core)
+    {
         return Ok(python::report(&error));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -86,26 +98,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
-    let executor = match executor(workspace) {
-        Ok(executor) => Arc::new(executor),
-        Err(error) => return Ok(failure::of_cell(&error)),
+    let executor = match args.executor.open(workspace, 0) {
+        Ok(executor) => executor,
+        Err(code) => return Ok(code),
+    };
+    let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
+    let planner = match planner {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
     };
     let asked = tokio::select! {
-        asked = ask(args, workspace, plan, Arc::clone(&executor)) => Some(asked),
+        asked = ask(args, workspace, plan, planner, executor.executor()) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
     match asked {
         Some(Ok(record)) => {
             print(&record, args.json)?;
-            Ok(exit_code(&record))
+            Ok(engine::exit_code(&record))
         }
-        Some(Err(EngineError::Store(error))) => Ok(workspace::of_store(&error)),
-        Some(Err(EngineError::Cell(error))) => Ok(failure::of_cell(&error)),
-        Some(Err(error)) => {
-            failure::print(&error, error.hint().as_deref());
-            Ok(ExitCode::from(UNAVAILABLE))
-        }
+        Some(Err(error)) => Ok(engine::of_engine(&error)),
         None => {
             let _ = writeln!(io::stderr(), "interrupted: the run was rolled back");
             Ok(ExitCode::from(INTERRUPTED))
@@ -117,9 +129,9 @@ async fn ask(
     args: &Args,
     workspace: &Workspace,
     plan: Option<PlanFile>,
-    executor: Arc<LocalExecutor>,
+    planner: Planner,
+    executor: Arc<dyn Executor>,
 ) -> Result<RunRecord, EngineError> {
-    let store = workspace.open_store().await?;
     let mut settings = workspace.settings();
     if let Some(timeout) = args.timeout {
         settings.limits.wall = timeout;
@@ -131,12 +143,17 @@ async fn ask(
     };
     let request = Ask {
         plan,
+        planner,
         mode,
         cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
         ..Ask::new(&args.request, &workspace::note().who, "cli")
     };
-    Engine::new(store, executor, settings).ask(request).await
+    let mut shown = Shown::new(request.planner.can_repair(), false);
+    let engine = engine::open(workspace, executor, settings).await?;
+    let asked = engine.ask_with(request, &mut shown).await;
+    shown.finish();
+    asked
 }
 
 fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
@@ -153,23 +170,6 @@ fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
         )?;
     }
     Ok(())
-}
-
-/// A dry run that would have been committed has answered.
-fn exit_code(record: &RunRecord) -> ExitCode {
-    match record.state {
-        RunState::Held => ExitCode::from(WAITING),
-        _ if record.error.is_none() => ExitCode::SUCCESS,
-        _ => ExitCode::from(FAILED),
-    }
-}
-
-/// One plan needs one cell, made for it.
-fn executor(workspace: &Workspace) -> Result<LocalExecutor, CellError> {
-    let mut options = LocalOptions::new(DataDir::from_env()?);
-    options.limits = workspace.limits.clone();
-    options.idle_cells = 0;
-    LocalExecutor::new(options)
 }
 
 /// Until the other strategies are there, asking for one is an error and not something else done silently.

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use ordain_types::{RunRecord, RunState};
+use ordain_types::{PlanSource, RunRecord, RunState};
 
-use super::{Colour, coloured, cut, diff, line, lines};
+use super::{Colour, code, coloured, cut, diff, line, lines};
 
 /// Writes what a run was about and what came of it.
 pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
@@ -13,6 +13,7 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
     let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
+    writeln!(out, "plan     {}", plan(run))?;
     if let Some(text) = &run.answer.text {
         writeln!(out, "answer   {}", lines(text))?;
     }
@@ -41,9 +42,7 @@ pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()
             "\n{}",
             coloured(Colour::Bold, &format!("step {}: {}", line(&step.id), line(&step.title)))
         )?;
-        for (index, text) in lines(&step.code).lines().enumerate() {
-            writeln!(out, "{:>4}  {text}", index + 1)?;
-        }
+        code::write(out, &step.code, " ")?;
     }
     Ok(())
 }
@@ -56,4 +55,25 @@ pub(crate) fn state(state: RunState) -> String {
         RunState::Rejected | RunState::RolledBack | RunState::Failed | RunState::Conflicted => Colour::Red,
     };
     coloured(colour, state.as_str())
+}
+
+/// Who wrote the plan, and how many rounds it took.
+pub(crate) fn plan(run: &RunRecord) -> String {
+    let written =
+        || run.plan.written_by.as_ref().map_or_else(String::new, |by| format!(", written by run {by}"));
+    let by = match run.plan.source {
+        PlanSource::File => "from a file".to_owned(),
+        PlanSource::Rules => "by the rule planner".to_owned(),
+        PlanSource::Cache => format!("from the cache{}", written()),
+        PlanSource::Model => format!("by {}", line(run.plan.model.as_deref().unwrap_or("a model"))),
+    };
+    let rounds = match run.verdict.iterations {
+        0 | 1 => String::new(),
+        rounds => format!(", {rounds} rounds"),
+    };
+    let tokens = match run.usage.input_tokens + run.usage.output_tokens {
+        0 => String::new(),
+        tokens => format!(", {tokens} tokens"),
+    };
+    format!("{by}{rounds}{tokens} ({:.1} ms)", run.timing_ms.total)
 }

@@ -45,9 +45,15 @@ impl Evidence {
             }
             Value::Array(items) => {
                 self.rows = self.rows.saturating_add(1);
-                items.iter().for_each(|item| self.take(item));
+                for item in items {
+                    self.take(item);
+                }
             }
-            Value::Object(members) => members.values().for_each(|item| self.take(item)),
+            Value::Object(members) => {
+                for item in members.values() {
+                    self.take(item);
+                }
+            }
             Value::Null | Value::Bool(_) => {}
         }
     }
@@ -61,10 +67,7 @@ impl Evidence {
     }
 
     /// Whether the change gives the number: a value before or after, a difference, a sum, or a count of rows.
-    pub(crate) fn supports(&self, diff: &Diff, number: f64) -> bool {
-        if self.is_cut || self.numbers.contains(&bits(number)) {
-            return true;
-        }
+    pub(crate) fn supports(diff: &Diff, number: f64) -> bool {
         let mut given = Vec::new();
         let mut sums: std::collections::BTreeMap<(&str, &str), (f64, f64)> =
             std::collections::BTreeMap::new();
@@ -95,8 +98,7 @@ impl Evidence {
         }
         given.push(precise(diff.rows() as u64));
         given.extend(sums.values().flat_map(|&(added, moved)| [added, moved]));
-        // A discount, a sum per piece: what can be had from two numbers of the change by one division or product.
-        given.iter().any(|value| same(value.abs(), number)) || is_ratio(&given, number)
+        given.iter().any(|value| same(value.abs(), number))
     }
 
     /// The names that were read and that a text mentions, longest first.
@@ -130,16 +132,6 @@ fn gather(value: &Value, into: &mut Vec<f64>) {
         Value::String(text) => into.extend(super::numbers(text)),
         _ => {}
     }
-}
-
-fn is_ratio(given: &[f64], number: f64) -> bool {
-    const LOOKED_AT: usize = 200;
-    let given = &given[..given.len().min(LOOKED_AT)];
-    given.iter().any(|left| {
-        given.iter().any(|right| {
-            same((left * right).abs(), number) || (*right != 0.0 && same((left / right).abs(), number))
-        })
-    })
 }
 
 fn same(left: f64, right: f64) -> bool {

@@ -14,7 +14,6 @@ pub(crate) fn plain_answer(status: &str, diff: &Diff) -> String {
         return changes(diff);
     }
     match status {
-        "success" => "Nothing was changed.",
         "no_match" => "Nothing here matches that.",
         "insufficient_stock" => "There is not enough in stock for that, so nothing was changed.",
         "invalid_request" => "Something is missing in the request, so nothing was changed.",

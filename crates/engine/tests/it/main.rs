@@ -3,6 +3,9 @@
 mod asks;
 mod concurrency;
 mod crash;
+mod files;
+mod models;
+mod plan_cache;
 mod tinydb;
 mod workspaces;
 mod world;

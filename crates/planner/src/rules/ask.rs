@@ -1,10 +1,40 @@
 //! Plans for requests to a store, by rules.
+//!
+//! A request becomes marked words ([`tokens`]), the words an intent with the kinds of its slots ([`reading`]), and the
+//! intent code from a template ([`compose`]). Nothing here knows a trade: what a column means comes from
+//! [`super::roles`], and what a word means from the tables' own values. The values of slots are not in the code; it
+//! reads them from `user_request` when it runs, so that one plan serves every request of its shape.
+
+mod compose;
+mod follow;
+mod lexicon;
+mod reading;
+mod template;
+mod tokens;
+
+use serde_json::json;
 
 use crate::brief::Brief;
-use crate::exchange::Reply;
+use crate::exchange::{Draft, Reply};
+use compose::Composer;
 
-/// Writes the plan.
+pub(crate) use compose::is_template_line;
+pub(crate) use follow::meant;
+pub(crate) use tokens::{Mark, Shop, Tokens};
+
+/// Writes the plan. There always is one: where nothing fits, it says so.
 pub fn plan(brief: &Brief) -> Reply {
-    let _ = brief;
-    Reply::Refusal("the rule planner has no rule for this; a model is needed".to_owned())
+    let shop = Shop::of(brief);
+    let meant = follow::meant(brief, &shop);
+    let request = meant.as_deref().unwrap_or(&brief.request);
+    let tokens = Tokens::of(request, brief, &shop);
+    let intent = reading::read(&tokens, &shop);
+    let composer = Composer { brief, shop: &shop, tokens: &tokens, meant: meant.as_deref() };
+    let composed = composer.compose(&intent);
+    Reply::Plan(Draft {
+        code: composed.code,
+        title: composed.title,
+        declared: Some(json!({ "planner": "rules", "uses_turns": meant.is_some() })),
+        modifications: Vec::new(),
+    })
 }

@@ -49,7 +49,7 @@ fn word(text: &str, start: usize, end: usize) -> Word<'_> {
 }
 
 /// The numbers that are said in a word, in the order of their values.
-pub const NUMBER_WORDS: [(&str, u32); 36] = [
+pub const NUMBER_WORDS: [(&str, u32); 35] = [
     ("a", 1),
     ("an", 1),
     ("one", 1),
@@ -57,7 +57,6 @@ pub const NUMBER_WORDS: [(&str, u32); 36] = [
     ("two", 2),
     ("couple", 2),
     ("both", 2),
-    ("pair", 2),
     ("three", 3),
     ("four", 4),
     ("five", 5),

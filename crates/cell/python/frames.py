@@ -1,0 +1,136 @@
+"""Tables as pandas frames: mapped from files that the host shows to the cell, or read from the store by calls.
+
+A mounted Arrow file is mapped, not read: its columns become a frame's columns where they lie, so that many cells share
+one table through the page cache and a column that the code never touches costs nothing. Such columns cannot be written
+to; the frame that the code gets copies a column when the code changes it.
+
+It also settles what a check's code found: failing rows stay in the cell but for a few, and all of them go to a file.
+"""
+
+import math
+
+# The frame of failing rows is written as text up to this many rows, and in columns above it.
+TEXT_ROWS_MAX = 100_000
+COLUMNS_MAX = 50
+TEXT_CHARACTERS_MAX = 1000
+HIDDEN = "•••"
+
+_mapped = {}
+
+
+def framer(files, tables):
+    """The function `frame`: over mounted files by table name, and tables of the store."""
+
+    def frame(name):
+        """A table as a pandas DataFrame."""
+        if name in files:
+            return from_file(files[name])
+        if name in tables:
+            return from_store(tables[name])
+        known = ", ".join(sorted([*files, *tables])) or "none"
+        raise KeyError(f"there is no table {name!r}; there are: {known}")
+
+    return frame
+
+
+def from_file(path):
+    if path not in _mapped:
+        import pyarrow
+
+        table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
+        _mapped[path] = table.to_pandas(split_blocks=True, use_threads=False)
+    # The mapped frame stays referred to, so pandas copies a column before it writes to it.
+    return _mapped[path].copy(deep=False)
+
+
+def from_store(table):
+    import pandas
+
+    columns, rows = [], []
+    for page in table._pages(None):
+        columns = page["columns"]
+        rows += [row[1] for row in page["rows"]]
+    return pandas.DataFrame(rows, columns=columns)
+
+
+# --- what a check found ----------------------------------------------------------------------------------------------
+
+
+def settle(namespace, spec):
+    """Puts a few failing rows in place of all of them, and all of them into a file."""
+    result = namespace.get("result")
+    if not isinstance(result, dict) or "failed_rows" not in result:
+        return
+    result = namespace["result"] = dict(result)
+    rows = result.pop("failed_rows")
+    if rows is None:
+        rows = []
+    if isinstance(rows, int):
+        result.setdefault("failed", rows)
+        return
+    rows = as_frame(rows)
+    result.setdefault("failed", len(rows))
+    if not spec["max_rows"] or not len(rows):
+        return
+    shown = [column for column in result.get("columns") or rows.columns if column in rows.columns]
+    result["samples"] = samples(rows, shown[:COLUMNS_MAX], spec)
+    result["artifact"] = write_all(hidden(rows, spec["mask"]), namespace["artifacts"])
+
+
+def as_frame(rows):
+    import pandas
+
+    if isinstance(rows, pandas.DataFrame):
+        return rows
+    if isinstance(rows, pandas.Series):
+        return rows.to_frame(rows.name if rows.name is not None else "value")
+    rows = list(rows)
+    if all(isinstance(row, dict) for row in rows):
+        return pandas.DataFrame(rows)
+    return pandas.DataFrame({"value": rows})
+
+
+def samples(rows, shown, spec):
+    """Each row as its key and the values in question. A row without key columns is known by its place."""
+    rows = rows.head(spec["max_rows"])
+    keys = [column for column in spec["keys"] if column in rows.columns]
+    found = []
+    for place, (label, row) in enumerate(zip(rows.index, rows.itertuples(index=False, name=None))):
+        values = dict(zip(rows.columns, row))
+        show = lambda column: HIDDEN if column in spec["mask"] else plain(values[column])
+        key = {str(column): show(column) for column in keys} or {"row": plain(label)}
+        found.append({"key": key, "values": {str(column): show(column) for column in shown}})
+    return found
+
+
+def plain(value):
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return value[:TEXT_CHARACTERS_MAX]
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None if math.isnan(value) else str(value)
+        # A column of whole numbers with gaps is kept as floating point.
+        return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return plain(value.item())
+    if hasattr(value, "isoformat"):
+        text = value.isoformat()
+        return None if text == "NaT" else text
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value[:COLUMNS_MAX]]
+    return None if str(value) == "<NA>" else str(value)[:TEXT_CHARACTERS_MAX]
+
+
+def hidden(rows, mask):
+    masked = [column for column in mask if column in rows.columns]
+    return rows.assign(**{column: HIDDEN for column in masked}) if masked else rows
+
+
+def write_all(rows, folder):
+    if len(rows) <= TEXT_ROWS_MAX:
+        rows.to_csv(folder / "failed_rows.csv", index=False)
+        return "failed_rows.csv"
+    rows.to_parquet(folder / "failed_rows.parquet", index=False)
+    return "failed_rows.parquet"

@@ -1,0 +1,324 @@
+//! The built-in kinds and what each takes: the one table behind `check schema`, import, export and the documentation.
+//!
+//! A kind compiles to pandas without a model. What it means, row by row, is in `kinds`; here is what a person may
+//! write. Rules that hold for every kind: a null in a named column leaves the row out unless the kind is about nulls;
+//! a share that may fail is not a parameter but the check's `fail_if`.
+
+/// A built-in kind.
+#[derive(Debug, Clone, Copy)]
+pub struct KindSpec {
+    /// What people write as `kind`.
+    pub name: &'static str,
+    /// What it asks of the data, in one sentence.
+    pub about: &'static str,
+    /// What it takes.
+    pub params: &'static [ParamSpec],
+}
+
+/// A parameter of a kind.
+#[derive(Debug, Clone, Copy)]
+pub struct ParamSpec {
+    /// Its name under `params`.
+    pub name: &'static str,
+    /// What it may hold.
+    pub shape: Shape,
+    /// Whether the kind means nothing without it.
+    pub required: bool,
+    /// What it is for.
+    pub about: &'static str,
+}
+
+/// What a parameter may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Any text.
+    Text,
+    /// One column's name.
+    Column,
+    /// One column's name or a list of them.
+    Columns,
+    /// A number.
+    Number,
+    /// A whole number, not below zero.
+    Count,
+    /// A number, or a point in time as text.
+    Bound,
+    /// True or false.
+    Flag,
+    /// A list of plain values.
+    Values,
+    /// A list of lists of plain values.
+    Tuples,
+    /// One text or a list of them.
+    Texts,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A record of its own.
+    Object,
+    /// A length of time, such as `36h`.
+    Duration,
+}
+
+const fn needed(name: &'static str, shape: Shape, about: &'static str) -> ParamSpec {
+    ParamSpec { name, shape, required: true, about }
+}
+
+const fn optional(name: &'static str, shape: Shape, about: &'static str) -> ParamSpec {
+    ParamSpec { name, shape, required: false, about }
+}
+
+const COLUMN: ParamSpec = needed("column", Shape::Column, "the column that is judged");
+const COLUMNS: ParamSpec = needed("columns", Shape::Columns, "the columns that are judged");
+const MIN: ParamSpec = optional("min", Shape::Bound, "the least that is allowed");
+const MAX: ParamSpec = optional("max", Shape::Bound, "the most that is allowed");
+const STRICT_MIN: ParamSpec = optional("strict_min", Shape::Flag, "whether `min` itself is not allowed");
+const STRICT_MAX: ParamSpec = optional("strict_max", Shape::Flag, "whether `max` itself is not allowed");
+const NEGATE: ParamSpec = optional("negate", Shape::Flag, "whether the opposite is asked");
+const NULLS: ParamSpec =
+    optional("ignore_row_if", Shape::Choice(&["any_null", "all_null", "never"]), "which rows are left out");
+
+/// The types that `dtype` knows.
+pub const TYPES: &[&str] = &[
+    "text",
+    "integer",
+    "real",
+    "number",
+    "boolean",
+    "timestamp",
+    "date",
+    "date_text",
+    "json",
+    "uuid",
+    "email",
+    "url",
+    "ipv4",
+];
+/// What `aggregate` can compute of a column.
+pub const FUNCTIONS: &[&str] = &[
+    "min",
+    "max",
+    "mean",
+    "median",
+    "sum",
+    "stdev",
+    "count",
+    "distinct_count",
+    "distinct_share",
+    "null_count",
+    "null_share",
+    "distinct_values",
+    "most_common",
+    "quantiles",
+];
+/// How `two_columns` compares.
+pub const OPERATORS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "in_pairs", "sum_equals", "all_different"];
+/// The comparisons with a reference that `distribution` knows.
+pub const TESTS: &[&str] = &["kl", "psi", "chi_square", "ks", "ks_bootstrap", "cramers_phi"];
+
+/// Every built-in kind, in the order of the documentation.
+pub const KINDS: &[KindSpec] = &[
+    KindSpec { name: "not_null", about: "every value is there", params: &[COLUMNS, NEGATE] },
+    KindSpec {
+        name: "unique",
+        about: "no two rows have the same values in these columns",
+        params: &[COLUMNS, NULLS],
+    },
+    KindSpec {
+        name: "foreign_key",
+        about: "every value is there in another table",
+        params: &[
+            COLUMNS,
+            needed("references", Shape::Object, "the other table: `{\"table\": …, \"columns\": […]}`"),
+        ],
+    },
+    KindSpec {
+        name: "in_set",
+        about: "every value is one of a list",
+        params: &[COLUMN, needed("values", Shape::Values, "the values that are allowed"), NEGATE],
+    },
+    KindSpec {
+        name: "range",
+        about: "every value lies between two bounds",
+        params: &[COLUMN, MIN, MAX, STRICT_MIN, STRICT_MAX],
+    },
+    KindSpec {
+        name: "length",
+        about: "every text has a length between two bounds",
+        params: &[
+            COLUMN,
+            optional("min", Shape::Count, "the shortest that is allowed"),
+            optional("max", Shape::Count, "the longest that is allowed"),
+        ],
+    },
+    KindSpec {
+        name: "regex",
+        about: "every text matches a pattern of Python's `re`, anywhere in the text",
+        params: &[
+            COLUMN,
+            needed("pattern", Shape::Texts, "the pattern, or several"),
+            optional("match", Shape::Choice(&["any", "all"]), "how many of several patterns must match"),
+            NEGATE,
+        ],
+    },
+    KindSpec {
+        name: "dtype",
+        about: "every value is of a type, or is text that reads as one",
+        params: &[
+            COLUMN,
+            optional("type", Shape::Texts, "the type, or several"),
+            optional("format", Shape::Text, "the `strftime` format that text must have"),
+            optional("json_schema", Shape::Object, "the JSON Schema that text must meet"),
+        ],
+    },
+    KindSpec {
+        name: "schema",
+        about: "the table has the columns it should have",
+        params: &[
+            optional("columns", Shape::Columns, "the columns' names, or `{name: type}`"),
+            optional("order", Shape::Choice(&["any", "exact"]), "whether their order counts"),
+            optional("extra", Shape::Choice(&["allow", "deny"]), "whether there may be others"),
+            optional("index", Shape::Count, "the place that a single column must have, from zero"),
+            optional("min_columns", Shape::Count, "how many columns there are at least"),
+            optional("max_columns", Shape::Count, "how many columns there are at most"),
+        ],
+    },
+    KindSpec {
+        name: "row_count",
+        about: "the table has as many rows as it should have",
+        params: &[
+            optional("min", Shape::Count, "how many rows there are at least"),
+            optional("max", Shape::Count, "how many rows there are at most"),
+            optional("same_as", Shape::Text, "the table that has as many rows"),
+        ],
+    },
+    KindSpec {
+        name: "freshness",
+        about: "the newest row is not too old",
+        params: &[COLUMN, needed("max_age", Shape::Duration, "how old the newest row may be, such as `36h`")],
+    },
+    KindSpec {
+        name: "aggregate",
+        about: "a figure computed from a column lies between two bounds",
+        params: &[
+            COLUMN,
+            needed("function", Shape::Choice(FUNCTIONS), "what is computed"),
+            MIN,
+            MAX,
+            STRICT_MIN,
+            STRICT_MAX,
+            optional(
+                "subset_of",
+                Shape::Values,
+                "for `distinct_values` and `most_common`: none other occurs",
+            ),
+            optional("contains", Shape::Values, "for `distinct_values`: all of these occur"),
+            optional("equals", Shape::Values, "for `distinct_values`: exactly these occur"),
+            optional("ties_okay", Shape::Flag, "for `most_common`: one of several equally common is enough"),
+            optional("quantiles", Shape::Values, "for `quantiles`: which, from 0 to 1"),
+            optional(
+                "ranges",
+                Shape::Tuples,
+                "for `quantiles`: `[min, max]` of each; null leaves a side open",
+            ),
+        ],
+    },
+    KindSpec {
+        name: "two_columns",
+        about: "values in a row stand in a relation to each other",
+        params: &[
+            optional("left", Shape::Column, "the column on the left of the operator"),
+            needed("op", Shape::Choice(OPERATORS), "the relation"),
+            optional("right", Shape::Column, "the column on the right of the operator"),
+            optional("columns", Shape::Columns, "for `sum_equals` and `all_different`: the columns"),
+            optional("value", Shape::Number, "for `sum_equals`: the sum"),
+            optional("pairs", Shape::Tuples, "for `in_pairs`: the pairs that are allowed"),
+            NULLS,
+        ],
+    },
+    KindSpec {
+        name: "functional_dependency",
+        about: "the same values on the left always come with the same values on the right",
+        params: &[
+            needed("determinant", Shape::Columns, "the columns that decide"),
+            needed("dependent", Shape::Columns, "the columns that are decided"),
+        ],
+    },
+    KindSpec {
+        name: "monotonic",
+        about: "every value follows the one before it",
+        params: &[
+            COLUMN,
+            optional("direction", Shape::Choice(&["increasing", "decreasing"]), "which way"),
+            optional("strict", Shape::Flag, "whether equal neighbours are not allowed"),
+        ],
+    },
+    KindSpec {
+        name: "distribution",
+        about: "a column's values are spread as a reference is",
+        params: &[
+            COLUMN,
+            needed("test", Shape::Choice(TESTS), "how the two are compared"),
+            optional(
+                "reference",
+                Shape::Object,
+                "the reference: `{values|bins, weights}` or `{table, column}`",
+            ),
+            optional("max", Shape::Number, "the largest distance that is allowed"),
+            optional("min_p", Shape::Number, "the smallest p-value that is allowed"),
+            optional("distribution", Shape::Text, "for `ks`: the name of a known distribution"),
+            optional("parameters", Shape::Object, "for `ks`: its parameters"),
+            optional("other", Shape::Column, "for `cramers_phi`: the second column"),
+            optional("bins", Shape::Object, "for `cramers_phi`: how numbers are put into groups"),
+            optional("tail_weight", Shape::Number, "the weight held back for values outside the reference"),
+            optional("internal_weight", Shape::Number, "the weight held back for empty bins inside it"),
+        ],
+    },
+    KindSpec {
+        name: "anomaly",
+        about: "a metric does not stand out from its own history, or a value from its column",
+        params: &[
+            needed(
+                "metric",
+                Shape::Choice(&["row_count", "null_share", "mean", "sum", "z_score"]),
+                "what is looked at",
+            ),
+            optional("column", Shape::Column, "the column that the metric is of"),
+            optional("sensitivity", Shape::Number, "how many standard deviations are too many"),
+            optional("two_sided", Shape::Flag, "for `z_score`: whether low values stand out too"),
+        ],
+    },
+    KindSpec {
+        name: "reconcile_totals",
+        about: "two totals agree",
+        params: &[
+            needed("left", Shape::Object, "the one side: `{table, column, function, filter}`"),
+            needed("right", Shape::Object, "the other side"),
+            optional("tolerance", Shape::Number, "how far they may be apart"),
+        ],
+    },
+    KindSpec {
+        name: "reconcile_rows",
+        about: "two tables hold the same rows",
+        params: &[
+            needed("left", Shape::Text, "the one table"),
+            needed("right", Shape::Text, "the other table"),
+            needed("keys", Shape::Columns, "the columns that tell rows apart"),
+            optional(
+                "columns",
+                Shape::Columns,
+                "the columns that must be equal; all that both have if left out",
+            ),
+            optional("tolerance", Shape::Number, "how far numbers may be apart"),
+        ],
+    },
+    KindSpec {
+        name: "python",
+        about: "code of your own sets `result`",
+        params: &[needed("code", Shape::Text, "the code; it is verified and runs in a cell")],
+    },
+];
+
+/// The kind of that name.
+pub fn kind(name: &str) -> Option<&'static KindSpec> {
+    KINDS.iter().find(|kind| kind.name == name)
+}

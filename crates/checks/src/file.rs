@@ -1,0 +1,214 @@
+//! Check files: read with the place of every slip of the pen, and added to without losing a byte of what was there.
+
+mod json;
+mod node;
+mod record;
+
+use std::collections::{HashMap, HashSet};
+
+use ordain_types::nearest;
+
+use crate::check::Check;
+use node::{Content, Node};
+
+/// A file larger than this holds something else.
+pub const FILE_BYTES_MAX: usize = 64 << 20;
+/// Checks of one workspace.
+pub const CHECKS_MAX: usize = 100_000;
+
+/// A check and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckEntry {
+    /// The check.
+    pub check: Check,
+    /// The file, as it is shown.
+    pub file: String,
+    /// The line at which its record begins.
+    pub line: u32,
+}
+
+/// What is wrong with a check file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct Problem {
+    /// The file, as it is shown.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The check, where it is known.
+    pub check_id: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What would help.
+    pub hint: Option<String>,
+    /// Whether the file can be used all the same.
+    pub is_warning: bool,
+}
+
+/// What a workspace's check files hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CheckFiles {
+    /// The checks, in the order of the files.
+    pub entries: Vec<CheckEntry>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+impl CheckFiles {
+    /// Reads one more file. Its ending tells how: `.json`, `.yaml` or `.yml`.
+    pub fn read(&mut self, file: &str, text: &str) {
+        let problem = |line: u32, message: String, hint: &str| Problem {
+            file: file.to_owned(),
+            line,
+            check_id: None,
+            message,
+            hint: Some(hint.to_owned()),
+            is_warning: false,
+        };
+        if text.len() > FILE_BYTES_MAX {
+            let message = format!("the file has {} bytes; {FILE_BYTES_MAX} is the limit", text.len());
+            self.problems.push(problem(1, message, "split it into several files"));
+            return;
+        }
+        match json::parse(text) {
+            Ok(root) => self.take(file, &root),
+            Err(error) => self.problems.push(problem(error.line, error.message, error.hint)),
+        }
+    }
+
+    /// What keeps the files from being used.
+    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| !problem.is_warning)
+    }
+
+    /// Looks at the checks as a whole: ids must be different, and what they depend on must be there.
+    pub fn finish(&mut self) {
+        let mut seen = HashMap::new();
+        for entry in &self.entries {
+            if let Some((file, line)) = seen.insert(entry.check.check_id.clone(), (&entry.file, entry.line)) {
+                self.problems.push(Problem {
+                    file: entry.file.clone(),
+                    line: entry.line,
+                    check_id: Some(entry.check.check_id.clone()),
+                    message: format!(
+                        "`{}` is the id of another check too, at {file}:{line}",
+                        entry.check.check_id
+                    ),
+                    hint: Some("give each check an id of its own".to_owned()),
+                    is_warning: false,
+                });
+            }
+        }
+        let ids: HashSet<&str> = self.entries.iter().map(|entry| entry.check.check_id.as_str()).collect();
+        for entry in &self.entries {
+            for wanted in &entry.check.depends_on {
+                if ids.contains(wanted.as_str()) {
+                    continue;
+                }
+                self.problems.push(Problem {
+                    file: entry.file.clone(),
+                    line: entry.line,
+                    check_id: Some(entry.check.check_id.clone()),
+                    message: format!("it depends on `{wanted}`, which is no check"),
+                    hint: nearest(wanted, ids.iter().copied()).map(|name| format!("did you mean `{name}`?")),
+                    is_warning: false,
+                });
+            }
+        }
+        self.find_circles();
+    }
+
+    fn find_circles(&mut self) {
+        let checks: Vec<&Check> = self.entries.iter().map(|entry| &entry.check).collect();
+        for circle in crate::order::circles(&checks) {
+            let Some(entry) = self.entries.iter().find(|entry| entry.check.check_id == circle[0]) else {
+                continue;
+            };
+            let message = if circle.len() == 1 {
+                "it depends on itself".to_owned()
+            } else {
+                format!("it depends on itself, by way of {}", circle[1..].join(", "))
+            };
+            self.problems.push(Problem {
+                file: entry.file.clone(),
+                line: entry.line,
+                check_id: Some(circle[0].clone()),
+                message,
+                hint: Some("take one of them out of `depends_on`".to_owned()),
+                is_warning: false,
+            });
+        }
+    }
+
+    fn take(&mut self, file: &str, root: &Node) {
+        let records = match &root.content {
+            Content::List(records) => records.as_slice(),
+            Content::Map(members) => match members.iter().find(|member| member.name == "checks") {
+                Some(member) => match &member.value.content {
+                    Content::List(records) => records.as_slice(),
+                    _ => std::slice::from_ref(&member.value),
+                },
+                None => std::slice::from_ref(root),
+            },
+            Content::Null => &[],
+            _ => std::slice::from_ref(root),
+        };
+        for record in records {
+            if self.entries.len() >= CHECKS_MAX {
+                self.problems.push(Problem {
+                    file: file.to_owned(),
+                    line: record.line,
+                    check_id: None,
+                    message: format!("there are more than {CHECKS_MAX} checks"),
+                    hint: Some("split them over several workspaces".to_owned()),
+                    is_warning: false,
+                });
+                return;
+            }
+            let mut reader = record::Reader::new(file, record.line, &mut self.problems);
+            if let Some(check) = reader.check(record) {
+                self.entries.push(CheckEntry { check, file: file.to_owned(), line: record.line });
+            }
+        }
+    }
+}
+
+/// Adds checks to the text of a JSON check file. Everything that is there stays as it is, comments included.
+/// `None` if the text is not a list, or a record with a list `checks`, that can be added to.
+pub fn append(text: &str, checks: &[serde_json::Value]) -> Option<String> {
+    let written = |check: &serde_json::Value| {
+        let text = serde_json::to_string_pretty(check).unwrap_or_default();
+        text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    };
+    let added = checks.iter().map(written).collect::<Vec<_>>().join(",\n");
+    if text.trim().is_empty() {
+        return Some(format!("[\n{added}\n]\n"));
+    }
+    let root = json::parse(text).ok()?;
+    let list = match &root.content {
+        Content::List(_) => &root,
+        Content::Map(members) => &members.iter().find(|member| member.name == "checks")?.value,
+        _ => return None,
+    };
+    let Content::List(items) = &list.content else { return None };
+    let (at, comma) = match items.last() {
+        Some(item) => (item.end, ","),
+        None => (list.end - 1, ""),
+    };
+    // The last item may be followed by a comma, and by a comment in its line; both stay where they are.
+    let inside = &text[at..list.end - 1];
+    let has_comma = inside.trim_start().starts_with(',');
+    let after = if has_comma { at + inside.find(',')? + 1 } else { at };
+    let comma = if has_comma { "" } else { comma };
+    let line_end = text[after..list.end - 1].find('\n').map_or(after, |length| after + length);
+    let rest_of_line = &text[after..line_end];
+    let line_break = if line_end == after && !text[after..].starts_with('\n') { "\n" } else { "" };
+    Some(format!(
+        "{}{comma}{rest_of_line}\n{added}{line_break}{}",
+        &text[..after],
+        text[line_end..].trim_start_matches(if line_break.is_empty() { '\0' } else { ' ' })
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+use serde_json::json;
+
+use super::*;
+use crate::check::Severity;
+
+fn read(text: &str) -> CheckFiles {
+    let mut files = CheckFiles::default();
+    files.read("checks/checks.json", text);
+    files.finish();
+    files
+}
+
+/// What is wrong, each as `line: message (hint)`.
+fn told(text: &str) -> Vec<String> {
+    let say = |problem: &Problem| {
+        format!("{}: {} ({})", problem.line, problem.message, problem.hint.as_deref().unwrap_or(""))
+    };
+    read(text).problems.iter().map(say).collect()
+}
+
+#[test]
+fn a_record_as_data_teams_write_it_is_read() {
+    let files = read(
+        r#"// the rules
+        [{"check_id": "CHK-002", "check_name": "Unknown users in events", "target_table": "events,users",
+          "calculation_hint": "Flag events rows whose user_id is missing from users.", "severity": "medium",
+          "enabled": true, "owner": "data-quality@company.com", "tags": ["integrity", "join"],
+          "key_columns": {"events": ["event_id"]}, "fail_if": "failed_pct > 1", "runbook": "https://x"},]"#,
+    );
+    assert_eq!(files.problems, []);
+    let entry = &files.entries[0];
+    assert_eq!((entry.line, entry.check.kind.as_str()), (2, "hint"));
+    assert_eq!(entry.check.target_table, ["events", "users"]);
+    assert_eq!(entry.check.key_columns, ["event_id"]);
+    assert_eq!(entry.check.severity, Severity::Medium);
+    assert_eq!(entry.check.fail_if.unwrap().percent, Some(1.0));
+    assert_eq!(entry.check.unknown["runbook"], json!("https://x"), "unknown fields are kept");
+}
+
+#[test]
+fn every_slip_of_the_pen_is_told_with_its_line_and_the_nearest_name() {
+    assert_eq!(
+        told(
+            "[\n {\"check_id\": \"a\",\n  \"kind\": \"not_nul\",\n  \"target_table\": \"t\",\n  \"severity\": \"hihg\"}\n]"
+        ),
+        [
+            "3: there is no kind `not_nul` (did you mean `not_null`?)",
+            "5: `hihg` is no severity (did you mean `high`?)"
+        ]
+    );
+    assert_eq!(
+        told(
+            "[{\"check_id\": \"a\", \"kind\": \"unique\", \"target_table\": \"t\",\n\"severty\": \"high\"}]"
+        ),
+        ["2: `severty` is no field of a check; it is kept (did you mean `severity`?)"]
+    );
+    assert_eq!(told("[{\"kind\": \"unique\", \"target_table\": 3.5, \"tags\": {}}]").len(), 3);
+    assert_eq!(told("[1]"), ["1: a check is a record, not a number (write {\"check_id\": …})"]);
+    assert_eq!(
+        told("[\n{\"a\": 1\n\"b\": 2}]"),
+        ["3: a `,` or `}` is missing here (separate the members of a record by commas)"]
+    );
+    assert_eq!(told(""), ["1: the text ends where a value must be (close every bracket and quote)"]);
+    assert_eq!(told("[\"abc"), ["1: a text does not end in its line (close the double quote)"]);
+    assert_eq!(told(&"[".repeat(1000)).len(), 1, "depth is bounded");
+}
+
+#[test]
+fn checks_of_one_id_unknown_dependencies_and_circles_are_told() {
+    let check = |id: &str, on: &str| {
+        format!(
+            "{{\"check_id\": \"{id}\", \"kind\": \"unique\", \"target_table\": \"t\", \"depends_on\": \"{on}\"}}"
+        )
+    };
+    assert_eq!(
+        told(&format!("[{},\n{}]", check("a", ""), check("a", ""))),
+        ["2: `a` is the id of another check too, at checks/checks.json:1 (give each check an id of its own)"]
+    );
+    assert_eq!(told(&format!("[{}]", check("abc", "abd"))).len(), 1);
+    assert_eq!(
+        told(&format!("[{}]", check("a", "a"))),
+        ["1: it depends on itself (take one of them out of `depends_on`)"]
+    );
+    let circle = told(&format!("[{},{},{}]", check("a", "b"), check("b", "c"), check("c", "a")));
+    assert_eq!(circle.len(), 1, "{circle:?}");
+}
+
+#[test]
+fn adding_a_check_leaves_every_byte_that_was_there() {
+    let added = [json!({"check_id": "new"})];
+    let same = |text: &str| text.split_whitespace().collect::<String>();
+    for (text, expected) in [
+        ("[]", "[NEW]"),
+        (
+            "[\n  // first\n  {\"check_id\": \"a\", \"x\": [1]}\n]\n",
+            "[// first {\"check_id\": \"a\", \"x\": [1]}, NEW]",
+        ),
+        ("[\n  {\"check_id\": \"a\"}, // why\n]\n", "[{\"check_id\": \"a\"}, // why NEW]"),
+        ("[\n  {\"check_id\": \"a\"} // why\n]\n", "[{\"check_id\": \"a\"}, // why NEW]"),
+        (
+            "{\"owner\": \"me\", \"checks\": [ {\"check_id\": \"a\"} ], \"more\": 1}",
+            "{\"owner\": \"me\", \"checks\": [ {\"check_id\": \"a\"}, NEW ], \"more\": 1}",
+        ),
+        ("", "[NEW]"),
+    ] {
+        let longer = append(text, &added).unwrap();
+        assert_eq!(same(&longer), same(&expected.replace("NEW", "{\"check_id\": \"new\"}")));
+        let root = json::parse(&longer).unwrap_or_else(|error| panic!("{error:?}: {longer}")).to_value();
+        let list = root.get("checks").unwrap_or(&root).as_array().unwrap().clone();
+        assert_eq!(list.last().unwrap(), &added[0], "{longer}");
+    }
+    assert_eq!(append("17", &added), None);
+}
+
+#[test]
+fn ten_thousand_checks_are_read() {
+    let records: Vec<String> = (0..10_000)
+        .map(|n| format!("{{\"check_id\": \"c{n}\", \"kind\": \"unique\", \"target_table\": \"t\"}}"))
+        .collect();
+    let files = read(&format!("[{}]", records.join(",\n")));
+    assert_eq!((files.entries.len(), files.problems.len()), (10_000, 0));
+    assert_eq!(files.entries[9_999].line, 10_000);
+}

@@ -1,0 +1,152 @@
+//! Built-in kinds: each compiles to plain pandas, without a model.
+//!
+//! [`compile`] gives code that a person can read: it takes its table by `frame`, marks the rows that it judges and the
+//! rows that fail, and sets `result`. Columns are looked up in the schema first, so that a slip of the pen is an error
+//! with the nearest name and not an exception in a cell.
+//!
+//! The code names neither the check nor its owner, so that a change of those keeps it byte for byte.
+
+mod emit;
+mod figures;
+mod literal;
+mod pairs;
+mod params;
+mod references;
+mod shapes;
+mod spread;
+mod values;
+
+use std::collections::BTreeMap;
+
+use ordain_types::{Schema, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::check::Check;
+use emit::Code;
+use params::Params;
+
+pub use params::CompileError;
+
+/// The kind whose code a planner writes.
+pub const HINT: &str = "hint";
+
+/// Every built-in kind.
+pub const KIND_NAMES: [&str; 20] = [
+    "not_null",
+    "unique",
+    "foreign_key",
+    "in_set",
+    "range",
+    "length",
+    "regex",
+    "dtype",
+    "schema",
+    "row_count",
+    "freshness",
+    "aggregate",
+    "two_columns",
+    "functional_dependency",
+    "monotonic",
+    "distribution",
+    "anomaly",
+    "reconcile_totals",
+    "reconcile_rows",
+    "python",
+];
+
+/// What a kind compiles to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompiledKind {
+    /// The Python.
+    pub code: String,
+    /// What it does, as a structured plan.
+    pub plan: CheckPlan,
+}
+
+/// What the code of a check does: the first of the two stages in which a check is planned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckPlan {
+    /// The rule, in one sentence.
+    pub intent: String,
+    /// The tables that are looked at.
+    pub tables: Vec<String>,
+    /// The columns that are looked at, by table.
+    pub columns: BTreeMap<String, Vec<String>>,
+    /// What is done, one thing after the other.
+    pub steps: Vec<String>,
+    /// What comes out.
+    pub output: String,
+}
+
+/// Compiles a check of a built-in kind against the tables that there are.
+pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileError> {
+    let mut params = Params::new(check);
+    let compiled = match check.kind.as_str() {
+        "python" => python(check, &mut params),
+        "reconcile_totals" => figures::reconcile_totals(&mut params, schema),
+        "reconcile_rows" => references::reconcile_rows(&mut params, schema),
+        _ => on_one_table(check, &mut params, schema),
+    }?;
+    params.finish()?;
+    Ok(compiled)
+}
+
+fn on_one_table(
+    check: &Check,
+    params: &mut Params<'_>,
+    schema: &Schema,
+) -> Result<CompiledKind, CompileError> {
+    let table = params::table(schema, check.target_table.first().map_or("", String::as_str))?;
+    let mut code = Code::new(table);
+    if let Some(filter) = &check.filter {
+        code.filter(filter);
+    }
+    match check.kind.as_str() {
+        "not_null" => values::not_null(&mut code, params, table),
+        "unique" => values::unique(&mut code, params, table),
+        "in_set" => values::in_set(&mut code, params, table),
+        "range" => values::range(&mut code, params, table),
+        "length" => values::length(&mut code, params, table),
+        "regex" => values::regex(&mut code, params, table),
+        "dtype" => shapes::dtype(&mut code, params, table),
+        "schema" => shapes::schema(&mut code, params),
+        "foreign_key" => references::foreign_key(&mut code, params, table, schema),
+        "functional_dependency" => references::functional_dependency(&mut code, params, table),
+        "two_columns" => pairs::two_columns(&mut code, params, table),
+        "monotonic" => pairs::monotonic(&mut code, params, table),
+        "row_count" => figures::row_count(&mut code, params, schema),
+        "freshness" => figures::freshness(&mut code, params, table),
+        "aggregate" => figures::aggregate(&mut code, params, table),
+        "anomaly" => figures::anomaly(&mut code, params, table),
+        "distribution" => spread::distribution(&mut code, params, table, schema),
+        other => Err(CompileError::unknown_kind(other)),
+    }?;
+    Ok(code.finish())
+}
+
+/// Code of the owner's own, as it is.
+fn python(check: &Check, params: &mut Params<'_>) -> Result<CompiledKind, CompileError> {
+    let mut code = params.text("code")?;
+    if !code.ends_with('\n') {
+        code.push('\n');
+    }
+    let plan = CheckPlan {
+        intent: check.description.clone(),
+        tables: check.target_table.clone(),
+        steps: vec!["run the code that the check gives".to_owned()],
+        output: "what the code sets as `result`".to_owned(),
+        ..CheckPlan::default()
+    };
+    Ok(CompiledKind { code, plan })
+}
+
+/// Names of columns for a sentence.
+fn spoken(columns: &[String]) -> String {
+    columns.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a column holds numbers.
+fn is_number(table: &Table, column: &str) -> bool {
+    use ordain_types::ColumnType::{Boolean, Integer, Real};
+    table.column(column).is_some_and(|column| matches!(column.column_type, Integer | Real | Boolean))
+}

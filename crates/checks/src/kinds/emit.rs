@@ -1,0 +1,155 @@
+//! Writes the code of a kind: one frame, a mark for judged rows, a mark for failing rows, a result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ordain_types::Table;
+
+use super::literal;
+use super::{CheckPlan, CompiledKind};
+
+/// Code in the making.
+#[derive(Debug)]
+pub(super) struct Code {
+    table: String,
+    imports: BTreeSet<&'static str>,
+    lines: Vec<String>,
+    end: String,
+    plan: CheckPlan,
+}
+
+impl Code {
+    /// Code that looks at a table as `rows`.
+    pub(super) fn new(table: &Table) -> Self {
+        let mut code = Self::empty();
+        code.table.clone_from(&table.name);
+        code.load("rows", &table.name);
+        code
+    }
+
+    /// Code that looks at nothing yet.
+    pub(super) fn empty() -> Self {
+        Self {
+            table: String::new(),
+            imports: BTreeSet::new(),
+            lines: Vec::new(),
+            end: String::new(),
+            plan: CheckPlan::default(),
+        }
+    }
+
+    /// Takes a table under a name.
+    pub(super) fn load(&mut self, variable: &str, table: &str) {
+        self.line(format!("{variable} = frame({})", literal::text(table)));
+        if !self.plan.tables.iter().any(|known| known == table) {
+            self.plan.tables.push(table.to_owned());
+        }
+        self.step(format!("take table `{table}`"));
+    }
+
+    /// Keeps the rows that meet a pandas query.
+    pub(super) fn filter(&mut self, filter: &str) {
+        self.line(format!("rows = rows.query({})", literal::text(filter)));
+        self.step(format!("keep the rows where {filter}"));
+    }
+
+    /// One line of code.
+    pub(super) fn line(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    /// A module that the code needs, as it is imported.
+    pub(super) fn import(&mut self, import: &'static str) {
+        self.imports.insert(import);
+    }
+
+    /// One step of the plan.
+    pub(super) fn step(&mut self, step: impl Into<String>) {
+        self.plan.steps.push(step.into());
+    }
+
+    /// Notes that columns of the judged table are looked at.
+    pub(super) fn uses(&mut self, columns: &[String]) {
+        let table = self.table.clone();
+        self.uses_of(&table, columns);
+    }
+
+    /// Notes that columns of a table are looked at.
+    pub(super) fn uses_of(&mut self, table: &str, columns: &[String]) {
+        let known = self.plan.columns.entry(table.to_owned()).or_default();
+        for column in columns {
+            if !known.contains(column) {
+                known.push(column.clone());
+            }
+        }
+    }
+
+    /// Ends code that has marked `judged` and `failing` rows. `rule` says what must hold, `failure` what failing rows
+    /// do, after "3 of 10 rows".
+    pub(super) fn end_with_rows(&mut self, rule: &str, failure: &str, columns: &[String]) {
+        rule.clone_into(&mut self.plan.intent);
+        self.step("count the rows that are judged and those that fail");
+        "every failing row".clone_into(&mut self.plan.output);
+        self.end = format!(
+            "evaluated, failed = int(judged.sum()), int(failing.sum())\n\
+             result = {{\n    \
+                 \"status\": \"FAIL\" if failed else \"PASS\",\n    \
+                 \"summary\": f\"{{failed}} of {{evaluated}} rows {}\",\n    \
+                 \"evaluated\": evaluated,\n    \
+                 \"failed\": failed,\n    \
+                 \"columns\": {},\n    \
+                 \"failed_rows\": rows[failing],\n\
+             }}\n",
+            literal::spoken(failure),
+            literal::names(columns),
+        );
+    }
+
+    /// Ends code that has decided `holds` about the table as a whole and knows what it `observed`. The summary is the
+    /// inner part of an f-string.
+    pub(super) fn end_with_verdict(&mut self, rule: &str, summary: &str) {
+        rule.clone_into(&mut self.plan.intent);
+        "whether it holds, and what was observed".clone_into(&mut self.plan.output);
+        self.end = format!(
+            "result = {{\n    \
+                 \"status\": \"PASS\" if holds else \"FAIL\",\n    \
+                 \"summary\": f\"{summary}\",\n    \
+                 \"evaluated\": 1,\n    \
+                 \"failed\": 0 if holds else 1,\n    \
+                 \"observed\": observed,\n\
+             }}\n"
+        );
+    }
+
+    /// Ends code in its own way.
+    pub(super) fn end_with(&mut self, rule: &str, output: &str, end: String) {
+        rule.clone_into(&mut self.plan.intent);
+        output.clone_into(&mut self.plan.output);
+        self.end = end;
+    }
+
+    /// The code and its plan.
+    pub(super) fn finish(self) -> CompiledKind {
+        let Self { imports, lines, end, plan, .. } = self;
+        let mut code = format!("# {}\n", plan.intent.replace(['\n', '\r'], " "));
+        for import in &imports {
+            code.push_str(import);
+            code.push('\n');
+        }
+        if !imports.is_empty() {
+            code.push('\n');
+        }
+        for line in lines {
+            code.push_str(&line);
+            code.push('\n');
+        }
+        code.push_str(&end);
+        let columns: BTreeMap<_, _> =
+            plan.columns.into_iter().filter(|(_, columns)| !columns.is_empty()).collect();
+        CompiledKind { code, plan: CheckPlan { columns, ..plan } }
+    }
+}
+
+/// A column of `rows`, as an expression.
+pub(super) fn column(name: &str) -> String {
+    format!("rows[{}]", literal::text(name))
+}

@@ -1,0 +1,313 @@
+//! Kinds about a figure of the whole table: how many rows, how new, what sum, how far from its own history.
+
+use ordain_types::{Schema, Table};
+use serde_json::{Map, Value};
+
+use super::emit::{Code, column};
+use super::params::{self, CompileError, Params};
+use super::values::{Bounds, times};
+use super::{CompiledKind, literal};
+
+/// Observations that an anomaly needs before it judges.
+const LEARNING: usize = 5;
+
+/// The table has as many rows as it should have.
+pub(super) fn row_count(
+    code: &mut Code,
+    params: &mut Params<'_>,
+    schema: &Schema,
+) -> Result<(), CompileError> {
+    let (min, max) = (params.count("min")?, params.count("max")?);
+    let same_as = params.optional_text("same_as")?;
+    code.line("observed = len(rows)");
+    let mut tests = Vec::new();
+    let mut wanted = Vec::new();
+    for (bound, operator, word) in [(min, ">=", "at least"), (max, "<=", "at most")] {
+        if let Some(bound) = bound {
+            tests.push(format!("observed {operator} {bound}"));
+            wanted.push(format!("{word} {bound}"));
+        }
+    }
+    if let Some(other) = &same_as {
+        params::table(schema, other)?;
+        code.load("other", other);
+        tests.push("observed == len(other)".to_owned());
+        wanted.push(format!("as many as table {other}"));
+    }
+    if tests.is_empty() {
+        return Err(CompileError::param(
+            "none of `min`, `max` and `same_as` is given",
+            "give at least one of them",
+        ));
+    }
+    code.line(format!("holds = {}", tests.join(" and ")));
+    code.step("count the rows");
+    let wanted = wanted.join(" and ");
+    let summary = format!("{{observed}} rows; {} expected", literal::spoken(&wanted));
+    code.end_with_verdict(&format!("the table must have {wanted} rows"), &summary);
+    Ok(())
+}
+
+/// The newest row is not too old.
+pub(super) fn freshness(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    let written = params.text("max_age")?;
+    let seconds =
+        age(&written).ok_or_else(|| params.wrong("max_age", "a length of time, such as 36h or 7d"))?;
+    code.import("import pandas as pd");
+    code.uses(std::slice::from_ref(&name));
+    code.line(format!("newest = {}.max()", times(&column(&name))));
+    code.line("age = pd.Timestamp(inputs[\"now\"]) - newest");
+    code.line(format!("holds = bool(age <= pd.Timedelta(seconds={seconds}))"));
+    code.line("observed = str(newest)");
+    code.step(format!("find the newest `{name}` and how long ago it was"));
+    let summary = format!(
+        "the newest {} is {{observed}}, {{age}} old; {} is the limit",
+        literal::spoken(&name),
+        literal::spoken(&written)
+    );
+    code.end_with_verdict(&format!("the newest `{name}` must be at most {written} old"), &summary);
+    Ok(())
+}
+
+/// A length of time in seconds; days and weeks too.
+fn age(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let number: f64 = text[..end].parse().ok()?;
+    let unit = match text[end..].trim() {
+        "s" | "sec" | "second" | "seconds" => 1.0,
+        "m" | "min" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        "w" | "week" | "weeks" => 604_800.0,
+        _ => return None,
+    };
+    Some(number * unit)
+}
+
+/// How each function of `aggregate` computes a figure from `values`, which has no nulls.
+const FUNCTIONS: [(&str, &str); 14] = [
+    ("min", "values.min()"),
+    ("max", "values.max()"),
+    ("mean", "values.mean()"),
+    ("median", "values.median()"),
+    ("sum", "values.sum()"),
+    ("stdev", "values.std()"),
+    ("count", "len(values)"),
+    ("distinct_count", "values.nunique()"),
+    ("distinct_share", "values.nunique() / len(values) if len(values) else None"),
+    ("null_count", "len(rows) - len(values)"),
+    ("null_share", "(len(rows) - len(values)) / len(rows) if len(rows) else None"),
+    ("distinct_values", ""),
+    ("most_common", ""),
+    ("quantiles", ""),
+];
+
+/// A figure computed from a column lies between two bounds.
+pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    params.need("function")?;
+    let function = params.choice("function", &FUNCTIONS.map(|(name, _)| name))?;
+    code.uses(std::slice::from_ref(&name));
+    code.step(format!("compute the {function} of `{name}`"));
+    match function {
+        "distinct_values" | "most_common" => return sets(code, params, &name, function),
+        "quantiles" => return quantiles(code, params, &name),
+        _ => {}
+    }
+    let bounds = Bounds::read(params)?;
+    let is_figure = matches!(function, "min" | "max");
+    let values = if is_figure || matches!(function, "mean" | "median" | "sum" | "stdev") {
+        bounds.comparable(code, table, &name)
+    } else {
+        column(&name)
+    };
+    code.line(format!("values = {values}.dropna()"));
+    let figure = FUNCTIONS.iter().find(|(known, _)| *known == function).map_or("", |(_, code)| *code);
+    code.line(format!("observed = {figure}"));
+    // Nothing to compute from gives no figure, and no figure lies within no bounds.
+    code.line(format!(
+        "holds = observed is not None and bool({})",
+        bounds.within("observed").replace(") & (", ") and (")
+    ));
+    let summary = format!(
+        "the {function} of {} is {{observed}}; {} expected",
+        literal::spoken(&name),
+        literal::spoken(&bounds.spoken())
+    );
+    code.end_with_verdict(&format!("the {function} of `{name}` must be {}", bounds.spoken()), &summary);
+    Ok(())
+}
+
+fn sets(code: &mut Code, params: &mut Params<'_>, name: &str, function: &str) -> Result<(), CompileError> {
+    code.line(format!("values = {}.dropna()", column(name)));
+    if function == "most_common" {
+        code.line("counts = values.value_counts()");
+        code.line("observed = counts[counts == counts.max()].index.tolist()");
+    } else {
+        code.line("observed = values.drop_duplicates().tolist()");
+    }
+    let mut tests = Vec::new();
+    for (param, test) in [
+        ("subset_of", "all(value in SET for value in observed)"),
+        ("contains", "all(value in observed for value in SET)"),
+        ("equals", "len(observed) == len(SET) and all(value in SET for value in observed)"),
+    ] {
+        if params.get(param).is_some() {
+            let values = literal::value(&Value::Array(params.values(param)?.to_vec()));
+            code.line(format!("{param} = {values}"));
+            let test = if function == "most_common" && param == "subset_of" && params.flag("ties_okay")? {
+                "any(value in SET for value in observed)"
+            } else {
+                test
+            };
+            tests.push(test.replace("SET", param));
+        }
+    }
+    params.get("ties_okay");
+    if tests.is_empty() {
+        return Err(CompileError::param(
+            "none of `subset_of`, `contains` and `equals` is given",
+            "give one of them: a list of values",
+        ));
+    }
+    code.line(format!("holds = {}", tests.join(" and ")));
+    code.line("observed = observed[:20]");
+    let summary = format!("the {} of {}: {{observed}}", function.replace('_', " "), literal::spoken(name));
+    code.end_with_verdict(&format!("the {function} of `{name}` must be among the listed"), &summary);
+    Ok(())
+}
+
+fn quantiles(code: &mut Code, params: &mut Params<'_>, name: &str) -> Result<(), CompileError> {
+    let quantiles = params.values("quantiles")?;
+    let ranges = params.values("ranges")?;
+    let is_pair = |range: &Value| range.as_array().is_some_and(|pair| pair.len() == 2);
+    if quantiles.len() != ranges.len() || !ranges.iter().all(is_pair) || quantiles.is_empty() {
+        return Err(params.wrong("ranges", "as many [min, max] as there are quantiles"));
+    }
+    code.line(format!("values = {}.dropna()", column(name)));
+    code.line(format!("ranges = {}", literal::value(&Value::Array(ranges.to_vec()))));
+    code.line(format!(
+        "observed = values.quantile({}, interpolation=\"nearest\").tolist()",
+        literal::value(&Value::Array(quantiles.to_vec()))
+    ));
+    code.line("holds = all(");
+    code.line("    (low is None or value >= low) and (high is None or value <= high)");
+    code.line("    for value, (low, high) in zip(observed, ranges)");
+    code.line(")");
+    let summary = format!("the quantiles of {} are {{observed}}", literal::spoken(name));
+    code.end_with_verdict(&format!("the quantiles of `{name}` must lie in their ranges"), &summary);
+    Ok(())
+}
+
+/// A metric does not stand out from its own history, or a value from its column.
+pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    params.need("metric")?;
+    let metric = params.choice("metric", &["row_count", "null_share", "mean", "sum", "z_score"])?;
+    let sensitivity = params.number("sensitivity")?.unwrap_or(3.0);
+    let two_sided = params.get("two_sided").is_none() || params.flag("two_sided")?;
+    if metric == "z_score" {
+        let name = params.column("column", table)?;
+        code.uses(std::slice::from_ref(&name));
+        code.line(format!("values = {}", column(&name)));
+        code.line("judged = values.notna()");
+        code.line("scores = (values - values.mean()) / values.std()");
+        let scores = if two_sided { "scores.abs()" } else { "scores" };
+        code.line(format!("failing = judged & ({scores} >= {sensitivity})"));
+        code.step(format!("mark the rows whose `{name}` is {sensitivity} standard deviations off"));
+        let rule = format!("`{name}` must not stand out by {sensitivity} standard deviations");
+        code.end_with_rows(&rule, &format!("have a {name} that stands out"), std::slice::from_ref(&name));
+        return Ok(());
+    }
+    let observed = if metric == "row_count" {
+        "len(rows)".to_owned()
+    } else {
+        let name = params.column("column", table)?;
+        code.uses(std::slice::from_ref(&name));
+        let values = column(&name);
+        match metric {
+            "null_share" => format!("float({values}.isna().mean())"),
+            other => format!("float({values}.{other}())"),
+        }
+    };
+    code.import("import statistics");
+    code.line(format!("observed = {observed}"));
+    code.line("history = inputs[\"history\"]");
+    code.line(format!("is_learning = len(history) < {LEARNING}"));
+    code.line("usual = statistics.fmean(history) if history else observed");
+    code.line("spread = statistics.stdev(history) if len(history) > 1 else 0.0");
+    code.line(format!("holds = is_learning or abs(observed - usual) <= {sensitivity} * spread"));
+    code.line(format!("state = f\"learning: {{len(history)}} of {LEARNING} runs seen\" if is_learning else f\"usually {{usual:g}} ± {{spread:g}}\""));
+    code.step(format!("compare the {metric} with its own history"));
+    code.end_with_verdict(
+        &format!("the {metric} must not stand out from its own history"),
+        &format!("the {metric} is {{observed:g}}; {{state}}"),
+    );
+    Ok(())
+}
+
+/// Two totals agree.
+pub(super) fn reconcile_totals(
+    params: &mut Params<'_>,
+    schema: &Schema,
+) -> Result<CompiledKind, CompileError> {
+    let mut code = Code::empty();
+    let mut spoken = Vec::new();
+    for side in ["left", "right"] {
+        let given = params.object(side)?;
+        spoken.push(total(&mut code, params, schema, side, given)?);
+    }
+    let tolerance = params.number("tolerance")?.unwrap_or(0.0);
+    code.line("difference = left - right");
+    code.line(format!("holds = bool(abs(difference) <= {tolerance})"));
+    code.line("observed = [left, right]");
+    code.step("compare the two totals");
+    let (left, right) = (&spoken[0], &spoken[1]);
+    let summary = format!(
+        "{} is {{left:g}} and {} is {{right:g}}: {{difference:g}} apart",
+        literal::spoken(left),
+        literal::spoken(right)
+    );
+    code.end_with_verdict(&format!("{left} must equal {right}"), &summary);
+    Ok(code.finish())
+}
+
+fn total(
+    code: &mut Code,
+    params: &Params<'_>,
+    schema: &Schema,
+    side: &'static str,
+    given: &Map<String, Value>,
+) -> Result<String, CompileError> {
+    const WANTED: &str = "{\"table\": …, \"column\": …, \"function\": \"sum\", \"filter\": …}";
+    let text = |name: &str| given.get(name).and_then(Value::as_str);
+    let table = params::table(schema, text("table").ok_or_else(|| params.wrong(side, WANTED))?)?;
+    let function = text("function").unwrap_or("sum");
+    if !["sum", "count", "mean", "min", "max"].contains(&function) {
+        return Err(params.wrong(side, "a `function` of sum, count, mean, min or max"));
+    }
+    code.load(&format!("{side}_rows"), &table.name);
+    if let Some(filter) = text("filter") {
+        code.line(format!("{side}_rows = {side}_rows.query({})", literal::text(filter)));
+        code.step(format!("keep the rows where {filter}"));
+    }
+    // One number made of two columns, such as quantity * price.
+    if let Some(expression) = text("expression") {
+        code.line(format!("{side} = float({side}_rows.eval({}).{function}())", literal::text(expression)));
+        code.step(format!("compute the {function} of {expression}"));
+        return Ok(format!("the {function} of {expression} in {}", table.name));
+    }
+    let Some(name) = text("column") else {
+        if function == "count" {
+            code.line(format!("{side} = len({side}_rows)"));
+            return Ok(format!("the number of rows in {}", table.name));
+        }
+        return Err(params.wrong(side, WANTED));
+    };
+    params::column_of(table, name)?;
+    code.uses_of(&table.name, &[name.to_owned()]);
+    code.line(format!("{side} = float({side}_rows[{}].{function}())", literal::text(name)));
+    code.step(format!("compute the {function} of `{name}`"));
+    Ok(format!("the {function} of {name} in {}", table.name))
+}

@@ -1,0 +1,78 @@
+//! Values as Python writes them.
+
+use serde_json::Value;
+
+/// A value as a Python expression.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(string) => text(string),
+        Value::Array(items) => list(items.iter().map(self::value)),
+        Value::Object(members) => {
+            let members: Vec<_> =
+                members.iter().map(|(key, item)| format!("{}: {}", text(key), self::value(item))).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+    }
+}
+
+/// A list of names.
+pub(super) fn names<S: AsRef<str>>(names: &[S]) -> String {
+    list(names.iter().map(|name| text(name.as_ref())))
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+/// A string literal in double quotes that no content can leave.
+pub(super) fn text(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+/// The inner part of an f-string that says `text` as it is.
+pub(super) fn spoken(text: &str) -> String {
+    escaped(text).replace('{', "{{").replace('}', "}}")
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            other
+                if other.is_control()
+                    || matches!(other, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}') =>
+            {
+                // Every control character is below 0x10000.
+                escaped.extend(format!("\\u{:04x}", u32::from(other)).chars());
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_its_literal() {
+        assert_eq!(text("a\"b\\c\nd\u{202e}"), r#""a\"b\\c\nd\u202e""#);
+        assert_eq!(spoken("{x} \"y\""), r#"{{x}} \"y\""#);
+        assert_eq!(
+            value(&json!([null, true, 1.5, "x", {"a": [2]}])),
+            r#"[None, True, 1.5, "x", {"a": [2]}]"#
+        );
+    }
+}

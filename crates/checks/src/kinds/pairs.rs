@@ -1,0 +1,133 @@
+//! Kinds about values that stand together: in one row, or in rows that follow each other.
+
+use ordain_types::{ColumnType, Table};
+use serde_json::Value;
+
+use super::emit::{Code, column};
+use super::params::{CompileError, Params};
+use super::values::{judge_without_nulls, times};
+use super::{is_number, literal, spoken};
+
+const OPERATORS: [&str; 9] = ["==", "!=", "<", "<=", ">", ">=", "in_pairs", "sum_equals", "all_different"];
+
+/// Values in a row stand in a relation to each other.
+pub(super) fn two_columns(
+    code: &mut Code,
+    params: &mut Params<'_>,
+    table: &Table,
+) -> Result<(), CompileError> {
+    params.need("op")?;
+    let operator = params.choice("op", &OPERATORS)?;
+    if matches!(operator, "sum_equals" | "all_different") {
+        return several_columns(code, params, table, operator);
+    }
+    let left = params.column("left", table)?;
+    let right = params.column("right", table)?;
+    let columns = [left.clone(), right.clone()];
+    code.uses(&columns);
+    judge_without_nulls(code, params, &columns)?;
+    let (rule, failure);
+    if operator == "in_pairs" {
+        let pairs = params.values("pairs")?;
+        if pairs.iter().any(|pair| pair.as_array().is_none_or(|pair| pair.len() != 2)) {
+            return Err(params.wrong("pairs", "a list of [left, right]"));
+        }
+        code.line(format!("allowed = {}", literal::value(&Value::Array(pairs.to_vec()))));
+        code.line(format!(
+            "found = [[a, b] in allowed for a, b in zip({}, {})]",
+            column(&left),
+            column(&right)
+        ));
+        code.line("failing = judged & (rows.index.notna() ^ found)");
+        rule = format!("`{left}` and `{right}` must be one of the listed pairs");
+        failure = format!("have a {left} and {right} that are no allowed pair");
+    } else {
+        let (a, b) = comparable(code, table, &left, &right);
+        code.line(format!("left, right = {a}, {b}"));
+        code.line(format!("failing = judged & ~(left {operator} right)"));
+        rule = format!("`{left}` {operator} `{right}` must hold in every row");
+        failure = format!("break {left} {operator} {right}");
+    }
+    code.step(format!("mark the rows that break it: {rule}"));
+    code.end_with_rows(&rule, &failure, &columns);
+    Ok(())
+}
+
+/// Two columns in forms that can be compared with each other.
+fn comparable(code: &mut Code, table: &Table, left: &str, right: &str) -> (String, String) {
+    let is_time =
+        |name: &str| table.column(name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+    let (a, b) = (column(left), column(right));
+    if is_time(left) || is_time(right) {
+        code.import("import pandas as pd");
+        return (times(&a), times(&b));
+    }
+    let number = |expression: String| format!("pd.to_numeric({expression}, errors=\"coerce\")");
+    match (is_number(table, left), is_number(table, right)) {
+        (true, false) => {
+            code.import("import pandas as pd");
+            (a, number(b))
+        }
+        (false, true) => {
+            code.import("import pandas as pd");
+            (number(a), b)
+        }
+        _ => (a, b),
+    }
+}
+
+fn several_columns(
+    code: &mut Code,
+    params: &mut Params<'_>,
+    table: &Table,
+    operator: &str,
+) -> Result<(), CompileError> {
+    let columns = params.columns("columns", table)?;
+    code.uses(&columns);
+    judge_without_nulls(code, params, &columns)?;
+    let names = literal::names(&columns);
+    let (rule, failure);
+    if operator == "sum_equals" {
+        let value = params.number("value")?.ok_or_else(|| params.wrong("value", "the sum"))?;
+        code.line(format!("failing = judged & ((rows[{names}].sum(axis=1) - {value}).abs() > 1e-9)"));
+        rule = format!("{} must add up to {value}", spoken(&columns));
+        failure = format!("do not add up to {value}");
+    } else {
+        code.line(format!("different = rows[{names}].nunique(axis=1, dropna=False)"));
+        code.line(format!("failing = judged & (different < {})", columns.len()));
+        rule = format!("{} must all be different", spoken(&columns));
+        failure = "have the same value twice".to_owned();
+    }
+    code.step(format!("mark the rows that break it: {rule}"));
+    code.end_with_rows(&rule, &failure, &columns);
+    Ok(())
+}
+
+/// Every value follows the one before it.
+pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    let direction = params.choice("direction", &["increasing", "decreasing"])?;
+    let strict = params.flag("strict")?;
+    code.uses(std::slice::from_ref(&name));
+    code.line(format!("judged = {}.notna()", column(&name)));
+    let is_time = table.column(&name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+    let values = if is_time {
+        code.import("import pandas as pd");
+        times(&format!("{}[judged]", column(&name)))
+    } else {
+        format!("{}[judged]", column(&name))
+    };
+    code.line(format!("values = {values}"));
+    let broken = match (direction, strict) {
+        ("increasing", false) => "<",
+        ("increasing", true) => "<=",
+        (_, false) => ">",
+        (_, true) => ">=",
+    };
+    code.line(format!("steps = values.iloc[1:] {broken} values.shift().iloc[1:]"));
+    code.line("failing = steps.reindex(rows.index, fill_value=False).astype(\"bool\")");
+    code.step(format!("mark the rows whose `{name}` does not follow the one before"));
+    let rule = format!("`{name}` must be {}{direction}", if strict { "strictly " } else { "" });
+    code.end_with_rows(&rule, &format!("have a {name} that breaks the order"), std::slice::from_ref(&name));
+    Ok(())
+}

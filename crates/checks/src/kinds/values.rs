@@ -1,0 +1,286 @@
+//! Kinds that judge each value by itself: there or not, one of a list, between bounds, of a length, like a pattern.
+
+use ordain_types::{ColumnType, Table};
+use serde_json::Value;
+
+use super::emit::{Code, column};
+use super::params::{CompileError, Params};
+use super::{is_number, literal, spoken};
+
+/// Every value is there; with `negate`, none is.
+pub(super) fn not_null(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let columns = params.columns("columns", table)?;
+    let negate = params.flag("negate")?;
+    code.uses(&columns);
+    // Every row is judged.
+    code.line("judged = rows.index.notna()");
+    let (method, rule, failure) = if negate {
+        ("notna", "must be empty", "have a value in")
+    } else {
+        ("isna", "must be there", "lack a value in")
+    };
+    code.line(match columns.as_slice() {
+        [one] => format!("failing = {}.{method}()", column(one)),
+        many => format!("failing = rows[{}].{method}().any(axis=1)", literal::names(many)),
+    });
+    code.step(format!("mark the rows that {failure} {}", spoken(&columns)));
+    let rule = format!("{} {rule} in every row", spoken(&columns));
+    code.end_with_rows(&rule, &format!("{failure} {}", columns.join(", ")), &columns);
+    Ok(())
+}
+
+/// Leaves out rows with nulls in the named columns, as `ignore_row_if` says.
+pub(super) fn judge_without_nulls(
+    code: &mut Code,
+    params: &mut Params<'_>,
+    columns: &[String],
+) -> Result<(), CompileError> {
+    let names = literal::names(columns);
+    let (line, step) = match (params.choice("ignore_row_if", &["any_null", "all_null", "never"])?, columns) {
+        ("never", _) => ("judged = rows.index.notna()".to_owned(), "judge every row"),
+        ("all_null", _) => {
+            (format!("judged = rows[{names}].notna().any(axis=1)"), "leave out rows without any value there")
+        }
+        (_, [one]) => (format!("judged = {}.notna()", column(one)), "leave out rows without a value"),
+        _ => {
+            (format!("judged = rows[{names}].notna().all(axis=1)"), "leave out rows where a value is missing")
+        }
+    };
+    code.line(line);
+    code.step(step);
+    Ok(())
+}
+
+/// No two rows have the same values.
+pub(super) fn unique(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let columns = params.columns("columns", table)?;
+    code.uses(&columns);
+    judge_without_nulls(code, params, &columns)?;
+    code.line(match columns.as_slice() {
+        [one] => format!("failing = judged & {}.duplicated(keep=False)", column(one)),
+        many => format!("failing = judged & rows.duplicated(subset={}, keep=False)", literal::names(many)),
+    });
+    code.step(format!("mark every row whose {} occurs more than once", spoken(&columns)));
+    let rule = format!("{} must be unique", spoken(&columns));
+    code.end_with_rows(&rule, &format!("share their {} with another row", columns.join(", ")), &columns);
+    Ok(())
+}
+
+/// Every value is one of a list; with `negate`, none is.
+pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    let values = Value::Array(params.values("values")?.to_vec());
+    let negate = params.flag("negate")?;
+    code.uses(std::slice::from_ref(&name));
+    code.line(format!("values = {}", column(&name)));
+    code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
+    code.line("judged = values.notna()");
+    let (mark, rule, failure) = if negate {
+        ("values.isin(forbidden)", "must be none of the listed values", "is a forbidden value")
+    } else {
+        ("~values.isin(allowed)", "must be one of the listed values", "is not an allowed value")
+    };
+    code.line(format!("failing = judged & {mark}"));
+    code.step(format!("mark the rows whose `{name}` {failure}"));
+    code.end_with_rows(
+        &format!("`{name}` {rule}"),
+        &format!("have a {name} that {failure}"),
+        std::slice::from_ref(&name),
+    );
+    Ok(())
+}
+
+/// Every value lies between two bounds.
+pub(super) fn range(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    let bounds = Bounds::read(params)?;
+    code.uses(std::slice::from_ref(&name));
+    code.line(format!("judged = {}.notna()", column(&name)));
+    let values = bounds.comparable(code, table, &name);
+    code.line(format!("values = {values}"));
+    // What cannot be compared, such as a word among numbers, lies within no bounds.
+    code.line(format!("failing = judged & ~({})", bounds.within("values")));
+    code.step(format!("mark the rows whose `{name}` is not {}", bounds.spoken()));
+    let rule = format!("`{name}` must be {}", bounds.spoken());
+    code.end_with_rows(
+        &rule,
+        &format!("have a {name} that is not {}", bounds.spoken()),
+        std::slice::from_ref(&name),
+    );
+    Ok(())
+}
+
+/// Two bounds, at least one of them given.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    min: Option<Value>,
+    max: Option<Value>,
+    strict_min: bool,
+    strict_max: bool,
+}
+
+impl Bounds {
+    pub(super) fn read(params: &mut Params<'_>) -> Result<Self, CompileError> {
+        let bounds = Self {
+            min: params.get("min").cloned(),
+            max: params.get("max").cloned(),
+            strict_min: params.flag("strict_min")?,
+            strict_max: params.flag("strict_max")?,
+        };
+        if bounds.min.is_none() && bounds.max.is_none() {
+            return Err(CompileError::param(
+                "neither `min` nor `max` is given",
+                "give at least one of them, such as {\"min\": 0}",
+            ));
+        }
+        for (name, bound) in [("min", &bounds.min), ("max", &bounds.max)] {
+            if bound.as_ref().is_some_and(|bound| !bound.is_number() && !bound.is_string()) {
+                return Err(params.wrong(name, "a number, or a point in time as text"));
+            }
+        }
+        if let (Some(low), Some(high)) =
+            (bounds.min.as_ref().and_then(Value::as_f64), bounds.max.as_ref().and_then(Value::as_f64))
+            && low > high
+        {
+            return Err(CompileError::param(
+                format!("`min` {low} is above `max` {high}"),
+                "exchange the two bounds",
+            ));
+        }
+        Ok(bounds)
+    }
+
+    fn is_time(&self) -> bool {
+        let is_time = |bound: &Option<Value>| {
+            bound.as_ref().and_then(Value::as_str).is_some_and(ordain_types::is_timestamp)
+        };
+        is_time(&self.min) || is_time(&self.max)
+    }
+
+    fn is_text(&self) -> bool {
+        [&self.min, &self.max].into_iter().flatten().any(Value::is_string)
+    }
+
+    /// The column in a form that can be compared with the bounds.
+    pub(super) fn comparable(&self, code: &mut Code, table: &Table, name: &str) -> String {
+        if self.is_time() {
+            code.import("import pandas as pd");
+            return times(&column(name));
+        }
+        if self.is_text() || is_number(table, name) {
+            return column(name);
+        }
+        code.import("import pandas as pd");
+        format!("pd.to_numeric({}, errors=\"coerce\")", column(name))
+    }
+
+    fn bound(&self, bound: &Value) -> String {
+        if self.is_time() {
+            format!("pd.Timestamp({}, tz=\"UTC\")", literal::value(bound))
+        } else {
+            literal::value(bound)
+        }
+    }
+
+    /// An expression that tells whether `what` lies within.
+    pub(super) fn within(&self, what: &str) -> String {
+        let low = self
+            .min
+            .as_ref()
+            .map(|min| format!("({what} {} {})", if self.strict_min { ">" } else { ">=" }, self.bound(min)));
+        let high = self
+            .max
+            .as_ref()
+            .map(|max| format!("({what} {} {})", if self.strict_max { "<" } else { "<=" }, self.bound(max)));
+        low.into_iter().chain(high).collect::<Vec<_>>().join(" & ")
+    }
+
+    pub(super) fn spoken(&self) -> String {
+        let say = |bound: &Value| bound.as_str().map_or_else(|| bound.to_string(), str::to_owned);
+        let low = self
+            .min
+            .as_ref()
+            .map(|min| format!("{} {}", if self.strict_min { "above" } else { "at least" }, say(min)));
+        let high = self
+            .max
+            .as_ref()
+            .map(|max| format!("{} {}", if self.strict_max { "below" } else { "at most" }, say(max)));
+        low.into_iter().chain(high).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// An expression for points in time; what does not read as one becomes nothing.
+pub(super) fn times(expression: &str) -> String {
+    format!("pd.to_datetime({expression}, errors=\"coerce\", utc=True, format=\"mixed\")")
+}
+
+/// Every text has a length between two bounds.
+pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    let (min, max) = (params.count("min")?, params.count("max")?);
+    let tests: Vec<String> = min
+        .map(|min| format!("(lengths >= {min})"))
+        .into_iter()
+        .chain(max.map(|max| format!("(lengths <= {max})")))
+        .collect();
+    if tests.is_empty() {
+        return Err(CompileError::param("neither `min` nor `max` is given", "give at least one of them"));
+    }
+    if table.column(&name).is_some_and(|column| {
+        matches!(column.column_type, ColumnType::Integer | ColumnType::Real | ColumnType::Boolean)
+    }) {
+        return Err(CompileError::param(
+            format!("column `{name}` holds no text, and only text has a length"),
+            "use `range` for numbers",
+        ));
+    }
+    code.uses(std::slice::from_ref(&name));
+    code.line(format!("judged = {}.notna()", column(&name)));
+    code.line(format!("lengths = {}.str.len()", column(&name)));
+    code.line(format!("failing = judged & ~({})", tests.join(" & ")));
+    let wanted = match (min, max) {
+        (Some(min), Some(max)) if min == max => format!("exactly {min}"),
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("at least {min}"),
+        (_, Some(max)) => format!("at most {max}"),
+        (None, None) => String::new(),
+    };
+    code.step(format!("mark the rows whose `{name}` does not have {wanted} characters"));
+    let rule = format!("`{name}` must have {wanted} characters");
+    code.end_with_rows(
+        &rule,
+        &format!("have a {name} without {wanted} characters"),
+        std::slice::from_ref(&name),
+    );
+    Ok(())
+}
+
+/// Every text matches a pattern.
+pub(super) fn regex(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let name = params.column("column", table)?;
+    let patterns = match params.need("pattern")? {
+        Value::String(one) => vec![one.clone()],
+        Value::Array(_) => super::params::names(params.need("pattern")?)
+            .filter(|patterns| !patterns.is_empty())
+            .ok_or_else(|| params.wrong("pattern", "a pattern or a list of them"))?,
+        _ => return Err(params.wrong("pattern", "a pattern or a list of them")),
+    };
+    let how_many = params.choice("match", &["any", "all"])?;
+    let negate = params.flag("negate")?;
+    code.import("import re");
+    code.uses(std::slice::from_ref(&name));
+    code.line(format!("patterns = [re.compile(pattern) for pattern in {}]", literal::names(&patterns)));
+    code.line(format!("values = {}", column(&name)));
+    code.line("judged = values.notna()");
+    code.line("# Each different text is looked at once.");
+    code.line("different = values[judged].astype(\"str\").drop_duplicates()");
+    let matched = format!("{how_many}(pattern.search(text) for pattern in patterns)");
+    let test = if negate { matched } else { format!("not {matched}") };
+    code.line(format!("wrong = {{text for text in different if {test}}}"));
+    code.line("failing = judged & values.astype(\"str\").isin(wrong)");
+    let failure = if negate { "matches a forbidden pattern" } else { "does not match the pattern" };
+    code.step(format!("mark the rows whose `{name}` {failure}"));
+    let rule = format!("`{name}` must {}match {}", if negate { "not " } else { "" }, patterns.join(" or "));
+    code.end_with_rows(&rule, &format!("have a {name} that {failure}"), std::slice::from_ref(&name));
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Every output of a run, made from one [`RunReport`].
+//!
+//! Whatever comes from data or from a check's owner (names, summaries, cell values) is hostile: each format escapes it
+//! in its own way, and none of them lets it act.
+
+mod csv;
+mod html;
+mod json;
+mod junit;
+mod markdown;
+mod sarif;
+mod text;
+mod words;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use csv::harmless;
+pub use csv::render_csv;
+pub use html::render_html;
+pub use json::{RUN_REPORT_SCHEMA, render_json};
+pub use junit::render_junit;
+pub use markdown::render_markdown;
+pub use sarif::render_sarif;
+pub use text::{TextOptions, render_text};
+
+use crate::result::{CheckStatus, RunReport};
+
+/// A format that a run can be shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A table for people.
+    Text,
+    /// The report itself.
+    Json,
+    /// For continuous integration.
+    Junit,
+    /// For a job summary or a comment.
+    Markdown,
+    /// For code scanning.
+    Sarif,
+    /// One line for each check.
+    Csv,
+    /// One file that opens in a browser, without a network.
+    Html,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 7] =
+        [Self::Text, Self::Json, Self::Junit, Self::Markdown, Self::Sarif, Self::Csv, Self::Html];
+
+    /// The name that people write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
+            Self::Sarif => "sarif",
+            Self::Csv => "csv",
+            Self::Html => "html",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that is not the name of a format.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown format `{name}`; the formats are text, json, junit, markdown, sarif, csv and html")]
+pub struct UnknownFormat {
+    name: String,
+    /// The format that was probably meant.
+    pub nearest: Option<String>,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| UnknownFormat {
+            name: text.chars().take(40).collect(),
+            nearest: ordain_types::nearest(text, Self::ALL.map(Self::name)).map(ToString::to_string),
+        })
+    }
+}
+
+/// What a check gave in an earlier run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PastResult {
+    /// Names the check.
+    pub check_id: String,
+    /// The run it was part of.
+    pub run_id: String,
+    /// When that run began.
+    pub started_at: String,
+    /// Its grade.
+    pub status: CheckStatus,
+    /// How many rows failed.
+    #[serde(default)]
+    pub failed: Option<u64>,
+    /// The same as a share, in percent.
+    #[serde(default)]
+    pub failed_pct: Option<f64>,
+}
+
+/// The report in a format. `history` is of earlier runs, the oldest first, and is shown where there is room for it.
+pub fn render(report: &RunReport, format: Format, history: &[PastResult], text: TextOptions) -> String {
+    match format {
+        Format::Text => render_text(report, text),
+        Format::Json => render_json(report),
+        Format::Junit => render_junit(report),
+        Format::Markdown => render_markdown(report),
+        Format::Sarif => render_sarif(report),
+        Format::Csv => render_csv(report),
+        Format::Html => render_html(report, history),
+    }
+}

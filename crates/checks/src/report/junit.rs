@@ -1,0 +1,156 @@
+//! `JUnit` XML: a suite for each table, a case for each check.
+//!
+//! Severity, owner and tags are properties of the suite, named after the check: that is the one place where every
+//! schema of this format allows them.
+
+use std::fmt::Write;
+
+use super::words::{failed, sentence, value};
+use crate::result::{CheckResult, CheckStatus, RunReport};
+
+/// Failing rows told in the text of a failure.
+const ROWS_MAX: usize = 20;
+
+/// The report as `JUnit` XML.
+pub fn render_junit(report: &RunReport) -> String {
+    let suites = suites(report);
+    let all: Vec<&CheckResult> = report.results.iter().collect();
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(
+        out,
+        "<testsuites name=\"{}\" {} time=\"{}\">",
+        escape(&report.workspace),
+        numbers(&all),
+        seconds(report.duration_ms)
+    );
+    for (table, results) in &suites {
+        write_suite(&mut out, report, table, results);
+    }
+    out.push_str("</testsuites>\n");
+    out
+}
+
+/// The checks by the table that they judge, in the order in which tables first appear.
+fn suites(report: &RunReport) -> Vec<(&str, Vec<&CheckResult>)> {
+    let mut suites: Vec<(&str, Vec<&CheckResult>)> = Vec::new();
+    for result in &report.results {
+        let table = result.target_table.first().map_or("(no table)", String::as_str);
+        match suites.iter_mut().find(|(name, _)| *name == table) {
+            Some((_, results)) => results.push(result),
+            None => suites.push((table, vec![result])),
+        }
+    }
+    suites
+}
+
+fn write_suite(out: &mut String, report: &RunReport, table: &str, results: &[&CheckResult]) {
+    let time: f64 = results.iter().map(|result| result.duration_ms).sum();
+    let skipped = count(results, CheckStatus::Skipped);
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{}\" {} skipped=\"{skipped}\" time=\"{}\" timestamp=\"{}\">",
+        escape(table),
+        numbers(results),
+        seconds(time),
+        escape(&report.started_at)
+    );
+    out.push_str("    <properties>\n");
+    property(out, "run_id", &report.run_id);
+    for result in results {
+        property(out, &format!("{}.severity", result.check_id), result.severity.name());
+        if let Some(owner) = &result.owner {
+            property(out, &format!("{}.owner", result.check_id), owner);
+        }
+        if !result.tags.is_empty() {
+            property(out, &format!("{}.tags", result.check_id), &result.tags.join(","));
+        }
+    }
+    out.push_str("    </properties>\n");
+    for result in results {
+        write_case(out, table, result);
+    }
+    out.push_str("  </testsuite>\n");
+}
+
+fn property(out: &mut String, name: &str, value: &str) {
+    let _ = writeln!(out, "      <property name=\"{}\" value=\"{}\"/>", escape(name), escape(value));
+}
+
+fn write_case(out: &mut String, table: &str, result: &CheckResult) {
+    let name = escape(&format!("{} {}", result.check_id, result.check_name));
+    let head = format!(
+        "    <testcase name=\"{name}\" classname=\"{}\" time=\"{}\"",
+        escape(table),
+        seconds(result.duration_ms)
+    );
+    let message = escape(&sentence(result));
+    let _ = match result.status {
+        CheckStatus::Pass => writeln!(out, "{head}/>"),
+        CheckStatus::Warn => {
+            writeln!(
+                out,
+                "{head}>\n      <system-out>WARN: {message}\n{}</system-out>\n    </testcase>",
+                rows(result)
+            )
+        }
+        CheckStatus::Fail => writeln!(
+            out,
+            "{head}>\n      <failure type=\"{}\" message=\"{message}\">{}</failure>\n    </testcase>",
+            escape(&result.kind),
+            rows(result)
+        ),
+        CheckStatus::Error => {
+            let reason = escape(result.reason.as_deref().unwrap_or("error"));
+            writeln!(out, "{head}>\n      <error type=\"{reason}\" message=\"{message}\"/>\n    </testcase>")
+        }
+        CheckStatus::Skipped => {
+            writeln!(out, "{head}>\n      <skipped message=\"{message}\"/>\n    </testcase>")
+        }
+    };
+}
+
+/// The failing rows, one a line.
+fn rows(result: &CheckResult) -> String {
+    let mut out = String::new();
+    let counted = failed(result);
+    if !counted.is_empty() {
+        let _ = writeln!(out, "failed: {}", escape(&counted));
+    }
+    for row in result.samples.iter().take(ROWS_MAX) {
+        let cells: Vec<_> =
+            row.key.iter().chain(&row.values).map(|(name, cell)| format!("{name}={}", value(cell))).collect();
+        let _ = writeln!(out, "{}", escape(&cells.join(", ")));
+    }
+    out
+}
+
+fn numbers(results: &[&CheckResult]) -> String {
+    let (failures, errors) = (count(results, CheckStatus::Fail), count(results, CheckStatus::Error));
+    format!("tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", results.len())
+}
+
+fn count(results: &[&CheckResult], status: CheckStatus) -> usize {
+    results.iter().filter(|result| result.status == status).count()
+}
+
+fn seconds(millis: f64) -> String {
+    format!("{:.3}", millis.max(0.0) / 1000.0)
+}
+
+/// Text for XML 1.0: what it reserves is escaped, what it cannot hold at all becomes a replacement character.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(character),
+        }
+    }
+    out
+}

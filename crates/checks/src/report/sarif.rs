@@ -1,0 +1,130 @@
+//! SARIF 2.1.0, for code scanning.
+//!
+//! A check is a rule. What it found is a result of that rule, with the table as logical location and the file of checks
+//! as physical one, since viewers show nothing without a file. A check that could not be evaluated is no result: it is
+//! a notification of the tool.
+
+use serde_json::{Value, json};
+
+use super::words::sentence;
+use crate::check::Severity;
+use crate::result::{CheckResult, CheckStatus, RunReport};
+
+/// Where a workspace keeps its checks.
+const CHECKS_FILE: &str = "checks/checks.json";
+
+/// The report as SARIF 2.1.0.
+pub fn render_sarif(report: &RunReport) -> String {
+    let has_error = report.results.iter().any(|result| result.status == CheckStatus::Error);
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "Ordain",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": report.results.iter().map(rule).collect::<Vec<_>>(),
+            }},
+            "automationDetails": {"id": format!("ordain-checks/{}", report.run_id)},
+            "invocations": [{
+                "executionSuccessful": !has_error,
+                "toolExecutionNotifications": notifications(report),
+            }],
+            "results": results(report),
+            "columnKind": "unicodeCodePoints",
+        }],
+    });
+    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn rule(result: &CheckResult) -> Value {
+    json!({
+        "id": result.check_id,
+        "name": result.check_name,
+        "shortDescription": {"text": text(&result.check_name)},
+        "defaultConfiguration": {"level": level(result.severity)},
+        "properties": {
+            "tags": tags(result),
+            "severity": result.severity.name(),
+            "kind": result.kind,
+            "owner": result.owner,
+        },
+    })
+}
+
+/// Tags without repetition, as the schema asks.
+fn tags(result: &CheckResult) -> Vec<&str> {
+    let mut tags: Vec<&str> = Vec::new();
+    for tag in &result.tags {
+        if !tags.contains(&tag.as_str()) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+fn results(report: &RunReport) -> Vec<Value> {
+    let judged = report.results.iter().enumerate().filter(|(_, result)| result.status != CheckStatus::Error);
+    judged.map(|(at, result)| found(at, result)).collect()
+}
+
+fn found(at: usize, result: &CheckResult) -> Value {
+    let (kind, level) = match result.status {
+        CheckStatus::Fail => ("fail", level(result.severity)),
+        // A warning is never louder than a warning.
+        CheckStatus::Warn if result.severity == Severity::Info => ("fail", "note"),
+        CheckStatus::Warn => ("fail", "warning"),
+        CheckStatus::Skipped => ("notApplicable", "none"),
+        CheckStatus::Pass | CheckStatus::Error => ("pass", "none"),
+    };
+    json!({
+        "ruleId": result.check_id,
+        "ruleIndex": at,
+        "kind": kind,
+        "level": level,
+        "message": {"text": text(&format!("{}: {}", result.check_name, sentence(result)))},
+        "locations": [{
+            "physicalLocation": {"artifactLocation": {"uri": CHECKS_FILE}, "region": {"startLine": 1}},
+            "logicalLocations": result.target_table.iter()
+                .map(|table| json!({"fullyQualifiedName": table, "kind": "table"})).collect::<Vec<_>>(),
+        }],
+        "partialFingerprints": {"ordainCheck/v1": result.check_id},
+        "properties": {
+            "status": result.status,
+            "evaluated": result.evaluated,
+            "failed": result.failed,
+            "failed_pct": result.failed_pct,
+            "samples": result.samples,
+            "code_from": result.code_from,
+        },
+    })
+}
+
+fn notifications(report: &RunReport) -> Vec<Value> {
+    let errors = report.results.iter().enumerate().filter(|(_, result)| result.status == CheckStatus::Error);
+    errors
+        .map(|(at, result)| {
+            json!({
+                "level": "error",
+                "message": {"text": text(&sentence(result))},
+                "associatedRule": {"id": result.check_id, "index": at},
+            })
+        })
+        .collect()
+}
+
+/// A message may not be empty.
+fn text(text: &str) -> &str {
+    if text.is_empty() { "(nothing said)" } else { text }
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "note",
+        Severity::Low | Severity::Medium => "warning",
+        Severity::High | Severity::Critical => "error",
+    }
+}

@@ -1,0 +1,222 @@
+//! The table for people, which fits the terminal and says the same without colour.
+
+use std::fmt::Write;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::words::{count, cut, duration, failed, sample_columns, sentence, value, visible};
+use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport};
+
+/// How the table is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct TextOptions {
+    /// How many columns a line may have.
+    pub width: usize,
+    /// Whether statuses are coloured. True only on a terminal that wants it.
+    pub color: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { width: 100, color: false }
+    }
+}
+
+/// Failing rows shown below the table for each check; the report and the artifacts have them all.
+const ROWS_MAX: usize = 5;
+/// Below this width nothing can be laid out.
+const WIDTH_MIN: usize = 40;
+/// Wider cells of failing rows are cut.
+const CELL_MAX: usize = 28;
+
+/// The report as a table, then failing rows, then one line of totals.
+pub fn render_text(report: &RunReport, options: TextOptions) -> String {
+    let options = TextOptions { width: options.width.max(WIDTH_MIN), ..options };
+    let mut out = String::new();
+    write_table(&mut out, report, options);
+    for result in report.results.iter().filter(|result| result.status.is_problem()) {
+        write_problem(&mut out, result, options);
+    }
+    write_totals(&mut out, report, options);
+    out
+}
+
+fn write_table(out: &mut String, report: &RunReport, options: TextOptions) {
+    if report.results.is_empty() {
+        return;
+    }
+    let names: Vec<String> = report
+        .results
+        .iter()
+        .map(|result| visible(&format!("{}  {}", result.check_id, result.check_name)))
+        .collect();
+    let counts: Vec<String> = report.results.iter().map(failed).collect();
+    let widest = |texts: &[String]| texts.iter().map(|text| text.width()).max().unwrap_or_default();
+    // Status, two gaps and at least a little of the sentence are always there.
+    let name_width = widest(&names).clamp(5, options.width * 2 / 5);
+    let count_width = widest(&counts).max(6).min(options.width / 4);
+    let rest = options.width.saturating_sub(7 + 2 + name_width + 2 + count_width + 2);
+    let heading = format!("STATUS   {}  {}  SUMMARY", fit("CHECK", name_width), fit("FAILED", count_width));
+    line(out, &shorten(&heading, options.width));
+    for (result, (name, count)) in report.results.iter().zip(names.iter().zip(&counts)) {
+        let status = colored(&fit(result.status.name(), 7), result.status, options);
+        let sentence = shorten(&visible(&sentence(result)), rest);
+        line(out, &format!("{status}  {}  {}  {sentence}", fit(name, name_width), fit(count, count_width)));
+    }
+}
+
+fn write_problem(out: &mut String, result: &CheckResult, options: TextOptions) {
+    let title = visible(&format!("{} {}", result.check_id, result.check_name));
+    let severity = result.severity.name();
+    let mark = colored(result.status.name(), result.status, options);
+    let _ = writeln!(out, "\n{mark} {} ({severity})", shorten(&title, options.width.saturating_sub(22)));
+    for part in wrap(&visible(&sentence(result)), options.width - 2) {
+        line(out, &format!("  {part}"));
+    }
+    for note in
+        result.recompiled.iter().map(|why| format!("recompiled because {why}")).chain(result.notes.clone())
+    {
+        for part in wrap(&visible(&note), options.width - 2) {
+            line(out, &format!("  {part}"));
+        }
+    }
+    write_rows(out, result, options);
+    for artifact in &result.artifacts {
+        line(out, &format!("  all failing rows: {}", visible(artifact)));
+    }
+}
+
+fn write_rows(out: &mut String, result: &CheckResult, options: TextOptions) {
+    if result.samples.is_empty() {
+        return;
+    }
+    let (keys, values) = sample_columns(result);
+    let mut lines =
+        vec![keys.iter().chain(&values).map(|name| visible(&cut(name, CELL_MAX))).collect::<Vec<_>>()];
+    for row in result.samples.iter().take(ROWS_MAX) {
+        let cells =
+            keys.iter().map(|name| row.key.get(*name)).chain(values.iter().map(|name| row.values.get(*name)));
+        lines.push(
+            cells
+                .map(|cell| cell.map_or_else(String::new, |cell| cut(&visible(&value(cell)), CELL_MAX)))
+                .collect(),
+        );
+    }
+    let widths: Vec<usize> = (0..lines[0].len())
+        .map(|column| lines.iter().map(|cells| cells[column].width()).max().unwrap_or_default())
+        .collect();
+    for cells in &lines {
+        let cells: Vec<_> = cells.iter().zip(&widths).map(|(cell, width)| fit(cell, *width)).collect();
+        line(out, &shorten(&format!("    {}", cells.join("  ")), options.width));
+    }
+    let shown = result.samples.len().min(ROWS_MAX) as u64;
+    if let Some(more) = result.failed.and_then(|failed| failed.checked_sub(shown)).filter(|more| *more > 0) {
+        line(out, &format!("    … and {more} more"));
+    }
+}
+
+fn write_totals(out: &mut String, report: &RunReport, options: TextOptions) {
+    let total = report.results.len();
+    let mut parts = vec![format!("{total} {}", if total == 1 { "check" } else { "checks" })];
+    for status in CheckStatus::ALL {
+        let count = count(report, status);
+        if count > 0 {
+            let text = format!("{count} {}", status.name().to_lowercase());
+            parts.push(colored(&text, status, options));
+        }
+    }
+    parts.push(duration(report.duration_ms));
+    if let Some(code) = code_sources(report) {
+        parts.push(code);
+    }
+    let gap = if out.is_empty() { "" } else { "\n" };
+    let _ = writeln!(out, "{gap}{}", parts.join(" · "));
+}
+
+/// Where the code came from, so that a run without planning says so.
+fn code_sources(report: &RunReport) -> Option<String> {
+    let of = |from: CodeFrom| report.results.iter().filter(|result| result.code_from == Some(from)).count();
+    let (cached, made) = (
+        of(CodeFrom::Cache),
+        [
+            (of(CodeFrom::Builtin), "built in"),
+            (of(CodeFrom::Rules), "by rules"),
+            (of(CodeFrom::Planner), "by the planner"),
+        ],
+    );
+    let made: Vec<_> = made
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, how)| format!("{count} {how}"))
+        .collect();
+    match (cached, made.is_empty()) {
+        (0, true) => None,
+        (_, true) => Some("all code cached, nothing planned".to_owned()),
+        (0, false) => Some(format!("code made anew: {}", made.join(", "))),
+        (_, false) => Some(format!("code: {cached} cached, {}", made.join(", "))),
+    }
+}
+
+/// Blanks up to the width, or a cut.
+fn fit(text: &str, width: usize) -> String {
+    let text = shorten(text, width);
+    let blanks = width.saturating_sub(text.width());
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+/// The text, cut so that it takes no more columns than that.
+fn shorten(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut taken = 0;
+    for character in text.chars() {
+        let wide = unicode_width::UnicodeWidthChar::width(character).unwrap_or_default();
+        if taken + wide + 1 > width {
+            break;
+        }
+        taken += wide;
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
+}
+
+/// The text in lines of at most that width, broken at blanks where there are some.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut current = String::new();
+    for word in text.split_whitespace() {
+        if !current.is_empty() && current.width() + 1 + word.width() > width {
+            lines.push(std::mem::take(&mut current));
+        }
+        if !current.is_empty() {
+            current.push(' ');
+        }
+        current.push_str(&shorten(word, width));
+    }
+    if !current.is_empty() {
+        lines.push(current);
+    }
+    lines
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+fn colored(text: &str, status: CheckStatus, options: TextOptions) -> String {
+    if !options.color {
+        return text.to_owned();
+    }
+    let code = match status {
+        CheckStatus::Pass => "32",
+        CheckStatus::Warn => "33",
+        CheckStatus::Fail => "1;31",
+        CheckStatus::Error => "1;35",
+        CheckStatus::Skipped => "2",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}

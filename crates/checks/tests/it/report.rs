@@ -1,0 +1,220 @@
+//! Every format, on an ordinary report and on one whose every text is hostile.
+
+use ordain_checks::RunReport;
+use ordain_checks::report::{
+    Format, RUN_REPORT_SCHEMA, TextOptions, render, render_csv, render_html, render_json, render_junit,
+    render_markdown, render_sarif, render_text,
+};
+
+use crate::fixture::{HOSTILE, history, hostile, ordinary, report};
+use crate::validators::{assert_json, assert_xml};
+
+const SARIF: &str = include_str!("schemas/sarif-2.1.0.json");
+const JUNIT: &str = include_str!("schemas/junit.xsd");
+
+fn plain(width: usize) -> TextOptions {
+    TextOptions { width, color: false }
+}
+
+#[test]
+fn json_keeps_to_the_schema_that_is_shipped() {
+    for report in [ordinary(), hostile(), report(Vec::new())] {
+        assert_json(RUN_REPORT_SCHEMA, &render_json(&report));
+    }
+}
+
+#[test]
+fn json_is_read_back_as_the_same_report() {
+    for report in [ordinary(), hostile()] {
+        assert_eq!(serde_json::from_str::<RunReport>(&render_json(&report)).unwrap(), report);
+    }
+}
+
+#[test]
+fn junit_keeps_to_its_schema() {
+    for report in [ordinary(), hostile(), report(Vec::new())] {
+        assert_xml(JUNIT, &render_junit(&report));
+    }
+}
+
+#[test]
+fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() {
+    let xml = render_junit(&ordinary());
+    assert!(
+        xml.contains(r#"<testsuites name="shop" tests="5" failures="1" errors="1" time="1.234">"#),
+        "{xml}"
+    );
+    for table in ["orders", "users", "events"] {
+        assert_eq!(xml.matches(&format!("<testsuite name=\"{table}\"")).count(), 1, "{xml}");
+    }
+    assert!(xml.contains(
+        r#"<failure type="hint" message="30 of 120 events have a user_id that is missing from users">"#
+    ));
+    assert!(xml.contains("event_id=1000, name=登録 完了, user_id=900"));
+    assert!(
+        xml.contains(
+            r#"<error type="memory_limit" message="memory_limit: the code used more than 512 MiB"/>"#
+        )
+    );
+    assert!(xml.contains(r#"<skipped message="missing_table: table `refunds` is not there"/>"#));
+    assert!(xml.contains(r#"<property name="CHK-003.severity" value="high"/>"#));
+}
+
+#[test]
+fn sarif_keeps_to_its_schema() {
+    for report in [ordinary(), hostile(), report(Vec::new())] {
+        assert_json(SARIF, &render_sarif(&report));
+    }
+}
+
+#[test]
+fn sarif_tells_a_check_that_could_not_be_evaluated_as_a_notification() {
+    let log: serde_json::Value = serde_json::from_str(&render_sarif(&ordinary())).unwrap();
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let told: Vec<_> = results
+        .iter()
+        .map(|result| (result["ruleId"].as_str().unwrap(), result["level"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [("CHK-001", "none"), ("CHK-002", "warning"), ("CHK-003", "error"), ("CHK-005", "none")]
+    );
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    assert_eq!(run["invocations"][0]["toolExecutionNotifications"][0]["associatedRule"]["id"], "CHK-004");
+}
+
+#[test]
+fn csv_has_a_line_for_each_check_and_nothing_that_a_spreadsheet_computes() {
+    for report in [ordinary(), hostile()] {
+        let text = render_csv(&report);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let lines: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+        assert_eq!(lines.len(), 5);
+        for cell in lines.iter().flatten() {
+            assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell}");
+        }
+    }
+}
+
+#[test]
+fn the_table_says_everything_without_colour() {
+    let text = render_text(&ordinary(), plain(100));
+    let expected = "\
+STATUS   CHECK                                     FAILED           SUMMARY
+PASS     CHK-001  Every order has a user           0 of 120         all 120 orders have a user
+WARN     CHK-002  Few e-mail addresses are missi…  1 of 120 (0.83 %)  1 of 120 users has no e-mail ad…
+";
+    // The heading and the order matter, not each blank.
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeeze(&text).starts_with(&squeeze(expected)[..60]), "{text}");
+    assert!(text.contains("recompiled because column user_id of events changed integer → text"), "{text}");
+    assert!(text.contains("… and 25 more"), "{text}");
+    assert!(text.contains("all failing rows: CHK-003/failed_rows.csv"), "{text}");
+    assert!(
+        text.ends_with(
+            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1.2 s · code: 3 cached, 1 by rules\n"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn no_line_of_the_table_is_wider_than_the_terminal() {
+    use unicode_width::UnicodeWidthStr;
+    for width in [40, 60, 80, 100, 200] {
+        for report in [ordinary(), hostile()] {
+            let text = render_text(&report, plain(width));
+            // The totals are one line, as they are.
+            let lines: Vec<_> = text.lines().collect();
+            for line in &lines[..lines.len() - 1] {
+                let is_path = line.starts_with("  all failing rows");
+                assert!(is_path || line.width() <= width, "{width}: {} {line}", line.width());
+            }
+        }
+    }
+}
+
+#[test]
+fn colour_is_only_around_statuses_and_hostile_text_brings_none() {
+    let text = render_text(&hostile(), TextOptions { width: 100, color: true });
+    for (at, _) in text.match_indices('\u{1b}') {
+        let ours = ["[0m", "[32m", "[33m", "[1;31m", "[1;35m", "[2m"];
+        assert!(ours.iter().any(|code| text[at + 1..].starts_with(code)), "{text}");
+    }
+    for format in [render_text(&hostile(), plain(100)), render_markdown(&hostile())] {
+        assert!(!format.contains(['\u{1b}', '\u{0}', '\u{7}', '\u{202e}', '\r']), "{format}");
+    }
+}
+
+#[test]
+fn markdown_tables_keep_their_shape_whatever_the_cells_hold() {
+    let text = render_markdown(&hostile());
+    let columns = |line: &str| line.matches('|').count();
+    let mut lines = text.lines().peekable();
+    let mut tables = 0;
+    while let Some(line) = lines.next() {
+        if lines.peek().is_some_and(|next| next.starts_with("|---")) {
+            tables += 1;
+            let width = columns(line);
+            lines.next();
+            while let Some(row) = lines.next_if(|row| row.starts_with('|')) {
+                assert_eq!(columns(row), width, "{row}");
+            }
+        }
+    }
+    assert_eq!(tables, 4, "{text}");
+    assert!(!text.contains("<script") && !text.contains('@') && !text.contains("]("), "{text}");
+}
+
+#[test]
+fn html_has_no_script_no_address_and_no_markup_from_data() {
+    for report in [ordinary(), hostile()] {
+        let page = render_html(&report, &history());
+        assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("href="), "{page}");
+        assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("url("));
+        assert!(!page.contains(HOSTILE));
+        // No attribute comes from data but labels, which are quoted; no tag does at all.
+        assert_eq!(page.matches("<title>").count(), page.matches("</title>").count());
+        assert!(page.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn html_shows_status_history_code_plan_and_failing_rows() {
+    let page = render_html(&ordinary(), &history());
+    for part in [
+        "Unknown users in events",
+        "30 of 120 (25 %)",
+        "Failing rows: 7 of 30",
+        "登録 完了",
+        "rows missing in another table",
+        "events = frame(&quot;events&quot;)",
+        "last 30 runs: ",
+        "recompiled because",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn every_format_is_read_by_its_name_and_renders() {
+    for format in Format::ALL {
+        assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+        assert!(!render(&ordinary(), format, &[], TextOptions::default()).is_empty());
+    }
+    let error = "jnuit".parse::<Format>().unwrap_err();
+    assert_eq!(error.nearest.as_deref(), Some("junit"));
+}
+
+#[test]
+fn ten_thousand_checks_are_rendered_in_every_format() {
+    let mut report = ordinary();
+    let results = report.results.clone();
+    report.results = results.into_iter().cycle().take(10_000).collect();
+    for format in Format::ALL {
+        let text = render(&report, format, &[], TextOptions::default());
+        assert!(format != Format::Markdown || text.len() < 1 << 20, "a job summary may not pass a mebibyte");
+    }
+}

@@ -1,0 +1,203 @@
+//! `ordain chat`: a conversation about the workspace's data, turn by turn.
+//!
+//! A turn is a request like any other: one plan, one transaction, one entry of the ledger. What makes it a
+//! conversation is that the planner is shown the turns before it.
+
+mod lines;
+mod slash;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_cell::LocalExecutor;
+use ordain_cell::profile::Profile;
+use ordain_engine::{Ask, Engine, EngineError, Mode, Planner, Workspace};
+use ordain_types::{RunRecord, RunState};
+
+use crate::commands::python;
+use crate::engine;
+use crate::failure;
+use crate::planner::{PlannerArgs, of_planner};
+use crate::show::progress::Shown;
+use crate::show::{Colour, coloured, diff, line as one_line, lines as safe_lines};
+use crate::workspace::{self, WorkspaceArgs};
+
+use lines::{Lines, Said};
+use slash::Slash;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain chat                          talk to the workspace in the current folder
+  ordain chat --conversation monday    go on with a conversation by its name
+  ordain chat --hold                   every change waits for /approve
+
+In the conversation: /diff, /undo, /approve, /reject, /plan, /help, /quit.
+Without a terminal each line of standard input is a turn.";
+
+/// Talk to the workspace, with follow-ups that refer to earlier turns
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The conversation's name [default: a new one]
+    #[arg(long, value_name = "NAME")]
+    conversation: Option<String>,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    /// Keep every change for approval
+    #[arg(long)]
+    hold: bool,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+}
+
+/// A conversation under way.
+struct Chat {
+    engine: Engine,
+    planner: Planner,
+    conversation: String,
+    mode: Mode,
+    /// The last run, which the slash commands are about.
+    last: Option<RunRecord>,
+}
+
+/// Carries out `ordain chat`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let workspace = match args.workspace.load() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    let executor = match engine::executor(&workspace, 1) {
+        Ok(executor) => executor,
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let planner = match args.planner.choose(&workspace).await {
+            Ok(planner) => planner,
+            Err(error) => return Ok(of_planner(&error)),
+        };
+        let talked = talk(args, &workspace, planner, Arc::clone(&executor)).await;
+        executor.close().await;
+        match talked? {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => Ok(engine::of_engine(&error)),
+        }
+    })
+}
+
+async fn talk(
+    args: &Args,
+    workspace: &Workspace,
+    planner: Planner,
+    executor: Arc<LocalExecutor>,
+) -> anyhow::Result<Result<(), EngineError>> {
+    let engine = match engine::open(workspace, executor, workspace.settings()).await {
+        Ok(engine) => engine,
+        Err(error) => return Ok(Err(error)),
+    };
+    let conversation = match &args.conversation {
+        Some(name) => name.clone(),
+        None => match engine.store().new_run_id() {
+            Ok(id) => format!("chat-{id}"),
+            Err(error) => return Ok(Err(error.into())),
+        },
+    };
+    let mode = if args.hold { Mode::Hold } else { Mode::Commit };
+    let mut chat = Chat { engine, planner, conversation, mode, last: None };
+    let mut lines = Lines::open(&workspace.state().join("chat_history"))?;
+    if lines.is_terminal() {
+        let by = if chat.planner.can_repair() { chat.planner.name() } else { "the rule planner".to_owned() };
+        writeln!(
+            io::stderr(),
+            "{}: ask in words; /help for more. Plans are written by {by}. Conversation {}",
+            one_line(&workspace.name),
+            one_line(&chat.conversation)
+        )?;
+    }
+    loop {
+        let said = tokio::task::block_in_place(|| lines.next())?;
+        let text = match said {
+            Said::End => break,
+            Said::Nothing => continue,
+            Said::Text(text) => text,
+        };
+        if let Some(command) = text.strip_prefix('/') {
+            match Slash::parse(command) {
+                Ok(Slash::Quit) => break,
+                Ok(command) => chat.carry_out(command).await?,
+                Err(problem) => writeln!(io::stderr(), "{problem}")?,
+            }
+            continue;
+        }
+        if let Err(error) = chat.turn(&text).await? {
+            // One turn could not be carried out; the conversation goes on.
+            let _ = engine::of_engine(&error);
+        }
+    }
+    lines.close();
+    Ok(Ok(()))
+}
+
+impl Chat {
+    async fn turn(&mut self, text: &str) -> anyhow::Result<Result<(), EngineError>> {
+        let ask = Ask {
+            planner: self.planner.clone(),
+            conversation: Some(self.conversation.clone()),
+            mode: self.mode,
+            ..Ask::new(text, &workspace::note().who, "chat")
+        };
+        let mut shown = Shown::new(self.planner.can_repair(), true);
+        let asked = tokio::select! {
+            asked = self.engine.ask_with(ask, &mut shown) => Some(asked),
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        shown.finish();
+        let record = match asked {
+            None => {
+                writeln!(io::stderr(), "interrupted: nothing was changed")?;
+                return Ok(Ok(()));
+            }
+            Some(Err(error)) => return Ok(Err(error)),
+            Some(Ok(record)) => record,
+        };
+        show(&record)?;
+        self.last = Some(record);
+        Ok(Ok(()))
+    }
+}
+
+/// What the person reads of a turn: the answer, and in a line what it did.
+fn show(record: &RunRecord) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match (&record.answer.text, &record.error) {
+        (_, Some(error)) => {
+            writeln!(out, "{} {}", coloured(Colour::Red, "That did not work:"), safe_lines(&error.message))?;
+            if let Some(hint) = &error.hint {
+                writeln!(out, "hint: {}", safe_lines(hint))?;
+            }
+        }
+        (Some(text), None) => writeln!(out, "{}", safe_lines(text))?,
+        (None, None) => writeln!(out, "({})", record.state)?,
+    }
+    let id = &record.run_id;
+    let note = match record.state {
+        RunState::Committed => format!("{}; /diff shows them, /undo takes them back", rows(record)),
+        RunState::Held => {
+            diff::write(&mut out, &record.diff)?;
+            format!("nothing is changed yet: /approve commits this, /reject drops it (run {id})")
+        }
+        _ => return Ok(()),
+    };
+    writeln!(out, "{}", coloured(Colour::Dim, &note))
+}
+
+fn rows(record: &RunRecord) -> String {
+    match record.diff.rows() {
+        1 => "1 row changed".to_owned(),
+        rows => format!("{rows} rows changed"),
+    }
+}

@@ -1,0 +1,53 @@
+//! Who writes the plans of a command: what `--model` says, else the workspace.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::process::ExitCode;
+
+use ordain_engine::{Planner, Workspace};
+use ordain_planner::{Choice, ModelSettings, PlannerError, choose};
+
+use crate::failure::{self, UNAVAILABLE, USAGE};
+use crate::show::line;
+
+/// Who writes plans.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct PlannerArgs {
+    /// Who writes the plan: `auto`, `rules`, `openai:…`, `anthropic:…`, `gemini:…`, `openrouter:…`, `ollama:…`, or a
+    /// model of the workspace's `base_url` [default: the workspace's, else `auto`]
+    #[arg(long, value_name = "M")]
+    pub(crate) model: Option<String>,
+}
+
+impl PlannerArgs {
+    /// Chooses, and tells a person who was chosen and why.
+    pub(crate) async fn choose(&self, workspace: &Workspace) -> Result<Planner, PlannerError> {
+        let choice = self.choice(workspace).await?;
+        if io::stderr().is_terminal() {
+            let _ = writeln!(
+                io::stderr(),
+                "planner: {} ({})",
+                line(&choice.planner.name()),
+                line(&choice.reason)
+            );
+        }
+        Ok(choice.planner)
+    }
+
+    async fn choice(&self, workspace: &Workspace) -> Result<Choice, PlannerError> {
+        let mut settings = ModelSettings {
+            name: workspace.model.name.clone(),
+            base_url: workspace.model.base_url.clone(),
+            ..ModelSettings::default()
+        };
+        if let Some(name) = &self.model {
+            settings.name.clone_from(name);
+        }
+        choose(&settings, |name| std::env::var(name).ok()).await
+    }
+}
+
+/// Prints why nobody writes plans, and gives the exit code that says so.
+pub(crate) fn of_planner(error: &PlannerError) -> ExitCode {
+    failure::print(error, error.hint.as_deref());
+    ExitCode::from(if error.code == "model-unknown" { USAGE } else { UNAVAILABLE })
+}

@@ -1,0 +1,245 @@
+# --- workbooks and documents -----------------------------------------------------------------------------------------
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def refuse_bomb(path):
+    """Office documents are ZIP archives: what they expand to is known before they are opened."""
+    import zipfile
+
+    start = head_of(path, 8)
+    if start == OLE:
+        raise Problem("it is encrypted: give it without a password")
+    if not zipfile.is_zipfile(path):
+        raise Problem("it is damaged, or not what its name says: it is no ZIP archive inside")
+    with zipfile.ZipFile(path) as archive:
+        expanded = sum(member.file_size for member in archive.infolist())
+        names = archive.namelist()
+    if expanded > EXPANDED_BYTES_MAX:
+        raise Problem(f"it expands to {expanded} bytes; {EXPANDED_BYTES_MAX} is the limit")
+    return names
+
+
+def workbook_facts(path, kind):
+    facts = {}
+    if kind == "xls":
+        if head_of(path, 8) != OLE:
+            raise Problem("it is damaged, or not what its name says: it is no workbook of the old format")
+    else:
+        names = refuse_bomb(path)
+        if any(name.endswith("vbaProject.bin") for name in names):
+            facts["macros"] = True
+            facts["note"] = "it holds macros, which are never run"
+        if kind == "ods" and encrypted_ods(path):
+            raise Problem("it is encrypted: give it without a password")
+    sheets = list(sheets_of(path, kind))
+    facts["sheets"] = [short(name) for name, *_ in sheets[:200]]
+    tables = []
+    for name, rows, height, width in sheets[:TABLES_MAX]:
+        header, body = header_of(rows)
+        if header is None:
+            tables.append({"name": name, "rows": 0, "columns_total": 0, "columns": []})
+            continue
+        names = header_names([cell_name(cell) for cell in rows[header]], len(rows[header]))
+        columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
+        below = height - header - 1
+        tables.append(table_facts(name, names, below, columns) | ({"header_row": header} if header else {}))
+    facts["tables"] = tables
+    return facts
+
+
+def encrypted_ods(path):
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        try:
+            return b"encryption-data" in archive.read("META-INF/manifest.xml")
+        except KeyError:
+            return False
+
+
+def cell_name(cell):
+    return "" if cell is None else cell if isinstance(cell, str) else str(cell)
+
+
+def sheets_of(path, kind):
+    """Name, first rows, height and width of each sheet."""
+    try:
+        import python_calamine
+    except ImportError:
+        yield from openpyxl_sheets(path) if kind != "xls" else xlrd_sheets(path)
+        return
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(str(path))
+    except Exception as error:
+        raise workbook_problem(error)
+    for name in book.sheet_names:
+        try:
+            sheet = book.get_sheet_by_name(name)
+            rows = sheet.to_python(skip_empty_area=False, nrows=min(ROWS_MAX, max(1, CELLS_MAX // max(1, sheet.width or 1))))
+        except Exception as error:
+            if type(error).__name__ in ("WorksheetNotFound", "TypeError"):
+                # A sheet that is a chart has no cells.
+                continue
+            raise workbook_problem(error)
+        yield name, whole(rows), max(sheet.total_height, len(rows)), sheet.total_width
+
+
+def openpyxl_sheets(path):
+    import openpyxl
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        raise workbook_problem(error)
+    for sheet in book.worksheets:
+        rows, height = [], 0
+        for row in sheet.iter_rows(values_only=True):
+            height += 1
+            if len(rows) < ROWS_MAX and len(rows) * len(row) < CELLS_MAX:
+                rows.append(list(row))
+        while rows and height == len(rows) and all(cell is None for cell in rows[-1]):
+            rows.pop()
+            height -= 1
+        yield sheet.title, rows, height, max(map(len, rows), default=0)
+
+
+def xlrd_sheets(path):
+    import xlrd
+
+    try:
+        book = xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w"))
+    except Exception as error:
+        raise workbook_problem(error)
+    for sheet in book.sheets():
+        rows = [sheet.row_values(at) for at in range(min(sheet.nrows, ROWS_MAX))]
+        yield sheet.name, whole(rows), sheet.nrows, sheet.ncols
+
+
+def whole(rows):
+    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
+    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
+
+
+def workbook_problem(error):
+    text = short(error, 160)
+    if "password" in text.lower() or "encrypt" in text.lower():
+        return Problem("it is encrypted: give it without a password")
+    return Problem(f"it cannot be read as a workbook: {text}")
+
+
+def header_of(rows):
+    """The row that names the columns: the first with text in at least half of the sheet's width."""
+    width = max((sum(not is_missing(cell) for cell in row) for row in rows[:50]), default=0)
+    for at, row in enumerate(rows[:50]):
+        texts = sum(isinstance(cell, str) and bool(cell.strip()) for cell in row)
+        if texts and texts * 2 >= width:
+            return at, rows[at + 1 :]
+    return (None, []) if not width else (0, rows[1:])
+
+
+def docx_facts(path):
+    refuse_bomb(path)
+    import docx
+
+    try:
+        document = docx.Document(str(path))
+    except Exception as error:
+        raise Problem(f"it cannot be read as a document: {short(error, 120)}")
+    paragraphs = [paragraph.text for paragraph in document.paragraphs]
+    headings = [short(p.text) for p in document.paragraphs if p.style is not None and (p.style.name or "").startswith(("Heading", "Title"))]
+    facts = {"paragraphs": len(paragraphs), "headings": headings[:20]} | excerpt_facts("\n".join(paragraphs))
+    tables = []
+    for at, table in enumerate(document.tables[:TABLES_MAX]):
+        rows = [[cell.text for cell in row.cells] for row in table.rows[:500]]
+        if len(rows) > 1:
+            names = header_names(rows[0], len(rows[0]))
+            columns = [[typed(row[i]) if i < len(row) else None for row in rows[1:]] for i in range(len(names))]
+            tables.append(table_facts(f"table {at + 1}", names, len(table.rows) - 1, columns) | {"index": at})
+    if tables:
+        facts["tables"] = tables
+    return facts
+
+
+def doc_facts(path):
+    """The old format keeps its text as runs of characters between its structures."""
+    if head_of(path, 8) != OLE:
+        raise Problem("it is damaged, or not what its name says: it is no Word document of the old format")
+    text = runs_of_text(path)
+    if not text.strip():
+        raise Problem("no text was found in it")
+    note = "the old Word format: its text was found by looking for runs of letters, so order and completeness are not sure"
+    return excerpt_facts(text) | {"note": note}
+
+
+def runs_of_text(path):
+    with open(path, "rb") as file:
+        data = file.read(TREE_BYTES_MAX)
+    wide = [run.decode("utf-16-le") for run in re.findall(rb"(?:[\x20-\x7e\xa0-\xff\t\r\n]\0){12,}", data)]
+    narrow = [run.decode("cp1252", "replace") for run in re.findall(rb"[\x20-\x7e\xa0-\xff\t\r\n]{24,}", data)]
+    runs = wide if sum(map(len, wide)) > sum(map(len, narrow)) else narrow
+    return "\n".join(run.replace("\r", "\n") for run in runs if sum(c.isalpha() or c.isspace() for c in run) > len(run) * 0.7)
+
+
+def pptx_facts(path):
+    refuse_bomb(path)
+    import pptx
+
+    try:
+        show = pptx.Presentation(str(path))
+    except Exception as error:
+        raise Problem(f"it cannot be read as a presentation: {short(error, 120)}")
+    titles, texts = [], []
+    for slide in show.slides:
+        title = slide.shapes.title
+        titles.append(short(title.text) if title is not None and title.has_text_frame else None)
+        texts.extend(shape.text_frame.text for shape in slide.shapes if shape.has_text_frame)
+    return {"slides": len(titles), "titles": titles[:50]} | excerpt_facts("\n".join(texts))
+
+
+def rtf_facts(path):
+    if not head_of(path, 5).startswith(b"{\\rtf"):
+        raise Problem("it is damaged, or not what its name says: it does not begin as rich text does")
+    from striprtf.striprtf import rtf_to_text
+
+    with open(path, encoding="latin-1") as file:
+        return excerpt_facts(rtf_to_text(file.read(TREE_BYTES_MAX), errors="ignore"))
+
+
+def pdf_facts(path):
+    import logging
+
+    logging.disable(logging.CRITICAL)
+    if b"%PDF-" not in head_of(path, 1024):
+        raise Problem("it is damaged, or not what its name says: it does not begin as a PDF does")
+    import pypdf
+
+    started = time.monotonic()
+    try:
+        reader = pypdf.PdfReader(str(path))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise Problem("it is encrypted: give it without a password")
+        pages = len(reader.pages)
+    except Problem:
+        raise
+    except Exception as error:
+        raise Problem(f"it cannot be read as a PDF: {short(error, 120)}")
+    facts = {"pages": pages}
+    title = (reader.metadata or {}).get("/Title") if pages else None
+    if title:
+        facts["title"] = short(title, 120)
+    lengths, excerpt = [], ""
+    for page in reader.pages:
+        if len(lengths) >= 50 or time.monotonic() - started > SECONDS_MAX:
+            facts["text_of_pages"] = len(lengths)
+            break
+        try:
+            text = page.extract_text() or ""
+        except Exception:
+            text = ""
+        lengths.append(len(text))
+        excerpt = excerpt or text.strip()[:EXCERPT_MAX]
+    facts |= {"characters": sum(lengths), "excerpt": excerpt}
+    if pages and not any(lengths):
+        facts["note"] = "its pages hold no text; they are probably pictures"
+    return facts

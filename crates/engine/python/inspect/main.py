@@ -1,0 +1,127 @@
+# --- what each ending means ------------------------------------------------------------------------------------------
+
+READERS = {
+    **dict.fromkeys(("txt", "md", "log"), text_facts),
+    "rtf": rtf_facts,
+    "csv": csv_facts,
+    "tsv": lambda path: csv_facts(path, "\t"),
+    "json": json_facts,
+    **dict.fromkeys(("jsonl", "ndjson"), jsonl_facts),
+    "xml": xml_facts,
+    **dict.fromkeys(("yaml", "yml"), yaml_facts),
+    "toml": toml_facts,
+    **dict.fromkeys(("html", "htm"), html_facts),
+    **{kind: (lambda path, kind=kind: workbook_facts(path, kind)) for kind in ("xlsx", "xlsm", "xls", "ods")},
+    "docx": docx_facts,
+    "doc": doc_facts,
+    "pptx": pptx_facts,
+    "pdf": pdf_facts,
+    **dict.fromkeys(("h5", "hdf5"), hdf5_facts),
+    "nc": netcdf_facts,
+    "parquet": parquet_facts,
+    **dict.fromkeys(("feather", "arrow"), feather_facts),
+    "npy": npy_facts,
+    "npz": npz_facts,
+    **dict.fromkeys(("sqlite", "db", "sqlite3"), sqlite_facts),
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp"), image_facts),
+    "svg": svg_facts,
+    "zip": zip_facts,
+    "tar": tar_facts,
+    **{kind: (lambda path, kind=kind: compressed_facts(path, kind)) for kind in ("gz", "bz2", "xz")},
+    "tgz": lambda path: compressed_facts(path, "gz"),
+    "7z": seven_facts,
+}
+
+# How the content of a file begins when its name says something else.
+SIGNATURES = (
+    (b"%PDF-", "pdf"),
+    (b"\x89PNG", "png"),
+    (b"\xff\xd8\xff", "jpg"),
+    (b"GIF8", "gif"),
+    (b"PAR1", "parquet"),
+    (b"SQLite format 3\0", "sqlite"),
+    (b"\x89HDF\r\n", "h5"),
+    (b"\x93NUMPY", "npy"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"\x1f\x8b", "gz"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ", "xz"),
+    (b"{\\rtf", "rtf"),
+    (b"PK\x03\x04", "zip"),
+    (OLE, "xls"),
+)
+
+
+def data_facts(path):
+    """A `.dat` or unknown file: a table, a text, or bytes."""
+    start = head_of(path, 1 << 16)
+    for signature, kind in SIGNATURES:
+        if start.startswith(signature):
+            return READERS[kind](path) | {"format": kind, "note": f"its content is {kind}"}
+    try:
+        encoding = encoding_of(path)
+    except Problem:
+        return {"note": "an unknown kind of file; it is there as bytes", "begins_with": start[:16].hex()}
+    lines = start.decode(encoding, "replace").splitlines()[:20]
+    spaced = [len(line.split()) for line in lines if line.strip() and not line.startswith("#")]
+    for delimiter in DELIMITERS:
+        counts = {line.count(delimiter) for line in lines if line.strip()}
+        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0:
+            return csv_facts(path, delimiter) | {"format": "csv"}
+    if len(spaced) > 2 and len(set(spaced)) == 1 and spaced[0] > 1:
+        return columns_of_numbers(path, encoding)
+    return text_facts(path) | {"format": "txt"}
+
+
+def columns_of_numbers(path, encoding):
+    """Columns that are set apart by blanks, as instruments write them."""
+    rows, count = [], 0
+    with open(path, encoding=encoding, errors="replace") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                count += 1
+                if len(rows) < ROWS_MAX:
+                    rows.append(line.split())
+    has_header = looks_like_header(rows)
+    names = header_names(rows[0], len(rows[0])) if has_header else [str(at) for at in range(len(rows[0]))]
+    body = rows[1:] if has_header else rows
+    columns = [[typed(row[at]) if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
+    table = table_facts(None, names, count - has_header, columns)
+    return {"format": "columns", "encoding": encoding, "delimiter": " ", "header": has_header, "tables": [table]}
+
+
+def facts_of(name, path):
+    if os.path.getsize(path) == 0:
+        return {"problem": "it is empty: it has no bytes at all"}
+    ending = name.rsplit(".", 1)[-1].lower() if "." in name else ""
+    reader = READERS.get(ending, data_facts)
+    try:
+        return reader(path)
+    except Problem as problem:
+        facts = {"problem": str(problem).replace(str(path), name)}
+        start = head_of(path, 16)
+        for signature, kind in SIGNATURES:
+            if start.startswith(signature) and kind != ending and reader is not data_facts and kind not in ("zip", "xls"):
+                facts["problem"] += f"; its content looks like {kind}"
+        return facts
+    except MemoryError:
+        raise
+    except ImportError as error:
+        return {"problem": f"its reader is not in this Python profile: {short(error, 100)}"}
+    except RecursionError:
+        return {"problem": "it is nested too deeply"}
+    except Exception as error:
+        return {"problem": f"it cannot be read: {type(error).__name__}: {short(error, 160)}"}
+
+
+def plain_facts(facts):
+    """Facts as data that a frame can carry, whatever a reader put into them."""
+    try:
+        return json.loads(json.dumps(facts, default=str, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, TypeError) as error:
+        return {"problem": f"what was found in it cannot be told: {short(error, 100)}"}
+
+
+for name in names:  # noqa: F821 - given by the host
+    ordain.call("file.begin", name=name)
+    ordain.call("file.facts", name=name, facts=plain_facts(facts_of(name, files[name])))  # noqa: F821

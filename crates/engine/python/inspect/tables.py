@@ -1,0 +1,372 @@
+# --- tables as text, and trees ---------------------------------------------------------------------------------------
+
+DELIMITERS = ",;\t|"
+
+
+def csv_facts(path, delimiter=None):
+    import csv
+
+    csv.field_size_limit(1 << 24)
+    encoding = encoding_of(path)
+    with open(path, encoding=encoding, errors="replace", newline="") as file:
+        start = file.read(1 << 16)
+    if not start.strip():
+        raise Problem("it holds no rows")
+    delimiter = delimiter or delimiter_of(start)
+    rows, looked, is_exact, has_uneven = read_rows(path, encoding, delimiter)
+    if not rows:
+        raise Problem("it holds no rows")
+    has_header = looks_like_header(rows)
+    width = max(len(row) for row in rows[:200])
+    if has_header:
+        names = header_names(rows[0], width)
+        rows = rows[1:]
+    else:
+        names = [str(index) for index in range(width)]
+    columns = [[typed(row[at]) if at < len(row) else None for row in rows] for at in range(min(width, COLUMNS_MAX))]
+    count = looked - 1 if has_header else looked
+    facts = {"encoding": encoding, "delimiter": delimiter, "header": has_header}
+    facts["tables"] = [table_facts(None, names, count, columns, columns_total=width, exact=is_exact)]
+    if has_uneven:
+        facts["note"] = "some rows have more or fewer fields than the header"
+    return facts
+
+
+def delimiter_of(start):
+    """The delimiter that cuts the first lines into equally many parts, more than one."""
+    import csv
+
+    lines = [line for line in start.splitlines()[:50] if line.strip()]
+    if len(start) >= 1 << 16 and len(lines) > 1:
+        lines.pop()
+    best, found = 0, ","
+    for delimiter in DELIMITERS:
+        try:
+            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        except csv.Error:
+            continue
+        if not counts or max(counts) < 2:
+            continue
+        common = max(set(counts), key=counts.count)
+        score = counts.count(common) / len(counts) * (1 if common > 1 else 0) + min(common, 50) / 1000
+        if score > best:
+            best, found = score, delimiter
+    return found
+
+
+def read_rows(path, encoding, delimiter):
+    """The first rows, how many there are in all, whether that is exact, and whether some differ in length."""
+    import csv
+
+    started = time.monotonic()
+    kept, count, cells, width, has_uneven = [], 0, 0, 0, False
+    with open(path, encoding=encoding, errors="replace", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        try:
+            for row in reader:
+                if not row:
+                    continue
+                count += 1
+                width = width or len(row)
+                if cells < CELLS_MAX and len(kept) < ROWS_MAX:
+                    has_uneven |= len(row) != width
+                    cells += len(row)
+                    kept.append(row)
+                elif count % 10_000 == 0 and time.monotonic() - started > SECONDS_MAX / 2:
+                    break
+            else:
+                return kept, count, True, has_uneven
+        except csv.Error as error:
+            if not kept:
+                raise Problem(f"it is not a table of text: {error}")
+            return kept, count, False, True
+    # Too long to parse to its end: the line breaks are counted instead.
+    return kept, max(count, line_count(path)), False, has_uneven
+
+
+def line_count(path):
+    with open(path, "rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 22), b""))
+
+
+def looks_like_header(rows):
+    """A first row of distinct texts, none of them a number or empty, unless all rows look so and it is alone."""
+    first = [cell.strip() for cell in rows[0]]
+    if any(text_type([cell]) in ("integer", "number", "date") for cell in first if cell):
+        return False
+    return any(first) and len(set(first)) == len(first)
+
+
+def header_names(row, width):
+    """Names as pandas gives them: an empty one by its place, a repeated one with a number."""
+    names, seen = [], {}
+    for at in range(width):
+        name = row[at].strip("\ufeff") if at < len(row) else ""
+        name = name or f"Unnamed: {at}"
+        if name in seen:
+            seen[name] += 1
+            name = f"{name}.{seen[name]}"
+        seen.setdefault(name, 0)
+        names.append(name)
+    return names
+
+
+def typed(text):
+    """A field as the number it says, where it says one."""
+    if text == "":
+        return None
+    first = text[0]
+    if first.isdigit() or first in "+-.":
+        try:
+            return int(text) if len(text) < 19 and not (len(text) > 1 and first == "0") else text
+        except ValueError:
+            try:
+                return float(text)
+            except ValueError:
+                return text
+    return text
+
+
+def json_facts(path):
+    if os.path.getsize(path) > TREE_BYTES_MAX:
+        raise Problem(f"it is larger than the {TREE_BYTES_MAX >> 20} MiB that are read as one JSON document; give JSON lines")
+    encoding = encoding_of(path)
+    with open(path, encoding=encoding if encoding != "utf-8" else "utf-8-sig") as file:
+        text = file.read()
+    if not text.strip():
+        raise Problem("it is empty")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        facts = jsonl_facts(path, is_asked=False)
+        if facts:
+            return facts | {"format": "jsonl", "note": "it holds one JSON value on each line"}
+        raise Problem(f"it is not JSON: {short(error, 120)}")
+    return {"encoding": encoding} | tree_facts(value)
+
+
+def tree_facts(value):
+    """What a tree of objects and lists holds: its shape, and the lists of objects in it as tables."""
+    facts = {"shape": shape_of(value, 0)}
+    tables = []
+    find_tables(value, [], tables)
+    if tables:
+        facts["tables"] = tables[:TABLES_MAX]
+    elif isinstance(value, dict):
+        facts["keys"] = [short(key) for key in list(value)[:COLUMNS_MAX]]
+    return facts
+
+
+def shape_of(value, depth):
+    if isinstance(value, dict):
+        if depth > 2:
+            return "object"
+        names = list(value)[:12]
+        inner = ", ".join(f"{short(name, 30)}: {shape_of(value[name], depth + 1)}" for name in names)
+        return "{" + inner + (", …" if len(value) > len(names) else "") + "}"
+    if isinstance(value, list):
+        return f"list of {len(value)}" + (f" × {shape_of(value[0], depth + 1)}" if value and depth < 2 else "")
+    return "null" if value is None else kind_of(value)
+
+
+def find_tables(value, path, tables):
+    if len(tables) >= TABLES_MAX or len(path) > 3:
+        return
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value[:1000]):
+        records = [item for item in value if isinstance(item, dict)]
+        tables.append(records_facts(".".join(path) or None, records) | {"path": path})
+    elif isinstance(value, list) and len(value) > 1 and all(isinstance(item, list) for item in value[:1000]):
+        width = max(map(len, value[:1000]))
+        looked = value[: max(1, CELLS_MAX // max(1, width))]
+        columns = [[row[at] if at < len(row) else None for row in looked] for at in range(min(width, COLUMNS_MAX))]
+        names = [str(at) for at in range(width)]
+        tables.append(table_facts(".".join(path) or None, names, len(value), columns) | {"path": path})
+    elif isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, list)]
+        is_columns = len(lists) == len(value) > 1 and len({len(item) for item in lists}) == 1
+        if is_columns and not any(isinstance(part, (dict, list)) for item in lists for part in item[:100]):
+            names = [str(name) for name in value]
+            table = table_facts(".".join(path) or None, names, len(lists[0]), [item[:ROWS_MAX] for item in lists])
+            tables.append(table | {"path": path, "by_column": True})
+            return
+        for name, item in list(value.items())[:200]:
+            find_tables(item, [*path, str(name)], tables)
+
+
+def jsonl_facts(path, is_asked=True):
+    encoding = encoding_of(path)
+    records, count, bad = [], 0, 0
+    with open(path, encoding=encoding if encoding != "utf-8" else "utf-8-sig", errors="replace") as file:
+        for line in file:
+            if not line.strip():
+                continue
+            count += 1
+            if len(records) + bad < ROWS_MAX:
+                try:
+                    records.append(json.loads(line))
+                except (ValueError, RecursionError):
+                    bad += 1
+                    if bad > 3 and not records:
+                        break
+    records = [record for record in records if isinstance(record, dict)]
+    if not records or (not is_asked and (bad or count < 2)):
+        if is_asked:
+            raise Problem("its lines are not JSON objects" if count else "it is empty")
+        return None
+    facts = {"encoding": encoding, "tables": [records_facts(None, records, rows=count)]}
+    if bad:
+        facts["note"] = f"{bad} of its first {ROWS_MAX} lines are not JSON"
+    return facts
+
+
+def yaml_facts(path):
+    import yaml
+
+    if os.path.getsize(path) > 2 << 20:
+        return text_facts(path) | {"note": "larger than the 2 MiB that are read as YAML; told as text"}
+    with open(path, encoding=encoding_of(path)) as file:
+        text = file.read()
+    if not text.strip():
+        raise Problem("it is empty")
+    # An alias of an alias of an alias can stand for more than memory holds.
+    if len(re.findall(r"(?m)(?<![\w&*])\*[\w-]+", text)) > 1000 or expands_too_far(text):
+        raise Problem("its aliases would expand without end")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        documents = list(yaml.load_all(text, Loader=loader))
+    except yaml.YAMLError as error:
+        raise Problem(f"it is not YAML: {short(error, 160)}")
+    value = documents[0] if len(documents) == 1 else documents
+    return tree_facts(value) | ({"documents": len(documents)} if len(documents) > 1 else {})
+
+
+def expands_too_far(text):
+    """Anchors whose lists are made of aliases, several levels deep."""
+    levels = re.findall(r"&[\w-]+\s*[\[{][^\]}]*\*[\w-]+[^\]}]*\*[\w-]+", text)
+    return len(levels) > 5
+
+
+def toml_facts(path):
+    try:
+        import tomllib
+    except ImportError:
+        return text_facts(path) | {"note": "this Python has no TOML reader; told as text"}
+    with open(path, "rb") as file:
+        try:
+            return tree_facts(tomllib.load(file))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise Problem(f"it is not TOML: {short(error, 160)}")
+
+
+def xml_facts(path):
+    """One pass without building a tree. Entities are refused where they are declared, before they can expand."""
+    from xml.parsers import expat
+
+    counts, stack, root = {}, [], []
+    records, record, field = [], None, []
+    attributes_of_root = {}
+
+    def start(tag, attributes):
+        nonlocal record, field
+        stack.append(tag)
+        if len(stack) > 500:
+            raise Problem("its elements are nested deeper than 500 levels")
+        if len(stack) == 1:
+            root.append(tag)
+            attributes_of_root.update(list(attributes.items())[:20])
+        if len(stack) == 2:
+            counts[tag] = counts.get(tag, 0) + 1
+            record = dict(attributes)
+        field = []
+
+    def end(tag):
+        nonlocal record
+        if len(stack) == 3 and record is not None:
+            text = "".join(field).strip()
+            record.setdefault(tag, typed(text) if text else None)
+        if len(stack) == 2 and record is not None:
+            if len(records) < ROWS_MAX and (record or field):
+                records.append((tag, record))
+            record = None
+        stack.pop()
+
+    def data(text):
+        if len(stack) == 3 and len(field) < 1000:
+            field.append(text)
+
+    def entity(*_):
+        raise Problem("it declares entities, which can expand without end; entities are not read")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
+    parser.EntityDeclHandler = entity
+    parser.buffer_text = True
+    try:
+        with open(path, "rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as error:
+        raise Problem(f"it is not well-formed XML: {error}")
+    facts = {"root": short(root[0]) if root else None, "children": dict(sorted(counts.items(), key=lambda item: -item[1])[:20])}
+    if attributes_of_root:
+        facts["attributes"] = {short(name): short(value) for name, value in attributes_of_root.items()}
+    common = max(counts, key=counts.get) if counts else None
+    if common and counts[common] > 1:
+        rows = [record for tag, record in records if tag == common]
+        facts["tables"] = [records_facts(common, rows, rows=counts[common])]
+    return facts
+
+
+def html_facts(path):
+    from html.parser import HTMLParser
+
+    if os.path.getsize(path) > TREE_BYTES_MAX:
+        raise Problem(f"it is larger than the {TREE_BYTES_MAX >> 20} MiB that are read as a page")
+    encoding = encoding_of(path)
+    with open(path, encoding=encoding, errors="replace") as file:
+        text = file.read()
+    if not text.strip():
+        raise Problem("it is empty")
+    found = {"title": [], "headings": [], "links": 0, "text": [], "scripts": 0}
+    tables, stack = [], []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            stack.append(tag)
+            found["links"] += tag == "a"
+            found["scripts"] += tag == "script"
+            if tag == "table":
+                tables.append([])
+            elif tag == "tr" and tables:
+                tables[-1].append([])
+            elif tag in ("td", "th") and tables and tables[-1]:
+                tables[-1][-1].append("")
+
+        def handle_endtag(self, tag):
+            if tag in stack:
+                del stack[len(stack) - 1 - stack[::-1].index(tag) :]
+
+        def handle_data(self, data):
+            if not data.strip() or "script" in stack or "style" in stack:
+                return
+            if "title" in stack:
+                found["title"].append(data)
+            elif any(tag in stack for tag in ("h1", "h2", "h3")) and len(found["headings"]) < 20:
+                found["headings"].append(short(data))
+            if ("td" in stack or "th" in stack) and tables and tables[-1] and tables[-1][-1]:
+                tables[-1][-1][-1] += data.strip()
+            found["text"].append(data)
+
+    Reader(convert_charrefs=True).feed(text)
+    facts = {"encoding": encoding, "title": short("".join(found["title"]), 120), "headings": found["headings"]}
+    facts |= {"links": found["links"], "scripts": found["scripts"]}
+    facts |= excerpt_facts(" ".join(part.strip() for part in found["text"]))
+    told = []
+    for at, rows in enumerate(tables[:TABLES_MAX]):
+        rows = [row for row in rows if row]
+        if len(rows) > 1:
+            names = header_names(rows[0], len(rows[0]))
+            columns = [[typed(row[i]) if i < len(row) else None for row in rows[1:]] for i in range(len(names))]
+            told.append(table_facts(f"table {at + 1}", names, len(rows) - 1, columns) | {"index": at})
+    if told:
+        facts["tables"] = told
+    return facts

@@ -1,0 +1,117 @@
+//! Looks into files in a cell. What comes back is what the cell claims, bounded.
+
+use std::collections::BTreeMap;
+
+use ordain_cell::{Discard, Executor, Host, HostCall, HostError, HostFuture, InputFile, Job};
+use ordain_types::{Cause, Limits, Schema};
+use ordain_verify::{Contract, Policy, verify};
+use serde_json::{Value, json};
+
+use super::profile_for_files;
+use crate::error::EngineError;
+
+/// The parts of the program, in their order.
+const PROGRAM: &str = concat!(
+    include_str!("../../python/inspect/base.py"),
+    include_str!("../../python/inspect/tables.py"),
+    include_str!("../../python/inspect/documents.py"),
+    include_str!("../../python/inspect/arrays.py"),
+    include_str!("../../python/inspect/archives.py"),
+    include_str!("../../python/inspect/main.py"),
+);
+/// How many files may break their cell before the rest is left alone.
+const BREAKS_MAX: usize = 8;
+/// What may be told about one file.
+const FACTS_BYTES_MAX: usize = 256 * 1024;
+/// What may come out of an archive, as a multiple of the largest file that may be given.
+const EXPANSION_MAX: u64 = 5;
+
+/// What was found in each file, by its name. A file that breaks its cell is told so, and the rest get a new cell.
+pub(super) async fn look_into(
+    executor: &dyn Executor,
+    files: &[InputFile],
+    limits: &Limits,
+) -> Result<BTreeMap<String, Value>, EngineError> {
+    let mut found = BTreeMap::new();
+    let mut left: Vec<InputFile> = files.to_vec();
+    for _ in 0..BREAKS_MAX {
+        let mut host = LookHost { found: BTreeMap::new(), looking_at: None };
+        let execution = executor.run(job(&left, limits)?, &mut host, &mut Discard).await?;
+        let LookHost { found: told, looking_at } = host;
+        let has_told = !told.is_empty();
+        found.extend(told);
+        if execution.cause == Cause::Ok {
+            return Ok(found);
+        }
+        let cause = execution.cause;
+        let broken = looking_at.filter(|name| left.iter().any(|file| file.name == *name));
+        if let Some(name) = &broken {
+            found.insert(name.clone(), json!({ "problem": problem(cause) }));
+        } else if !has_told {
+            break;
+        }
+        left.retain(|file| !found.contains_key(&file.name));
+        if left.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(found)
+}
+
+fn job(files: &[InputFile], limits: &Limits) -> Result<Job, EngineError> {
+    let policy = Policy::for_contract(Contract::Open);
+    let verdict = verify(PROGRAM, &policy, &Schema::default());
+    let code = verdict.into_verified().ok_or(EngineError::Inspection)?;
+    let mut job = Job::new(code, profile_for_files(files.iter().map(|file| file.name.as_str())));
+    "inspect.py".clone_into(&mut job.name);
+    job.limits = limits.clone();
+    job.files = files.to_vec();
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    job.values.insert("names".to_owned(), json!(names));
+    let expanded_bytes_max = limits.file_bytes.saturating_mul(EXPANSION_MAX);
+    job.values.insert("settings".to_owned(), json!({ "expanded_bytes_max": expanded_bytes_max }));
+    Ok(job)
+}
+
+fn problem(cause: Cause) -> String {
+    let what = match cause {
+        Cause::Timeout | Cause::CpuLimit => "it took longer than the limit of time".to_owned(),
+        Cause::MemoryLimit => "it took more than the limit of memory".to_owned(),
+        cause => format!("it ended its cell ({cause})"),
+    };
+    format!("{what} when it was looked into; code can still read it as bytes")
+}
+
+/// Takes what the program tells, file by file.
+struct LookHost {
+    found: BTreeMap<String, Value>,
+    looking_at: Option<String>,
+}
+
+impl LookHost {
+    fn take(&mut self, call: &HostCall) -> Result<Value, HostError> {
+        let name = call.arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+        match call.name.as_str() {
+            "file.begin" => self.looking_at = Some(name.to_owned()),
+            "file.facts" => {
+                self.looking_at = None;
+                let facts = call.arguments.get("facts").cloned().unwrap_or_default();
+                let is_fit = facts.is_object() && facts.to_string().len() <= FACTS_BYTES_MAX;
+                let facts = if is_fit {
+                    facts
+                } else {
+                    json!({ "problem": "too much was told about it to be kept" })
+                };
+                self.found.insert(name.to_owned(), facts);
+            }
+            _ => return Err(HostError::new("unknown_function", "files are looked into and nothing else")),
+        }
+        Ok(Value::Null)
+    }
+}
+
+impl Host for LookHost {
+    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
+        Box::pin(std::future::ready(self.take(&call)))
+    }
+}

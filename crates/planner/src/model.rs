@@ -1,0 +1,273 @@
+//! The planner that asks a model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ordain_types::Usage;
+use serde_json::Value;
+
+use crate::brief::Brief;
+use crate::exchange::{Exchange, Message, Reply, Speaker, Trouble, TroubleClass};
+use crate::planner::{PlannerError, Progress};
+use crate::prompt::{self, text};
+use crate::provider::{Completion, ModelRequest, Provider, ProviderError, Purpose, cost_usd};
+use crate::repair;
+use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
+
+/// The most tokens that are ever asked for.
+const TOKENS_MAX: u32 = 64_000;
+/// A verdict or an outline is short, but models that think aloud need room.
+const SIDE_TOKENS_MAX: u32 = 4_000;
+
+/// What the workspace says about its model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSettings {
+    /// `auto`, `rules`, or a provider and a model's name.
+    pub name: String,
+    /// Where an OpenAI-compatible server listens.
+    pub base_url: Option<String>,
+    /// Whether a second opinion of the code is asked.
+    pub review: bool,
+    /// How freely the model chooses its words.
+    pub temperature: Option<f64>,
+    /// The most tokens of a reply.
+    pub tokens_max: u32,
+    /// How long a reply may take, all attempts together.
+    pub timeout: Duration,
+    /// Whether the model gets the short prompt; `None` leaves it to the model's name.
+    pub is_small: Option<bool>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            name: "auto".to_owned(),
+            base_url: None,
+            review: true,
+            temperature: None,
+            tokens_max: 4_000,
+            timeout: Duration::from_mins(3),
+            is_small: None,
+        }
+    }
+}
+
+/// A model behind a provider.
+#[derive(Debug, Clone)]
+pub struct Model {
+    provider: Arc<dyn Provider>,
+    settings: ModelSettings,
+}
+
+impl Model {
+    /// A model that is asked as the settings say.
+    pub fn new(provider: Arc<dyn Provider>, settings: ModelSettings) -> Self {
+        Self { provider, settings }
+    }
+
+    /// The name under which records know it.
+    pub fn name(&self) -> String {
+        self.provider.name()
+    }
+
+    /// Whether the model gets the short prompt.
+    pub fn is_small(&self) -> bool {
+        self.settings.is_small.unwrap_or_else(|| is_small_name(&self.provider.name()))
+    }
+
+    pub(crate) fn begin(&self, brief: &Brief) -> Exchange {
+        Exchange { messages: prompt::opening(brief, self.is_small()), ..Exchange::default() }
+    }
+
+    pub(crate) async fn next(
+        &self,
+        brief: &Brief,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Result<Reply, PlannerError> {
+        progress.stage(if exchange.troubles.is_empty() { "planning" } else { "repairing" });
+        let tokens = exchange.tokens_max.unwrap_or(self.settings.tokens_max);
+        let messages = exchange.messages.clone();
+        let completion = match self.ask(messages, Purpose::Plan, tokens, exchange, progress).await {
+            Ok(completion) => completion,
+            Err(ProviderError::TooLarge { .. }) => {
+                exchange.said("(a reply far too long, left out)".to_owned());
+                return Ok(reply::unusable(
+                    "reply-too-long",
+                    "the reply was far too long to be read",
+                    Some("write a short program"),
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        exchange.said(completion.text.clone());
+        if let Some(refusal) = completion.refusal {
+            return Ok(Reply::Refusal(text::line(&refusal, 600)));
+        }
+        let whole = match exchange.partial.take() {
+            Some(partial) => reply::splice(&partial, &completion.text),
+            None => completion.text,
+        };
+        let mut reply = reply::read(&whole, completion.finish, brief.task);
+        if let Reply::Unusable(trouble) = &mut reply
+            && trouble.code == TRUNCATED
+        {
+            // Going on is tried once, and only where there is something to go on from.
+            let is_second = exchange.tokens_max.is_some();
+            if is_second || whole.trim().is_empty() {
+                TRUNCATED_AGAIN.clone_into(&mut trouble.code);
+            } else {
+                exchange.partial = Some(whole);
+            }
+            exchange.tokens_max = Some(tokens.saturating_mul(2).min(TOKENS_MAX));
+        }
+        if let Reply::Plan(draft) = &reply {
+            exchange.code = Some(draft.code.clone());
+        }
+        Ok(reply)
+    }
+
+    pub(crate) fn complain(exchange: &mut Exchange, trouble: &Trouble) {
+        if trouble.code != TRUNCATED {
+            exchange.partial = None;
+        }
+        repair::tell(exchange, trouble);
+    }
+
+    pub(crate) async fn review(
+        &self,
+        brief: &Brief,
+        code: &str,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Option<Trouble> {
+        if !self.settings.review {
+            return None;
+        }
+        progress.stage("reviewing");
+        let messages = prompt::review(brief, code);
+        exchange
+            .reviews
+            .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
+        let answer = self.ask(messages, Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
+        let completion = match answer {
+            Ok(completion) => completion,
+            Err(error) => {
+                // A second opinion that cannot be had must not stop what the first one and the verifier allow.
+                exchange.notes.push(format!("the review failed: {error}"));
+                return None;
+            }
+        };
+        exchange.reviews.push(Message { speaker: Speaker::Model, text: completion.text.clone() });
+        let Some(verdict) = reply::object(&completion.text).filter(|verdict| verdict["ok"].is_boolean())
+        else {
+            exchange.notes.push("the review was not understood, so it counts as no objection".to_owned());
+            return None;
+        };
+        objection(&verdict)
+    }
+
+    pub(crate) async fn outline(
+        &self,
+        brief: &Brief,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Result<Value, PlannerError> {
+        progress.stage("outlining");
+        let mut messages = prompt::outline(brief);
+        for _ in 0..2 {
+            let completion =
+                self.ask(messages.clone(), Purpose::Outline, SIDE_TOKENS_MAX, exchange, progress).await?;
+            if let Some(outline) =
+                reply::object(&completion.text).filter(|outline| outline["steps"].is_array())
+            {
+                return Ok(outline);
+            }
+            messages.push(Message { speaker: Speaker::Model, text: completion.text });
+            let again = "Reply with the JSON object alone; it needs `goal`, `tables` and `steps`.".to_owned();
+            messages.push(Message { speaker: Speaker::Ordain, text: again });
+        }
+        let message = "the outline is not a JSON object with `steps`".to_owned();
+        Err(ProviderError::BadReply { message }.into())
+    }
+
+    async fn ask(
+        &self,
+        messages: Vec<Message>,
+        purpose: Purpose,
+        tokens_max: u32,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Result<Completion, ProviderError> {
+        let request = ModelRequest { messages, purpose, tokens_max, temperature: self.temperature() };
+        exchange.usage.model_calls += 1;
+        let mut heard = |piece: &str| progress.text(piece);
+        let completion = self.provider.call(&request, &mut heard).await?;
+        let Usage { input_tokens, output_tokens, .. } = &mut exchange.usage;
+        *input_tokens += completion.input_tokens;
+        *output_tokens += completion.output_tokens;
+        exchange.cost_usd = cost_usd(&self.provider.name(), *input_tokens, *output_tokens);
+        Ok(completion)
+    }
+
+    /// The same brief should give the same plan, so the model is asked to choose freely only where it insists on it.
+    fn temperature(&self) -> Option<f64> {
+        let name = self.provider.name();
+        let insists = ["openai:o1", "openai:o3", "openai:o4", "openai:gpt-5"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        self.settings.temperature.or((!insists).then_some(0.0))
+    }
+}
+
+/// Takes progress of a side question and shows nothing.
+struct Unheard;
+
+impl Progress for Unheard {
+    fn text(&mut self, _piece: &str) {}
+    fn stage(&mut self, _name: &str) {}
+}
+
+fn objection(verdict: &Value) -> Option<Trouble> {
+    if verdict["ok"] == true {
+        return None;
+    }
+    let said = |key: &str| {
+        verdict[key].as_str().filter(|said| !said.trim().is_empty()).map(|said| text::line(said, 600))
+    };
+    Some(Trouble {
+        class: TroubleClass::Review,
+        code: "review".to_owned(),
+        message: said("problem").unwrap_or_else(|| "the program does not do what was asked".to_owned()),
+        line: verdict["line"].as_u64().filter(|line| (1..100_000).contains(line)),
+        hint: said("hint"),
+    })
+}
+
+/// Whether a name tells of four billion parameters or fewer: `qwen2.5-coder:1.5b`.
+fn is_small_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let mut words = lower.split(|character: char| !(character.is_ascii_alphanumeric() || character == '.'));
+    words.any(|word| {
+        let billions = word.strip_suffix('b').and_then(|number| number.parse::<f64>().ok());
+        let millions = word.strip_suffix('m').and_then(|number| number.parse::<f64>().ok());
+        billions.or(millions.map(|millions| millions / 1000.0)).is_some_and(|billions| billions <= 4.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_models_are_known_by_their_names() {
+        for name in
+            ["ollama:qwen2.5-coder:1.5b", "local:SmolLM2-135M-Instruct", "ollama:llama3.2:3b-instruct"]
+        {
+            assert!(is_small_name(name), "{name}");
+        }
+        for name in ["openai:gpt-4.1-mini", "ollama:llama3.1:70b", "ollama:codellama:7b", "replay:a.jsonl"] {
+            assert!(!is_small_name(name), "{name}");
+        }
+    }
+}

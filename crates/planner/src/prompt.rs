@@ -1,0 +1,291 @@
+//! Renders a brief into the messages that a model reads.
+//!
+//! The parts that stay the same from request to request come first and in a fixed order, so that a provider can reuse
+//! what it has read before; nothing here reads a clock. What comes from rows, files, earlier answers and the request
+//! is data: it is shortened, its control characters are made harmless, and it cannot open or close one of our tags.
+
+mod helpers;
+mod schema;
+pub(crate) mod text;
+
+use std::fmt::Write as _;
+
+use ordain_types::{format_bytes, format_duration};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::brief::{Brief, Task};
+use crate::exchange::{Message, Speaker};
+use schema::Detail;
+
+/// A word in our examples that no program may hold: whoever writes it has copied an example.
+pub(crate) const PLACEHOLDER: &str = "EXAMPLE_ONLY";
+
+/// Largest text of a brief, and of one for a small model.
+const BRIEF_BYTES_MAX: usize = 160 * 1024;
+const SMALL_BRIEF_BYTES_MAX: usize = 12 * 1024;
+/// What a model is shown of a request; the code still gets all of it.
+const REQUEST_CHARS_MAX: usize = 16 * 1024;
+const TURNS_MAX: usize = 6;
+const TURN_CHARS_MAX: usize = 400;
+const EXAMPLES_MAX: usize = 3;
+const EXAMPLE_BYTES_MAX: usize = 6 * 1024;
+const FILES_MAX: usize = 40;
+const FACTS_CHARS_MAX: usize = 6 * 1024;
+const POLICY_CHARS_MAX: usize = 32 * 1024;
+const INVARIANTS_MAX: usize = 100;
+
+const USUAL_STATUSES: [&str; 5] =
+    ["success", "no_match", "insufficient_stock", "invalid_request", "unsupported_intent"];
+
+/// The messages that open an exchange: the rules, then what is asked.
+pub(crate) fn opening(brief: &Brief, is_small: bool) -> Vec<Message> {
+    let max = if is_small { SMALL_BRIEF_BYTES_MAX } else { BRIEF_BYTES_MAX };
+    within(max, |detail| {
+        let system = if is_small { small_rules(brief, detail) } else { rules(brief, detail) };
+        vec![say(Speaker::System, system), say(Speaker::Ordain, asked(brief, detail))]
+    })
+}
+
+/// The messages that ask how a check would be judged.
+pub(crate) fn outline(brief: &Brief) -> Vec<Message> {
+    within(BRIEF_BYTES_MAX, |detail| {
+        let mut system = String::from(include_str!("../prompts/outline.md"));
+        block(&mut system, "schema", &schema::tables(brief, detail));
+        vec![say(Speaker::System, system), say(Speaker::Ordain, asked(brief, detail))]
+    })
+}
+
+/// The messages that ask for a second opinion of code.
+pub(crate) fn review(brief: &Brief, code: &str) -> Vec<Message> {
+    within(BRIEF_BYTES_MAX, |detail| {
+        let mut system = String::from(include_str!("../prompts/review.md"));
+        policy_blocks(&mut system, brief);
+        block(&mut system, "schema", &schema::tables(brief, detail));
+        let mut user = asked(brief, detail);
+        block(&mut user, "program", &numbered(code));
+        vec![say(Speaker::System, system), say(Speaker::Ordain, user)]
+    })
+}
+
+/// Renders with less and less detail until the text is short enough.
+fn within(max: usize, render: impl Fn(Detail) -> Vec<Message>) -> Vec<Message> {
+    let size = |messages: &[Message]| messages.iter().map(|message| message.text.len()).sum::<usize>();
+    let mut messages = Vec::new();
+    for detail in Detail::LEVELS {
+        messages = render(detail);
+        if size(&messages) <= max {
+            break;
+        }
+    }
+    messages
+}
+
+fn rules(brief: &Brief, detail: Detail) -> String {
+    let (contract, api, examples) = match brief.task {
+        Task::Ask => (
+            include_str!("../prompts/contract_ask.md"),
+            include_str!("../prompts/api_tables.md"),
+            include_str!("../prompts/examples_ask.md"),
+        ),
+        Task::Check => (
+            include_str!("../prompts/contract_check.md"),
+            include_str!("../prompts/api_tables.md"),
+            include_str!("../prompts/examples_check.md"),
+        ),
+        Task::Code => (
+            include_str!("../prompts/contract_code.md"),
+            include_str!("../prompts/api_files.md"),
+            include_str!("../prompts/examples_code.md"),
+        ),
+    };
+    let mut text = String::new();
+    block(&mut text, "role", include_str!("../prompts/role.md"));
+    block(&mut text, "contract", &contract.replace("{{statuses}}", &statuses(brief)));
+    let stubs = helpers::stubs(&brief.helpers);
+    block(&mut text, "api", &format!("{}\n{stubs}", api.trim_end()));
+    policy_blocks(&mut text, brief);
+    if !brief.tables.is_empty() {
+        block(&mut text, "schema", &schema::tables(brief, detail));
+        let summaries = schema::summaries(brief);
+        if !summaries.is_empty() {
+            block(&mut text, "summary", &summaries);
+        }
+    }
+    let own = own_examples(brief, detail);
+    block(&mut text, "examples", if own.is_empty() { examples } else { &own });
+    block(&mut text, "limits", &limits(brief));
+    text
+}
+
+fn small_rules(brief: &Brief, detail: Detail) -> String {
+    let prompt = match brief.task {
+        Task::Ask => include_str!("../prompts/small_ask.md"),
+        Task::Check => include_str!("../prompts/small_check.md"),
+        Task::Code => include_str!("../prompts/small_code.md"),
+    };
+    let mut text = prompt.replace("{{statuses}}", &statuses(brief));
+    let stubs = helpers::stubs(&brief.helpers);
+    if !stubs.is_empty() {
+        block(&mut text, "api", &stubs);
+    }
+    if !brief.policy.trim().is_empty() {
+        block(&mut text, "policy", &policy(&brief.policy));
+    }
+    if !brief.tables.is_empty() {
+        block(&mut text, "schema", &schema::tables(brief, detail));
+    }
+    text
+}
+
+fn policy_blocks(text: &mut String, brief: &Brief) {
+    if !brief.policy.trim().is_empty() {
+        let version = Sha256::digest(brief.policy.as_bytes());
+        let name = format!(
+            "policy version=\"{:02x}{:02x}{:02x}{:02x}\"",
+            version[0], version[1], version[2], version[3]
+        );
+        block(text, &name, &policy(&brief.policy));
+    }
+    if !brief.invariants.is_empty() {
+        let mut list =
+            String::from("Each query must return no row at the end, or the engine undoes everything:\n");
+        for invariant in brief.invariants.iter().take(INVARIANTS_MAX) {
+            let (name, sql) = (text::line(&invariant.name, 120), text::line(&invariant.sql, 1000));
+            let _ = writeln!(list, "- {name}: {sql}");
+        }
+        block(text, "invariants", &list);
+    }
+}
+
+/// The owner's rules, each with an id that a plan may cite.
+fn policy(policy: &str) -> String {
+    let mut text = String::new();
+    let mut number = 0;
+    for line in text::cut(&text::harmless(policy), POLICY_CHARS_MAX).lines() {
+        let trimmed = line.trim();
+        let marker = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
+        let rule = if marker.len() < trimmed.len() {
+            marker.strip_prefix(". ").or_else(|| marker.strip_prefix(") "))
+        } else {
+            trimmed.strip_prefix("- ").or_else(|| trimmed.strip_prefix("* "))
+        };
+        match rule {
+            Some(rule) => {
+                number += 1;
+                let _ = writeln!(text, "P{number}: {rule}");
+            }
+            None if trimmed.is_empty() => {}
+            None => {
+                let _ = writeln!(text, "{trimmed}");
+            }
+        }
+    }
+    text
+}
+
+fn statuses(brief: &Brief) -> String {
+    let given: Vec<String> = brief.statuses.iter().map(|status| text::line(status, 60)).collect();
+    if given.is_empty() { USUAL_STATUSES.join(", ") } else { given.join(", ") }
+}
+
+fn own_examples(brief: &Brief, detail: Detail) -> String {
+    if !detail.has_own_examples {
+        return String::new();
+    }
+    let mut text = String::new();
+    let short = brief.examples.iter().filter(|example| example.code.len() <= EXAMPLE_BYTES_MAX);
+    for example in short.take(EXAMPLES_MAX) {
+        let request = text::line(&example.request, TURN_CHARS_MAX);
+        let _ = writeln!(
+            text,
+            "Request: \"{request}\"\n<execute_python>\n{}\n</execute_python>\n",
+            text::harmless(example.code.trim_end())
+        );
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!(
+        "Programs that were verified and run in this workspace for requests like this one. Keep their form; read the values from `user_request`.\n\n{text}"
+    )
+}
+
+fn limits(brief: &Brief) -> String {
+    let mut packages = brief.packages.clone();
+    packages.sort();
+    packages.dedup();
+    let packages = if packages.is_empty() { String::new() } else { format!(" and {}", packages.join(", ")) };
+    format!(
+        "imports: the standard library without network, processes and threads{packages}\ntime: {}; memory: {}; printed output: {}\n",
+        format_duration(brief.limits.wall),
+        format_bytes(brief.limits.memory_bytes),
+        format_bytes(brief.limits.output_bytes),
+    )
+}
+
+/// The part that changes with every request.
+fn asked(brief: &Brief, detail: Detail) -> String {
+    let mut text = String::new();
+    if !brief.turns.is_empty() {
+        block(&mut text, "memory", &memory(brief));
+    }
+    let mut data = String::new();
+    if detail.has_excerpts {
+        data.push_str(&schema::excerpts(brief));
+    }
+    data.push_str(&files(brief));
+    if !data.is_empty() {
+        block(&mut text, "data untrusted=\"true\"", &data);
+    }
+    block(&mut text, "request", &text::data(&brief.request, REQUEST_CHARS_MAX));
+    text
+}
+
+fn memory(brief: &Brief) -> String {
+    let first = brief.turns.len().saturating_sub(TURNS_MAX);
+    let mut text = String::from("Earlier turns, oldest first; rows may have changed since:\n");
+    for turn in &brief.turns[first..] {
+        let _ = writeln!(text, "- asked: {}", text::line(&turn.request, TURN_CHARS_MAX));
+        let status = turn.status.as_deref().unwrap_or("none");
+        let _ = writeln!(
+            text,
+            "  answered ({}): {}",
+            text::line(status, 60),
+            text::line(&turn.answer, TURN_CHARS_MAX)
+        );
+    }
+    text
+}
+
+fn files(brief: &Brief) -> String {
+    let mut text = String::new();
+    for file in brief.files.iter().take(FILES_MAX) {
+        let name = text::value(&Value::from(file.name.as_str()), 200);
+        let facts = text::cut(&text::value(&file.facts, 200), FACTS_CHARS_MAX);
+        let kind = text::line(&file.kind, 40);
+        let _ = writeln!(text, "file {name}: {kind}, {}\n  {facts}", format_bytes(file.bytes));
+    }
+    if brief.files.len() > FILES_MAX {
+        let _ = writeln!(text, "and {} more files", brief.files.len() - FILES_MAX);
+    }
+    text
+}
+
+fn numbered(code: &str) -> String {
+    let lines = code.lines().enumerate().map(|(index, line)| format!("{:3} {line}\n", index + 1));
+    text::harmless(&lines.collect::<String>())
+}
+
+/// Adds a block in tags; an attribute belongs to the opening one only.
+fn block(text: &mut String, name: &str, body: &str) {
+    let tag = name.split(' ').next().unwrap_or(name);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let _ = writeln!(text, "<{name}>\n{}\n</{tag}>", body.trim_end());
+}
+
+fn say(speaker: Speaker, text: String) -> Message {
+    Message { speaker, text }
+}

@@ -1,0 +1,125 @@
+//! Speaks Anthropic's messages protocol.
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, redacted, turns};
+use super::{Finish, ModelRequest, ProviderError, Timeouts};
+use crate::prompt::text;
+
+/// A model of Anthropic.
+pub fn anthropic(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
+    endpoint.base_url = checked_address(&endpoint.base_url)?;
+    checked_key(&endpoint)?;
+    Remote::new(Box::new(Anthropic { endpoint }), timeouts)
+}
+
+#[derive(Debug)]
+struct Anthropic {
+    endpoint: Endpoint,
+}
+
+impl Dialect for Anthropic {
+    fn provider(&self) -> &str {
+        &self.endpoint.provider
+    }
+
+    fn model(&self) -> &str {
+        &self.endpoint.model
+    }
+
+    fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder {
+        let (rules, turns) = turns(request);
+        let messages: Vec<Value> = turns
+            .into_iter()
+            .map(|(is_model, text)| json!({ "role": if is_model { "assistant" } else { "user" }, "content": text }))
+            .collect();
+        let mut body = json!({
+            "model": self.endpoint.model,
+            "max_tokens": request.tokens_max,
+            "stream": true,
+            "messages": messages,
+        });
+        if !rules.is_empty() {
+            // The rules are the same for every request of a workspace: worth keeping on the other side.
+            body["system"] =
+                json!([{ "type": "text", "text": rules, "cache_control": { "type": "ephemeral" } }]);
+        }
+        if let Some(temperature) = request.temperature {
+            body["temperature"] = temperature.into();
+        }
+        let mut builder = client
+            .post(format!("{}/v1/messages", self.endpoint.base_url))
+            .header("content-type", "application/json")
+            .header("anthropic-version", "2023-06-01")
+            .body(body.to_string());
+        if let Some(key) = &self.endpoint.key {
+            builder = builder.header("x-api-key", key.reveal());
+        }
+        builder
+    }
+
+    fn take(&self, event: &Value, gathered: &mut Gathered) -> Result<(), ProviderError> {
+        match event["type"].as_str().unwrap_or_default() {
+            "message_start" => count(&event["message"]["usage"], gathered),
+            "content_block_delta" => {
+                if let Some(text) = event["delta"]["text"].as_str() {
+                    gathered.text.push_str(text);
+                }
+            }
+            "message_delta" => {
+                count(&event["usage"], gathered);
+                ended(&event["delta"]["stop_reason"], gathered);
+            }
+            "message_stop" => gathered.is_done = true,
+            "message" => {
+                for text in
+                    event["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str())
+                {
+                    gathered.text.push_str(text);
+                }
+                count(&event["usage"], gathered);
+                ended(&event["stop_reason"], gathered);
+            }
+            "error" => return Err(self.error(&event["error"])),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn without_key(&self, text: &str) -> String {
+        redacted(self.endpoint.key.as_ref(), text)
+    }
+}
+
+impl Anthropic {
+    fn error(&self, error: &Value) -> ProviderError {
+        let message =
+            self.without_key(&text::line(error["message"].as_str().unwrap_or("an error without words"), 300));
+        let provider = self.endpoint.provider.clone();
+        match error["type"].as_str().unwrap_or_default() {
+            "overloaded_error" => {
+                ProviderError::Unavailable { provider, status: 529, message, retry_after: None }
+            }
+            "rate_limit_error" => ProviderError::RateLimit { provider, message, retry_after: None },
+            _ => ProviderError::BadReply { message: format!("the server says: {message}") },
+        }
+    }
+}
+
+fn count(usage: &Value, gathered: &mut Gathered) {
+    let tokens = |name: &str| usage[name].as_u64();
+    if let Some(input) = tokens("input_tokens") {
+        let kept = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+        gathered.input_tokens = input + kept.iter().filter_map(|name| tokens(name)).sum::<u64>();
+    }
+    if let Some(output) = tokens("output_tokens") {
+        gathered.output_tokens = output;
+    }
+}
+
+fn ended(reason: &Value, gathered: &mut Gathered) {
+    if let Some(reason) = reason.as_str() {
+        gathered.finish = Some(Finish::of(reason));
+    }
+}

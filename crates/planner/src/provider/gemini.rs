@@ -1,0 +1,96 @@
+//! Speaks Gemini's content protocol.
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, redacted, turns};
+use super::{Finish, ModelRequest, ProviderError, Timeouts};
+use crate::prompt::text;
+
+/// A model of Gemini.
+pub fn gemini(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
+    endpoint.base_url = checked_address(&endpoint.base_url)?;
+    checked_key(&endpoint)?;
+    // The name becomes part of the route.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if !endpoint.model.chars().all(is_plain) {
+        let message = "a name has letters, digits, `-`, `.` and `_` only".to_owned();
+        let (provider, model) = (endpoint.provider, text::line(&endpoint.model, 100));
+        return Err(ProviderError::UnknownModel { provider, model, message });
+    }
+    Remote::new(Box::new(Gemini { endpoint }), timeouts)
+}
+
+#[derive(Debug)]
+struct Gemini {
+    endpoint: Endpoint,
+}
+
+impl Dialect for Gemini {
+    fn provider(&self) -> &str {
+        &self.endpoint.provider
+    }
+
+    fn model(&self) -> &str {
+        &self.endpoint.model
+    }
+
+    fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder {
+        let (rules, turns) = turns(request);
+        let contents: Vec<Value> = turns
+            .into_iter()
+            .map(|(is_model, text)| {
+                json!({ "role": if is_model { "model" } else { "user" }, "parts": [{ "text": text }] })
+            })
+            .collect();
+        let mut body =
+            json!({ "contents": contents, "generationConfig": { "maxOutputTokens": request.tokens_max } });
+        if !rules.is_empty() {
+            body["systemInstruction"] = json!({ "parts": [{ "text": rules }] });
+        }
+        if let Some(temperature) = request.temperature {
+            body["generationConfig"]["temperature"] = temperature.into();
+        }
+        let route = format!("v1beta/models/{}:streamGenerateContent?alt=sse", self.endpoint.model);
+        let mut builder = client
+            .post(format!("{}/{route}", self.endpoint.base_url))
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        if let Some(key) = &self.endpoint.key {
+            // In a header and not in the address, which proxies write down.
+            builder = builder.header("x-goog-api-key", key.reveal());
+        }
+        builder
+    }
+
+    fn take(&self, event: &Value, gathered: &mut Gathered) -> Result<(), ProviderError> {
+        if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
+            let said = error["message"].as_str().unwrap_or("an error without words");
+            let message = self.without_key(&text::line(said, 300));
+            return Err(ProviderError::BadReply { message: format!("the server says: {message}") });
+        }
+        let usage = &event["usageMetadata"];
+        if let Some(tokens) = usage["promptTokenCount"].as_u64() {
+            gathered.input_tokens = tokens;
+        }
+        if let Some(tokens) = usage["candidatesTokenCount"].as_u64() {
+            gathered.output_tokens = tokens + usage["thoughtsTokenCount"].as_u64().unwrap_or(0);
+        }
+        if event["promptFeedback"]["blockReason"].is_string() {
+            gathered.finish = Some(Finish::Filtered);
+        }
+        let candidate = &event["candidates"][0];
+        let parts = candidate["content"]["parts"].as_array();
+        for part in parts.into_iter().flatten().filter(|part| part["thought"] != true) {
+            gathered.text.push_str(part["text"].as_str().unwrap_or_default());
+        }
+        if let Some(finish) = candidate["finishReason"].as_str() {
+            gathered.finish = Some(Finish::of(finish));
+        }
+        Ok(())
+    }
+
+    fn without_key(&self, text: &str) -> String {
+        redacted(self.endpoint.key.as_ref(), text)
+    }
+}

@@ -1,0 +1,133 @@
+//! Speaks the chat protocol of `OpenAI`, which most servers speak too.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, redacted, turns};
+use super::{Finish, ModelRequest, ProviderError, Timeouts};
+use crate::prompt::text;
+
+/// A model behind any OpenAI-compatible server.
+pub fn openai(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
+    endpoint.base_url = checked_address(&endpoint.base_url)?;
+    checked_key(&endpoint)?;
+    // OpenAI itself has given up the older name, which everybody else still understands.
+    let has_new_names = endpoint.base_url.contains("api.openai.com");
+    let dialect = OpenAi {
+        endpoint,
+        has_new_names: AtomicBool::new(has_new_names),
+        leaves_out_temperature: AtomicBool::new(false),
+        leaves_out_options: AtomicBool::new(false),
+    };
+    Remote::new(Box::new(dialect), timeouts)
+}
+
+#[derive(Debug)]
+struct OpenAi {
+    endpoint: Endpoint,
+    has_new_names: AtomicBool,
+    leaves_out_temperature: AtomicBool,
+    leaves_out_options: AtomicBool,
+}
+
+impl Dialect for OpenAi {
+    fn provider(&self) -> &str {
+        &self.endpoint.provider
+    }
+
+    fn model(&self) -> &str {
+        &self.endpoint.model
+    }
+
+    fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder {
+        let (rules, turns) = turns(request);
+        let mut messages = Vec::new();
+        if !rules.is_empty() {
+            messages.push(json!({ "role": "system", "content": rules }));
+        }
+        messages.extend(turns.into_iter().map(|(is_model, text)| {
+            json!({ "role": if is_model { "assistant" } else { "user" }, "content": text })
+        }));
+        let mut body = json!({ "model": self.endpoint.model, "messages": messages, "stream": true });
+        let tokens =
+            if self.has_new_names.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
+        body[tokens] = request.tokens_max.into();
+        if let Some(temperature) = request.temperature
+            && !self.leaves_out_temperature.load(Ordering::Relaxed)
+        {
+            body["temperature"] = temperature.into();
+        }
+        if !self.leaves_out_options.load(Ordering::Relaxed) {
+            body["stream_options"] = json!({ "include_usage": true });
+        }
+        let address = format!("{}/chat/completions", self.endpoint.base_url);
+        let mut builder =
+            client.post(address).header("content-type", "application/json").body(body.to_string());
+        if let Some(key) = &self.endpoint.key {
+            builder = builder.bearer_auth(key.reveal());
+        }
+        builder
+    }
+
+    fn take(&self, event: &Value, gathered: &mut Gathered) -> Result<(), ProviderError> {
+        if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
+            let said =
+                error["message"].as_str().or_else(|| error.as_str()).unwrap_or("an error without words");
+            let message = self.without_key(&text::line(said, 300));
+            return Err(ProviderError::BadReply { message: format!("the server says: {message}") });
+        }
+        let usage = &event["usage"];
+        if let Some(tokens) = usage["prompt_tokens"].as_u64() {
+            gathered.input_tokens = tokens;
+        }
+        if let Some(tokens) = usage["completion_tokens"].as_u64() {
+            gathered.output_tokens = tokens;
+        }
+        let choice = &event["choices"][0];
+        let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+        match &delta["content"] {
+            Value::String(text) => gathered.text.push_str(text),
+            Value::Array(parts) => {
+                for text in parts.iter().filter_map(|part| part["text"].as_str()) {
+                    gathered.text.push_str(text);
+                }
+            }
+            _ => {}
+        }
+        if let Some(refusal) = delta["refusal"].as_str() {
+            gathered.refusal.push_str(refusal);
+        }
+        for call in delta["tool_calls"].as_array().into_iter().flatten().take(8) {
+            let entry = gathered.calls.entry(call["index"].as_u64().unwrap_or(0)).or_default();
+            entry.0.push_str(call["function"]["name"].as_str().unwrap_or_default());
+            entry.1.push_str(call["function"]["arguments"].as_str().unwrap_or_default());
+        }
+        if let Some(finish) = choice["finish_reason"].as_str() {
+            gathered.finish = Some(Finish::of(finish));
+        }
+        Ok(())
+    }
+
+    fn adapt(&self, complaint: &str) -> Option<&'static str> {
+        let first_time = |flag: &AtomicBool, to: bool| flag.swap(to, Ordering::Relaxed) != to;
+        if complaint.contains("max_completion_tokens") && !self.has_new_names.load(Ordering::Relaxed) {
+            return first_time(&self.has_new_names, true).then_some("max_tokens");
+        }
+        if complaint.contains("max_completion_tokens") {
+            return first_time(&self.has_new_names, false).then_some("max_completion_tokens");
+        }
+        if complaint.contains("temperature") {
+            return first_time(&self.leaves_out_temperature, true).then_some("temperature");
+        }
+        if complaint.contains("stream_options") {
+            return first_time(&self.leaves_out_options, true).then_some("stream_options");
+        }
+        None
+    }
+
+    fn without_key(&self, text: &str) -> String {
+        redacted(self.endpoint.key.as_ref(), text)
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads what a model wrote: code, a question, a refusal, or nothing that can be used.
+//!
+//! Reading is tolerant about form and strict about one thing: a reply that was cut off, or that is prose, never
+//! becomes code. Whether the code is right is the verifier's business, not ours.
+
+mod alias;
+mod clean;
+mod extract;
+mod speech;
+
+use serde_json::Value;
+
+use crate::brief::Task;
+use crate::exchange::{Draft, Reply, Trouble, TroubleClass};
+use crate::prompt::{PLACEHOLDER, text};
+use crate::provider::Finish;
+use extract::Found;
+
+/// The code of the trouble with a reply that was cut off.
+pub(crate) const TRUNCATED: &str = "truncated";
+/// The same once more, after the model was asked to go on.
+pub(crate) const TRUNCATED_AGAIN: &str = "truncated-again";
+
+const TITLE_CHARS_MAX: usize = 100;
+const DECLARED_BYTES_MAX: usize = 64 * 1024;
+
+/// Reads a model's whole reply.
+pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
+    if finish == Finish::Filtered {
+        return Reply::Refusal("the provider's filter stopped the reply".to_owned());
+    }
+    let mut modifications = Vec::new();
+    let text = clean::outside(reply, &mut modifications);
+    let (declared, text) = speech::declaration(&text);
+    let found = extract::code(&text, task);
+    if finish == Finish::Length {
+        return truncated(&found);
+    }
+    if let Some(reply) = declared.as_ref().and_then(speech::declared_reply) {
+        // A plan or a question, never both: the cautious reading changes nothing.
+        return reply;
+    }
+    match found {
+        Found::Code { code, note } => {
+            modifications.extend(note);
+            draft(&code, declared, modifications, task)
+        }
+        Found::Open { code } => {
+            let code = clean::inside(&code, &mut modifications);
+            if !extract::is_whole(&code, task) {
+                return truncated(&Found::Open { code });
+            }
+            modifications.push("the closing tag was missing".to_owned());
+            draft(&code, declared, modifications, task)
+        }
+        Found::Nothing => speech::without_code(&text),
+    }
+}
+
+/// Joins a reply that was cut off with what came when the model was asked to go on.
+pub(crate) fn splice(partial: &str, rest: &str) -> String {
+    const OVERLAP_MIN: usize = 20;
+    const OVERLAP_MAX: usize = 2000;
+    let rest = rest.trim_start_matches('\u{feff}');
+    let longest = partial.len().min(rest.len()).min(OVERLAP_MAX);
+    let overlap = (OVERLAP_MIN..=longest)
+        .rev()
+        .find(|&length| rest.is_char_boundary(length) && partial.ends_with(&rest[..length]));
+    format!("{partial}{}", &rest[overlap.unwrap_or(0)..])
+}
+
+/// Finds the JSON object in a reply that should be nothing but one.
+pub(crate) fn object(reply: &str) -> Option<Value> {
+    let text = clean::outside(reply, &mut Vec::new());
+    extract::objects(&text).into_iter().next()
+}
+
+fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, task: Task) -> Reply {
+    let code = clean::inside(code, &mut modifications);
+    if code.trim().is_empty() {
+        return unusable("empty-code", "the program is empty", None);
+    }
+    if code.contains(PLACEHOLDER) {
+        let message =
+            format!("the program holds `{PLACEHOLDER}`, which stands in our examples and is no value");
+        return unusable(
+            "copied-example",
+            &message,
+            Some("read the value from `user_request` or from a row"),
+        );
+    }
+    let code = if task == Task::Check { code } else { alias::resolved(code, &mut modifications) };
+    let title = title(declared.as_ref(), &code);
+    let declared = declared.filter(|declared| declared.to_string().len() <= DECLARED_BYTES_MAX);
+    Reply::Plan(Draft { code, title, declared, modifications })
+}
+
+/// What the plan does, in its own words or in its first comment's.
+fn title(declared: Option<&Value>, code: &str) -> String {
+    let goal =
+        |plan: &Value| ["goal", "title"].iter().find_map(|key| Some(plan.get(key)?.as_str()?.to_owned()));
+    let comment = || {
+        let line = code.lines().map(str::trim).find(|line| !line.is_empty())?;
+        let line = line.strip_prefix('#')?.trim();
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || ").: ".contains(c));
+        Some(line.trim_end_matches('.').to_owned())
+    };
+    let title = declared.and_then(goal).or_else(comment).unwrap_or_default();
+    text::line(&title, TITLE_CHARS_MAX)
+}
+
+fn truncated(found: &Found) -> Reply {
+    let message = match found {
+        Found::Nothing => "the reply was cut off before there was a program",
+        _ => "the reply was cut off in the middle of the program",
+    };
+    unusable(TRUNCATED, message, None)
+}
+
+pub(crate) fn unusable(code: &str, message: &str, hint: Option<&str>) -> Reply {
+    Reply::Unusable(Trouble {
+        class: TroubleClass::Reply,
+        code: code.to_owned(),
+        message: message.to_owned(),
+        line: None,
+        hint: hint.map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Replies as models write them, and what is read from them.
+
+use super::*;
+
+const WHOLE: &str = "answer_text = \"Yes.\"\nSTATUS = \"success\"";
+
+#[track_caller]
+fn plan(reply: &str) -> Draft {
+    match read(reply, Finish::Stop, Task::Ask) {
+        Reply::Plan(draft) => draft,
+        other => panic!("no plan: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn trouble(reply: &str, finish: Finish) -> String {
+    match read(reply, finish, Task::Ask) {
+        Reply::Unusable(trouble) => trouble.code,
+        other => panic!("usable: {other:?}"),
+    }
+}
+
+#[test]
+fn the_forms_that_models_use_all_give_the_same_program() {
+    let json = serde_json::json!({ "code": WHOLE }).to_string();
+    let call = serde_json::json!({ "name": "run_code", "arguments": json }).to_string();
+    let forms = [
+        format!("<execute_python>\n{WHOLE}\n</execute_python>"),
+        format!("Sure!\n<EXECUTE_PYTHON>\n{WHOLE}\n</Execute_Python>\nHope that helps."),
+        format!("<execute_python>\n```python\n{WHOLE}\n```\n</execute_python>"),
+        format!(
+            "<execute_python>\nold = 1\n</execute_python> Better:\n<execute_python>{WHOLE}</execute_python>"
+        ),
+        format!(
+            "<think>first <execute_python>bad(</execute_python></think>\n<execute_python>\n{WHOLE}\n</execute_python>"
+        ),
+        format!("a thought without a beginning</think><execute_python>\n{WHOLE}\n</execute_python>"),
+        format!("<code>{WHOLE}</code>"),
+        format!("Use <code>where</code>:\n```py\n{WHOLE}\n```\nDone."),
+        format!("```\n{WHOLE}\n```"),
+        format!("~~~python\n{WHOLE}\n~~~"),
+        json.clone(),
+        format!("```json\n{json}\n```"),
+        format!("<tool_call>{call}</tool_call>"),
+        WHOLE.to_owned(),
+        format!("\u{feff}{WHOLE}"),
+        "<execute_python>\n    answer_text = \"Yes.\"\n    STATUS = \"success\"\n</execute_python>"
+            .to_owned(),
+        ">>> answer_text = \"Yes.\"\n>>> STATUS = \"success\"".to_owned(),
+        "<execute_python>\nanswer_text = “Yes.”\nSTATUS = “success”\n</execute_python>".to_owned(),
+        "```python\nanswer_text = \"Yes.\"\n```\nand then\n```python\nSTATUS = \"success\"\n```".to_owned(),
+        format!("<execute_python>\n{WHOLE}"),
+    ];
+    for form in forms {
+        let code = plan(&form).code;
+        assert_eq!(code.replace("\n\n", "\n").trim(), WHOLE, "{form}");
+    }
+}
+
+#[test]
+fn prose_never_becomes_code() {
+    for prose in [
+        "Sorry",
+        "yes",
+        "You should look at the table.",
+        "```\nhello\n```",
+        "<code>inventory</code> is it",
+        "{\"a\": 1}",
+    ] {
+        assert_eq!(trouble(prose, Finish::Stop), "no-code", "{prose}");
+    }
+    assert_eq!(trouble("  \n", Finish::Stop), "empty-reply");
+    assert_eq!(trouble("<think>I wonder about `answer_text = 1`", Finish::Stop), "empty-reply");
+}
+
+#[test]
+fn a_reply_that_was_cut_off_never_becomes_code() {
+    let whole = format!("<execute_python>\n{WHOLE}\n</execute_python>");
+    assert_eq!(trouble(&whole, Finish::Length), TRUNCATED);
+    assert_eq!(trouble("<execute_python>\nanswer_text = \"Y", Finish::Stop), TRUNCATED);
+    assert_eq!(trouble("<execute_python>\nanswer_text = \"Yes.\"", Finish::Stop), TRUNCATED);
+    assert_eq!(trouble("```python\nx = (1,", Finish::Stop), TRUNCATED);
+    // The model began a better program: the first one is not what it meant.
+    assert_eq!(trouble(&format!("{whole}\n<execute_python>\nx ="), Finish::Stop), TRUNCATED);
+}
+
+#[test]
+fn parts_of_a_reply_join_on_their_overlap() {
+    assert_eq!(
+        splice("answer_text = \"Hello, my fr", "answer_text = \"Hello, my friend\""),
+        "answer_text = \"Hello, my friend\""
+    );
+    assert_eq!(splice("abc", "def"), "abcdef");
+    assert_eq!(splice("a short äöü", "äöü end"), "a short äöüäöü end");
+}
+
+#[test]
+fn questions_and_refusals_are_told_apart() {
+    let ask = r#"<plan>{"action":"ask","question":"How many?"}</plan>"#;
+    assert_eq!(read(ask, Finish::Stop, Task::Ask), Reply::Question("How many?".to_owned()));
+    let both = format!("{ask}<execute_python>{WHOLE}</execute_python>");
+    assert_eq!(read(&both, Finish::Stop, Task::Ask), Reply::Question("How many?".to_owned()));
+    assert_eq!(
+        read("How many pairs?", Finish::Stop, Task::Ask),
+        Reply::Question("How many pairs?".to_owned())
+    );
+    for refusal in ["I'm sorry, but I can’t help with that.", "I cannot do this.", "As an AI model, no."] {
+        assert_eq!(read(refusal, Finish::Stop, Task::Ask), Reply::Refusal(text::line(refusal, 600)));
+    }
+    assert!(matches!(read(WHOLE, Finish::Filtered, Task::Ask), Reply::Refusal(_)));
+}
+
+#[test]
+fn a_declaration_is_kept_and_gives_the_title() {
+    let reply = format!(
+        "<plan>{{\"goal\":\"look\",\"action\":\"read\"}}</plan>\n<execute_python>\n{WHOLE}\n</execute_python>"
+    );
+    let draft = plan(&reply);
+    assert_eq!((draft.title.as_str(), draft.declared.unwrap()["action"].as_str()), ("look", Some("read")));
+    let broken =
+        plan(&format!("<plan>not json</plan><execute_python>\n# 1) Find it.\n{WHOLE}\n</execute_python>"));
+    assert_eq!((broken.title.as_str(), broken.declared), ("Find it", None));
+}
+
+#[test]
+fn foreign_ways_to_answer_are_rewritten_and_noted() {
+    let draft = plan("<execute_python>\nif True:\n    final_answer(f\"{1 + 1} pairs\")\n</execute_python>");
+    assert_eq!(draft.code, "if True:\n    answer_text = str(f\"{1 + 1} pairs\"); STATUS = \"success\"\n");
+    assert_eq!(draft.modifications.len(), 1);
+    let draft = plan("<execute_python>\nresult = {\"type\": \"number\", \"value\": 3}\n</execute_python>");
+    assert!(
+        draft.code.ends_with("answer_text = str(result[\"value\"]); STATUS = \"success\"\n"),
+        "{}",
+        draft.code
+    );
+}
+
+#[test]
+fn a_checks_result_is_left_alone() {
+    let code = "result = {\"status\": \"PASS\", \"summary\": \"none\", \"failed_rows\": []}";
+    let Reply::Plan(draft) = read(code, Finish::Stop, Task::Check) else { panic!("no plan") };
+    assert_eq!(draft.code.trim(), code);
+}
+
+#[test]
+fn a_program_with_a_value_of_our_examples_is_refused() {
+    let reply = format!("<execute_python>\nwho = \"{PLACEHOLDER}\"\n{WHOLE}\n</execute_python>");
+    assert_eq!(trouble(&reply, Finish::Stop), "copied-example");
+}
+
+#[test]
+fn quotes_inside_strings_stay_typographic() {
+    let draft = plan(
+        "<execute_python>\nanswer_text = “It’s \"here\"”  # “note”\nSTATUS = 'success'\n</execute_python>",
+    );
+    assert!(draft.code.starts_with("answer_text = \"It’s \\\"here\\\"\"  # “note”"), "{}", draft.code);
+}

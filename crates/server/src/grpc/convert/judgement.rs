@@ -1,0 +1,242 @@
+//! The rules that code is judged by, as they travel; and the judging itself.
+//!
+//! A [`ordain_verify::VerifiedCode`] cannot travel: only the verifier makes one. So the caller sends the rules along,
+//! and the executor judges the code itself, by these rules and its own view of the packages.
+
+use ordain_cell::profile::Profile;
+use ordain_cell::{Job, JudgedBy};
+use ordain_types::{Column, ColumnType, Schema, Table};
+use ordain_verify::{
+    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Helper, Policy, Verdict, helpers_of, verify,
+};
+use serde_json::{Map, Value};
+
+use crate::grpc::proto;
+
+/// The most entries of any list in the rules.
+const ENTRIES_MAX: usize = 2000;
+/// The most columns of all tables together.
+const COLUMNS_MAX: usize = 20_000;
+
+/// The modules that a profile's packages are imported by.
+pub(crate) fn packages(profile: Profile) -> &'static [&'static str] {
+    match profile {
+        Profile::Core => CORE_IMPORTS,
+        Profile::Data => DATA_IMPORTS,
+        Profile::Full => FULL_IMPORTS,
+    }
+}
+
+/// Judges the code of a job as it was received.
+pub(crate) fn judge(
+    job: &proto::Job,
+    contract: Contract,
+    profile: Profile,
+    values: &Map<String, Value>,
+) -> Result<Verdict, String> {
+    let sent = job.judgement.clone().unwrap_or_default();
+    check_sizes(&sent)?;
+    let schema = Schema { tables: tables(sent.tables, &job.tables)? };
+    let mut policy = Policy::for_contract(contract);
+    if contract != Contract::Open {
+        policy = policy.with_packages(packages(profile).iter().copied());
+    }
+    if !sent.statuses.is_empty() {
+        policy.statuses = sent.statuses;
+    }
+    policy.helpers = if sent.helpers.is_empty() {
+        // Helpers that do not parse give no functions; they fail when they run, with a line.
+        helpers_of(&job.helpers).unwrap_or_default()
+    } else {
+        let helper = |helper: proto::Helper| Helper { name: helper.name, may_write: helper.may_write };
+        sent.helpers.into_iter().map(helper).collect()
+    };
+    policy.names.extend(sent.names);
+    policy.names.extend(values.keys().cloned());
+    policy.allowed_imports = sent.allowed_imports;
+    policy.blocked_imports = sent.blocked_imports;
+    policy.allowed_calls = sent.allowed_calls;
+    policy.blocked_calls = sent.blocked_calls;
+    policy.read_only |= sent.read_only;
+    policy.repeatable |= sent.repeatable;
+    Ok(verify(&job.code, &policy, &schema))
+}
+
+/// The rules of a job as they are sent.
+pub(crate) fn judgement(job: &Job) -> proto::Judgement {
+    let contract = job.code.contract();
+    let Some(judged_by) = &job.judged_by else {
+        return proto::Judgement { contract: contract.as_str().to_owned(), ..proto::Judgement::default() };
+    };
+    let JudgedBy { policy, schema } = judged_by.as_ref();
+    let own = Policy::for_contract(contract).names;
+    let helper = |helper: &Helper| proto::Helper { name: helper.name.clone(), may_write: helper.may_write };
+    proto::Judgement {
+        contract: contract.as_str().to_owned(),
+        tables: schema.tables.iter().map(table_of).collect(),
+        statuses: policy.statuses.clone(),
+        helpers: policy.helpers.iter().map(helper).collect(),
+        names: policy.names.iter().filter(|name| !own.contains(name)).cloned().collect(),
+        allowed_imports: policy.allowed_imports.clone(),
+        blocked_imports: policy.blocked_imports.clone(),
+        allowed_calls: policy.allowed_calls.clone(),
+        blocked_calls: policy.blocked_calls.clone(),
+        read_only: policy.read_only,
+        repeatable: policy.repeatable,
+    }
+}
+
+fn check_sizes(sent: &proto::Judgement) -> Result<(), String> {
+    let lists = [
+        ("tables", sent.tables.len()),
+        ("statuses", sent.statuses.len()),
+        ("helpers", sent.helpers.len()),
+        ("names", sent.names.len()),
+        ("allowed_imports", sent.allowed_imports.len()),
+        ("blocked_imports", sent.blocked_imports.len()),
+        ("allowed_calls", sent.allowed_calls.len()),
+        ("blocked_calls", sent.blocked_calls.len()),
+    ];
+    if let Some((name, count)) = lists.into_iter().find(|(_, count)| *count > ENTRIES_MAX) {
+        return Err(format!("the judgement's `{name}` have {count} entries; {ENTRIES_MAX} is the limit"));
+    }
+    let columns: usize = sent.tables.iter().map(|table| table.columns.len()).sum();
+    if columns > COLUMNS_MAX {
+        return Err(format!("the judgement's tables have {columns} columns; {COLUMNS_MAX} is the limit"));
+    }
+    Ok(())
+}
+
+/// The tables whose shape was sent, and those that were only named.
+fn tables(sent: Vec<proto::Table>, named: &[String]) -> Result<Vec<Table>, String> {
+    let mut tables = sent.into_iter().map(table_from).collect::<Result<Vec<_>, _>>()?;
+    for name in named {
+        if !tables.iter().any(|table| table.name == *name) {
+            tables.push(Table { name: name.clone(), ..Table::default() });
+        }
+    }
+    Ok(tables)
+}
+
+fn table_from(sent: proto::Table) -> Result<Table, String> {
+    Ok(Table {
+        columns: sent.columns.into_iter().map(column_from).collect::<Result<_, _>>()?,
+        name: sent.name,
+        key: sent.key,
+        append_only: sent.append_only,
+        read_only: sent.read_only,
+        hidden: sent.hidden,
+    })
+}
+
+fn column_from(sent: proto::Column) -> Result<Column, String> {
+    let column_type =
+        TYPES.iter().find(|(name, _)| *name == sent.r#type).map(|(_, column_type)| *column_type);
+    let wrong = || {
+        let shown: String = sent.r#type.chars().filter(|c| !c.is_control()).take(40).collect();
+        format!("`{shown}` is no type of a column; write text, integer, real, boolean, timestamp or json")
+    };
+    Ok(Column {
+        column_type: column_type.ok_or_else(wrong)?,
+        name: sent.name,
+        nullable: sent.nullable,
+        hidden: sent.hidden,
+    })
+}
+
+fn table_of(table: &Table) -> proto::Table {
+    let column = |column: &Column| proto::Column {
+        name: column.name.clone(),
+        r#type: type_name(column.column_type).to_owned(),
+        nullable: column.nullable,
+        hidden: column.hidden,
+    };
+    proto::Table {
+        name: table.name.clone(),
+        columns: table.columns.iter().map(column).collect(),
+        key: table.key.clone(),
+        append_only: table.append_only,
+        read_only: table.read_only,
+        hidden: table.hidden,
+    }
+}
+
+const TYPES: [(&str, ColumnType); 6] = [
+    ("text", ColumnType::Text),
+    ("integer", ColumnType::Integer),
+    ("real", ColumnType::Real),
+    ("boolean", ColumnType::Boolean),
+    ("timestamp", ColumnType::Timestamp),
+    ("json", ColumnType::Json),
+];
+
+fn type_name(column_type: ColumnType) -> &'static str {
+    TYPES.iter().find(|(_, known)| *known == column_type).map_or("json", |(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const BUY: &str =
+        "item = stock_tbl.get(Query().id == 'A')\nanswer_text = item['name']\nSTATUS = 'success'\n";
+
+    fn schema() -> Schema {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            column_type: ColumnType::Text,
+            nullable: false,
+            hidden: false,
+        };
+        let columns = vec![column("id"), column("name")];
+        Schema { tables: vec![Table { name: "stock".to_owned(), columns, ..Table::default() }] }
+    }
+
+    fn sent(code: &str, judged_by: JudgedBy) -> proto::Job {
+        let verdict = verify(BUY, &judged_by.policy, &judged_by.schema);
+        let mut job = Job::new(verdict.into_verified().unwrap(), Profile::Core);
+        job.judged_by = Some(Arc::new(judged_by));
+        let judgement = Some(judgement(&job));
+        proto::Job {
+            code: code.to_owned(),
+            judgement,
+            tables: vec!["stock".to_owned()],
+            ..proto::Job::default()
+        }
+    }
+
+    fn rules() -> JudgedBy {
+        JudgedBy { policy: Policy::for_contract(Contract::Ask), schema: schema() }
+    }
+
+    #[test]
+    fn a_plan_that_the_caller_accepted_is_accepted_again() {
+        let verdict = judge(&sent(BUY, rules()), Contract::Ask, Profile::Core, &Map::new()).unwrap();
+        assert!(verdict.is_accepted(), "{:?}", verdict.findings);
+    }
+
+    #[test]
+    fn a_plan_that_was_changed_on_its_way_is_judged_by_what_it_is_now() {
+        let code = BUY.replace("'name'", "'nmae'");
+        let verdict = judge(&sent(&code, rules()), Contract::Ask, Profile::Core, &Map::new()).unwrap();
+        assert!(!verdict.is_accepted());
+    }
+
+    #[test]
+    fn an_import_that_the_profile_lacks_is_refused_whatever_the_caller_says() {
+        let job = proto::Job { code: "import pandas".to_owned(), ..proto::Job::default() };
+        assert!(!judge(&job, Contract::Exec, Profile::Core, &Map::new()).unwrap().is_accepted());
+        assert!(judge(&job, Contract::Exec, Profile::Data, &Map::new()).unwrap().is_accepted());
+    }
+
+    #[test]
+    fn a_judgement_has_limits_too() {
+        let names = vec!["x".to_owned(); ENTRIES_MAX + 1];
+        let judgement = Some(proto::Judgement { names, ..proto::Judgement::default() });
+        let job = proto::Job { judgement, ..proto::Job::default() };
+        let problem = judge(&job, Contract::Exec, Profile::Core, &Map::new()).unwrap_err();
+        assert!(problem.contains("`names`"), "{problem}");
+    }
+}

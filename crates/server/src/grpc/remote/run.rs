@@ -1,0 +1,302 @@
+//! One job on another machine, from the caller's side.
+//!
+//! The executor runs foreign code, so what it says is bounded and checked like what a cell says.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+
+use ordain_cell::{Artifact, CellError, Execution, Host, HostCall, InputFile, Job, Output, Stream};
+use ordain_types::{Cause, Limits, format_bytes};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Status, Streaming};
+
+use super::{Failed, RemoteExecutor};
+use crate::grpc::convert::{self, PIECE_BYTES, from_json};
+use crate::grpc::proto::{self, event, host_reply, run_request};
+
+/// Messages to the executor that wait for the network.
+const OUTGOING_MAX: usize = 4;
+
+type Outgoing = mpsc::Sender<proto::RunRequest>;
+
+/// Runs one job to its end.
+pub(super) async fn run(
+    executor: &RemoteExecutor,
+    job: &Job,
+    session: Option<&str>,
+    host: &mut dyn Host,
+    output: &mut dyn Output,
+) -> Result<Execution, Failed> {
+    let files = open_all(&job.files, &job.limits).map_err(Failed::before)?;
+    let (outgoing, requests) = mpsc::channel(OUTGOING_MAX);
+    let uploading = upload(start(job, session), files, outgoing.clone());
+    let mut incoming = Incoming {
+        job,
+        output,
+        outgoing,
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        artifacts: Vec::new(),
+        artifact: None,
+        artifact_bytes: 0,
+        was_heard: false,
+    };
+    let ran = async {
+        let mut client = executor.client();
+        let mut events = client.run(ReceiverStream::new(requests)).await?.into_inner();
+        incoming.take_all(&mut events, host).await
+    };
+    let ran = ran.await;
+    let was_heard = incoming.was_heard;
+    uploading.abort();
+    let session = job.session.as_deref();
+    match ran {
+        Ok(Ended::Ran(execution)) => Ok(*execution),
+        Ok(Ended::Rejected(said)) => {
+            let hint = Some(
+                "the executor has other rules or another version: compare `ordain --version`".to_owned(),
+            );
+            Err(Failed::before(CellError::Refused { executor: executor.address.clone(), said, hint }))
+        }
+        Ok(Ended::BrokeTheRules(said)) => {
+            let status = Status::data_loss(format!("it broke the rules: {said}"));
+            Err(Failed { error: executor.error(&status, session, was_heard), was_heard })
+        }
+        Err(status) => Err(Failed { error: executor.error(&status, session, was_heard), was_heard }),
+    }
+}
+
+/// How the events of a job ended.
+enum Ended {
+    Ran(Box<Execution>),
+    Rejected(String),
+    BrokeTheRules(String),
+}
+
+/// What has come from the executor so far.
+struct Incoming<'a> {
+    job: &'a Job,
+    output: &'a mut dyn Output,
+    outgoing: Outgoing,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    artifacts: Vec<Artifact>,
+    /// The artifact that is coming.
+    artifact: Option<(String, File)>,
+    artifact_bytes: u64,
+    was_heard: bool,
+}
+
+impl Incoming<'_> {
+    async fn take_all(
+        &mut self,
+        events: &mut Streaming<proto::Event>,
+        host: &mut dyn Host,
+    ) -> Result<Ended, Status> {
+        loop {
+            let event = next(events).await?;
+            let call = match self.take(event) {
+                Ok(Taken::Nothing) => continue,
+                Ok(Taken::Call(call)) => call,
+                Ok(Taken::End(ended)) => return Ok(ended),
+                Err(said) => return Ok(Ended::BrokeTheRules(said)),
+            };
+            if let Some(ended) = self.answer(call, events, host).await? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Has the host answer a call, and still listens: the job may pass its deadline meanwhile.
+    async fn answer(
+        &mut self,
+        call: proto::HostCall,
+        events: &mut Streaming<proto::Event>,
+        host: &mut dyn Host,
+    ) -> Result<Option<Ended>, Status> {
+        let arguments = match from_json(&call.arguments_json, "the arguments of a host call") {
+            Ok(arguments) => arguments,
+            Err(said) => return Ok(Some(Ended::BrokeTheRules(said))),
+        };
+        // From here on the host may have done something.
+        self.was_heard = true;
+        let mut answering = host.call(HostCall { name: call.name, arguments });
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut answering => break answer,
+                event = next(events) => match self.take(event?) {
+                    Ok(Taken::Nothing) => {}
+                    Ok(Taken::End(ended)) => return Ok(Some(ended)),
+                    Ok(Taken::Call(_)) => {
+                        return Ok(Some(Ended::BrokeTheRules("a call came before the last was answered".to_owned())));
+                    }
+                    Err(said) => return Ok(Some(Ended::BrokeTheRules(said))),
+                },
+            }
+        };
+        let answer = match answer {
+            Ok(value) => match value.to_string() {
+                text if text.len() > ordain_cell::FRAME_BYTES_MAX => too_large(text.len()),
+                text => host_reply::Answer::ValueJson(text),
+            },
+            Err(error) => {
+                host_reply::Answer::Error(proto::HostError { kind: error.kind, message: error.message })
+            }
+        };
+        let reply = proto::HostReply { id: call.id, answer: Some(answer) };
+        let reply = run_request::Message::Reply(reply);
+        // If nobody takes it, the stream of events says why.
+        let _ = self.outgoing.send(proto::RunRequest { message: Some(reply) }).await;
+        Ok(None)
+    }
+
+    fn take(&mut self, event: event::Event) -> Result<Taken, String> {
+        match event {
+            event::Event::Output(piece) => self.take_output(&piece).map(|()| Taken::Nothing),
+            event::Event::Artifact(piece) => self.take_artifact(&piece).map(|()| Taken::Nothing),
+            event::Event::HostCall(call) => Ok(Taken::Call(call)),
+            event::Event::Result(result) => self.finish(result).map(Taken::End),
+        }
+    }
+
+    fn take_output(&mut self, piece: &proto::Output) -> Result<(), String> {
+        let (stream, kept) = match piece.stream() {
+            proto::Stream::Stdout => (Stream::Stdout, &mut self.stdout),
+            proto::Stream::Stderr => (Stream::Stderr, &mut self.stderr),
+            proto::Stream::Unspecified => return Err("output of no stream".to_owned()),
+        };
+        kept.extend_from_slice(&piece.data);
+        if (self.stdout.len() + self.stderr.len()) as u64 > self.job.limits.output_bytes {
+            return Err("more output than the limit".to_owned());
+        }
+        self.was_heard = true;
+        self.output.write(stream, &piece.data);
+        Ok(())
+    }
+
+    fn take_artifact(&mut self, piece: &proto::ArtifactChunk) -> Result<(), String> {
+        let limits = &self.job.limits;
+        self.artifact_bytes += piece.data.len() as u64;
+        if self.artifact_bytes > limits.artifact_bytes || self.artifacts.len() >= limits.artifacts as usize {
+            return Err("more artifacts than the limit".to_owned());
+        }
+        if self.artifact.as_ref().is_none_or(|(name, _)| *name != piece.name) {
+            self.finish_artifact()?;
+            let content = tempfile::tempfile().map_err(|error| format!("no room for artifacts: {error}"))?;
+            self.artifact = Some((piece.name.clone(), content));
+        }
+        let Some((_, content)) = &mut self.artifact else { return Ok(()) };
+        content.write_all(&piece.data).map_err(|error| format!("no room for artifacts: {error}"))
+    }
+
+    fn finish_artifact(&mut self) -> Result<(), String> {
+        let Some((name, content)) = self.artifact.take() else { return Ok(()) };
+        let artifact = Artifact::received(&name, content).map_err(|error| error.to_string())?;
+        self.artifacts.push(artifact.ok_or_else(|| "an artifact with a name that may not be".to_owned())?);
+        Ok(())
+    }
+
+    fn finish(&mut self, result: proto::Result) -> Result<Ended, String> {
+        self.finish_artifact()?;
+        if result.cause == Cause::Rejected.as_str() {
+            let first = result.findings.iter().find(|finding| finding.severity == "error");
+            let said = first.map(|finding| format!("line {}: {}", finding.line, finding.message));
+            return Ok(Ended::Rejected(said.unwrap_or_else(|| "the code was not accepted".to_owned())));
+        }
+        let (stdout, stderr) = (std::mem::take(&mut self.stdout), std::mem::take(&mut self.stderr));
+        let artifacts = std::mem::take(&mut self.artifacts);
+        let execution = convert::execution(result, stdout, stderr, artifacts, &self.job.limits)?;
+        Ok(Ended::Ran(Box::new(execution)))
+    }
+}
+
+/// What an event asks for.
+enum Taken {
+    Nothing,
+    Call(proto::HostCall),
+    End(Ended),
+}
+
+async fn next(events: &mut Streaming<proto::Event>) -> Result<event::Event, Status> {
+    let event = events.message().await?.ok_or_else(|| Status::data_loss("it ended without a result"))?;
+    event.event.ok_or_else(|| Status::data_loss("it sent an event that says nothing"))
+}
+
+fn too_large(bytes: usize) -> host_reply::Answer {
+    let message = format!("the answer of {} is larger than a frame may be", format_bytes(bytes as u64));
+    host_reply::Answer::Error(proto::HostError { kind: "too_large".to_owned(), message })
+}
+
+fn start(job: &Job, session: Option<&str>) -> proto::Job {
+    proto::Job {
+        code: job.code.code().to_owned(),
+        name: job.name.clone(),
+        profile: job.profile.to_string(),
+        limits: Some(convert::limits_of(&job.limits)),
+        // A map with text keys always has a JSON form.
+        values_json: serde_json::to_string(&job.values).unwrap_or_default(),
+        tables: job.tables.clone(),
+        helpers: job.helpers.clone(),
+        collect: job.collect.clone(),
+        session: session.unwrap_or_default().to_owned(),
+        judgement: Some(convert::judgement(job)),
+    }
+}
+
+/// Opens the job's files, so that what is wrong with them is known before anything is sent.
+fn open_all(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, File)>, CellError> {
+    let open = |file: &InputFile| {
+        let wrong = |problem: String| CellError::File { name: file.name.clone(), problem };
+        let metadata =
+            fs_err::metadata(&file.path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        if !metadata.is_file() {
+            return Err(wrong("is not an ordinary file".to_owned()));
+        }
+        if metadata.len() > limits.file_bytes {
+            let limit = format_bytes(limits.file_bytes);
+            return Err(wrong(format!("is larger than {limit}, the limit of one file")));
+        }
+        let content = File::open(&file.path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        Ok((file.name.clone(), content))
+    };
+    files.iter().map(open).collect()
+}
+
+/// Sends the job, its files and the word to go, as fast as the network takes them.
+fn upload(start: proto::Job, files: Vec<(String, File)>, outgoing: Outgoing) -> tokio::task::JoinHandle<()> {
+    let message = |message| proto::RunRequest { message: Some(message) };
+    let start = message(run_request::Message::Start(start));
+    let go = message(run_request::Message::Go(proto::Go {}));
+    if files.is_empty() {
+        return tokio::spawn(async move {
+            if outgoing.send(start).await.is_ok() {
+                let _ = outgoing.send(go).await;
+            }
+        });
+    }
+    tokio::task::spawn_blocking(move || {
+        let send = |request| outgoing.blocking_send(request).map_err(|_| std::io::ErrorKind::BrokenPipe);
+        let sent = || -> std::io::Result<()> {
+            send(start)?;
+            for (name, mut content) in files {
+                let mut is_first = true;
+                loop {
+                    let mut data = Vec::new();
+                    (&mut content).take(PIECE_BYTES as u64).read_to_end(&mut data)?;
+                    if data.is_empty() && !is_first {
+                        break;
+                    }
+                    is_first = false;
+                    let chunk = proto::FileChunk { name: name.clone(), data };
+                    send(message(run_request::Message::File(chunk)))?;
+                }
+            }
+            send(go)?;
+            Ok(())
+        };
+        // A file that cannot be read to its end leaves the job without its `go`, so that it never runs.
+        let _ = sent();
+    })
+}
