@@ -133,6 +133,7 @@ impl Workspace {
             rounds: self.rounds,
             review: self.model.review,
             roles: roles::by_table(&self.roles),
+            artifacts: Some(self.state().join("artifacts")),
             ..EngineSettings::default()
         }
     }
