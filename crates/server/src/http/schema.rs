@@ -1,4 +1,4 @@
-//! The shapes of records, for the OpenAPI document.
+//! The shapes of records, for the `OpenAPI` document.
 //!
 //! The records themselves are plain data of other crates, which know nothing of HTTP. These are their descriptions;
 //! a test reads real records by them, so that the two cannot drift apart.
