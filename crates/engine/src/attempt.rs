@@ -57,7 +57,9 @@ impl Trial for StoreTrial<'_> {
             match Box::pin(self.attempt(&accepted, record.clone(), last)).await {
                 Err(EngineError::Store(StoreError::Conflict)) => {}
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin.
-                Err(EngineError::Cell(error)) if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX => {
+                Err(EngineError::Cell(error))
+                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
+                {
                     executors_lost += 1;
                     record.verdict.history.push(json!({ "executor_lost": error.to_string() }));
                 }
