@@ -20,18 +20,34 @@ macro_rules! files {
 }
 
 /// All examples.
-pub const EXAMPLES: &[Example] = &[Example {
-    name: "sunglasses",
-    about: "a shop that sells sunglasses: stock, sales and a balance",
-    files: files!(
-        "sunglasses",
-        "ordain.toml",
-        "policy.md",
-        "helpers.py",
-        "tables/inventory.json",
-        "tables/transactions.json"
-    ),
-}];
+pub const EXAMPLES: &[Example] = &[
+    Example {
+        name: "sunglasses",
+        about: "a shop that sells sunglasses: stock, sales and a balance",
+        files: files!(
+            "sunglasses",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/inventory.json",
+            "tables/transactions.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "bike-parts",
+        about: "a shop that sells parts for bicycles: other words for the same trade, and its customers",
+        files: files!(
+            "bike-parts",
+            "ordain.toml",
+            "policy.md",
+            "tables/parts.json",
+            "tables/sales_ledger.json",
+            "tables/customers.json",
+            "eval.jsonl"
+        ),
+    },
+];
 
 const EMPTY: &[(&str, &str)] = &[
     (

@@ -4,6 +4,7 @@ mod environment;
 mod error;
 mod file;
 mod settings;
+mod roles;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use ordain_types::Limits;
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use settings::{Resolved, SETTINGS, Setting};
+pub use roles::DeclaredRole;
 
 use crate::engine::{Approval, EngineSettings};
 
@@ -43,6 +45,8 @@ pub struct Workspace {
     pub database: Database,
     /// The tables that are declared.
     pub tables: Vec<TableDeclaration>,
+    /// What columns mean, where the owner declared it.
+    pub roles: Vec<DeclaredRole>,
     /// Queries that must return no row.
     pub invariants: Vec<Invariant>,
     /// Who writes plans, and how a model is asked.
@@ -128,13 +132,17 @@ impl Workspace {
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             rounds: self.rounds,
             review: self.model.review,
+            roles: roles::by_table(&self.roles),
+            artifacts: Some(self.state().join("artifacts")),
             ..EngineSettings::default()
         }
     }
 
     /// Opens the workspace's store; missing tables are made from their seeds.
     pub async fn open_store(&self) -> Result<Store, StoreError> {
-        Store::open(self.store_options()).await
+        let store = Store::open(self.store_options()).await?;
+        roles::check(&self.roles, &store.schema())?;
+        Ok(store)
     }
 
     fn from_file(root: &Path, file: file::File, environment: Environment) -> Result<Self, WorkspaceError> {
@@ -143,7 +151,16 @@ impl Workspace {
                 .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned())
         });
         let database = database(root, &file.store, &environment)?;
+        let declared = file.tables.iter().flat_map(|(table, section)| {
+            section.roles.0.iter().map(|(role, column, line)| DeclaredRole {
+                table: table.clone(),
+                role: (*role).to_owned(),
+                column: column.clone(),
+                line: *line,
+            })
+        });
         Ok(Self {
+            roles: declared.collect(),
             root: root.to_owned(),
             name,
             statuses: file.workspace.statuses,

@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::error::{WorkspaceError, line_of};
+use super::roles::RolesSection;
 use crate::engine::Approval;
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -56,6 +57,7 @@ pub(super) struct TableSection {
     columns: BTreeMap<String, ColumnSection>,
     index: Vec<Names>,
     accept_triggers: bool,
+    pub(super) roles: RolesSection,
 }
 
 /// `"name"` or `["order_id", "line"]`.
@@ -149,6 +151,11 @@ pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
     // The section keeps the place; only here is the text to count lines in.
     file.store.url_line =
         file.store.url_line.map(|at| line_of(text, usize::try_from(at).unwrap_or(usize::MAX)));
+    for (_, table) in &mut file.tables {
+        for (_, _, place) in &mut table.roles.0 {
+            *place = line_of(text, usize::try_from(*place).unwrap_or(usize::MAX));
+        }
+    }
     Ok(file)
 }
 
