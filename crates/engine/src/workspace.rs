@@ -3,8 +3,8 @@
 mod environment;
 mod error;
 mod file;
-mod settings;
 mod roles;
+mod settings;
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ use ordain_types::Limits;
 
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
-pub use settings::{Resolved, SETTINGS, Setting};
 pub use roles::DeclaredRole;
+pub use settings::{Resolved, SETTINGS, Setting};
 
 use crate::engine::{Approval, EngineSettings};
 
