@@ -5,5 +5,6 @@ mod choices;
 mod exchanges;
 mod live;
 mod providers;
+mod rules_ask;
 mod server;
 mod world;

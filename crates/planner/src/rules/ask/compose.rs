@@ -6,7 +6,7 @@ mod trade;
 
 use super::intent::{Intent, Say};
 use super::template::{Fill, quoted};
-use super::tokens::{Shop, Tokens};
+use super::tokens::{Mark, Shop, Tokens};
 use crate::brief::Brief;
 use crate::rules::roles::{Role, RoledTable};
 
@@ -78,7 +78,12 @@ impl Composer<'_> {
         for key in ["told", "numbers", "listed"] {
             fill.flag(key, true);
         }
+        let names_somebody = self.tokens.any(|mark| *mark == Mark::Customer);
+        fill.flag("customer_in", names_somebody);
+        fill.set("asked", if names_somebody { "customer_in(request)[1]" } else { "request" });
         fill.set("currency", self.currency());
+        let has_price = self.shop.items.as_ref().is_some_and(|items| items.has(Role::Price));
+        fill.flag("money", has_price || self.shop.transactions.is_some());
         if let Some(items) = &self.shop.items {
             self.fill_items(&mut fill, items);
         }
@@ -97,7 +102,6 @@ impl Composer<'_> {
         ] {
             fill.set_some(key, items.column(role));
         }
-        fill.flag("money", items.has(Role::Price) || self.shop.transactions.is_some());
         let table = items.name();
         if items.brief.rows <= ROWS_SCANNED_MAX {
             fill.set("load", format!("rows = {table}_tbl.all()"));

@@ -164,7 +164,7 @@ impl<'a> Tokens<'a> {
         let mut seen = HashSet::new();
         self.list
             .iter()
-            .filter(|token| matches!(token.mark, Mark::Grammar | Mark::Customer))
+            .filter(|token| token.mark == Mark::Grammar)
             .map(|token| token.word.as_str())
             .filter(|word| !told.contains(word) && seen.insert(*word))
             .collect()

@@ -4,7 +4,7 @@ use ordain_types::ColumnType;
 
 use super::{Composed, Composer, READ, ROWS_SCANNED_MAX, composed};
 use crate::rules::ask::intent::{Comparison, Limit, Measure, Read, Say, Stock};
-use crate::rules::ask::template::{Fill, quoted};
+use crate::rules::ask::template::Fill;
 use crate::rules::roles::{Role, RoledTable};
 
 impl Composer<'_> {
@@ -16,11 +16,9 @@ impl Composer<'_> {
         };
         let Some(table) = table else { return self.say(Say::Unsupported) };
         if read.other.is_some() {
-            fill = Fill::default();
-            fill.set_some("meant", self.meant.map(quoted));
-            fill.set("grammar", quoted(&self.tokens.grammar().join(" ")));
-            for key in ["told", "numbers", "listed"] {
-                fill.flag(key, true);
+            // Another table than the items: none of their columns mean anything here.
+            for key in ["items", "id", "name", "price", "quantity", "description", "load", "money"] {
+                fill = fill.without(key);
             }
             fill.set("table", table.name());
             fill.set("name", label(table));
