@@ -86,6 +86,8 @@ impl Composer<'_> {
         fill.flag("money", has_price || self.shop.transactions.is_some());
         if let Some(items) = &self.shop.items {
             fill_items(&mut fill, items);
+            let is_joined = |name: &Vec<String>| name.iter().any(|word| word == "and" || word == "or");
+            fill.flag("joined", self.shop.names.iter().any(is_joined));
         }
         fill
     }

@@ -212,16 +212,15 @@ fn mark_values(list: &mut [Token<'_>], shop: &Shop<'_>) {
     let mut values: Vec<(Vec<String>, Mark)> = Vec::new();
     let said: HashSet<String> = list.iter().map(|token| token.word.clone()).collect();
     if let Some(items) = &shop.items {
-        for role in [Role::Name, Role::Id, Role::Category] {
-            let Some(column) = items.column(role) else { continue };
+        for column in &items.brief.table.columns {
+            let column = column.name.as_str();
+            let is_name = items.column(Role::Name) == Some(column) || items.column(Role::Id) == Some(column);
             let kind = format!("{}.{column}", items.name());
-            for text in
-                items.texts(column).unwrap_or_default().into_iter().filter(|text| may_occur(text, &said))
-            {
-                let mark =
-                    if role == Role::Category { Mark::Value(kind.clone()) } else { Mark::Name(kind.clone()) };
-                values.push((normal_words(text), mark));
-            }
+            let mark = if is_name { Mark::Name(kind) } else { Mark::Value(kind) };
+            let texts = items.texts(column).unwrap_or_default().into_iter();
+            values.extend(
+                texts.filter(|text| may_occur(text, &said)).map(|text| (normal_words(text), mark.clone())),
+            );
         }
     }
     if let Some(ledger) = &shop.transactions {
@@ -308,7 +307,8 @@ fn mark_rest(list: &mut [Token<'_>], brief: &Brief, shop: &Shop<'_>) {
         let share = described.iter().filter(|words| words.contains(word)).count();
         // A word that the owner uses of everything here says nothing about one thing.
         let is_noun = nouns.contains(word) && (share == 0 || share * 5 >= rows * 2) && !names.contains(word);
-        token.mark = if names.contains(word) {
+        // "The" and "of" stand in names too; a name is told by its other words.
+        token.mark = if names.contains(word) && !lexicon_has(word) {
             Mark::Describing
         } else if lexicon_has(word) || columns.contains(word) || is_noun {
             Mark::Grammar
