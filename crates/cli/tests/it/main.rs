@@ -2,6 +2,7 @@
 
 mod ask;
 mod command;
+mod eval;
 mod exec;
 mod exec_faults;
 mod exec_input;

@@ -6,5 +6,6 @@ mod examples;
 mod exchanges;
 mod live;
 mod providers;
+mod rules_ask;
 mod server;
 mod world;
