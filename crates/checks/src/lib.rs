@@ -15,7 +15,6 @@ pub mod file;
 mod grade;
 pub mod kinds;
 pub mod order;
-pub mod exit;
 pub mod report;
 mod result;
 mod schedule;
