@@ -2,6 +2,7 @@
 
 mod commands;
 mod engine;
+mod executor;
 mod failure;
 mod planner;
 mod show;
@@ -29,17 +30,22 @@ enum Command {
     Bench(commands::bench::Args),
     Chat(commands::chat::Args),
     Check(commands::check::Args),
+    Config(commands::config::Args),
     Demo(commands::demo::Args),
     Doctor(commands::doctor::Args),
+    Eval(commands::eval::Args),
     Exec(commands::exec::Args),
     Executor(commands::executor::Args),
     Init(commands::init::Args),
+    Keys(commands::keys::Args),
     Ledger(commands::ledger::Args),
+    Models(commands::models::Args),
     Plans(commands::plans::Args),
     Python(commands::python::Args),
     Reject(commands::reject::Args),
     Reseed(commands::reseed::Args),
     Runs(commands::runs::Args),
+    Serve(commands::serve::Args),
     Tables(commands::tables::Args),
     Undo(commands::undo::Args),
     Verify(commands::verify::Args),
@@ -53,17 +59,22 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::run(args),
         Command::Chat(args) => commands::chat::run(&args),
         Command::Check(args) => commands::check::run(args),
+        Command::Config(args) => commands::config::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Eval(args) => commands::eval::run(&args),
         Command::Exec(args) => commands::exec::run(args),
         Command::Executor(args) => commands::executor::run(args),
         Command::Init(args) => commands::init::run(&args),
+        Command::Keys(args) => commands::keys::run(args),
         Command::Ledger(args) => commands::ledger::run(args),
+        Command::Models(args) => commands::models::run(&args),
         Command::Plans(args) => commands::plans::run(&args),
         Command::Python(args) => commands::python::run(args),
         Command::Reject(args) => commands::reject::run(&args),
         Command::Reseed(args) => commands::reseed::run(&args),
         Command::Runs(args) => commands::runs::run(args),
+        Command::Serve(args) => commands::serve::run(args),
         Command::Tables(args) => commands::tables::run(args),
         Command::Undo(args) => commands::undo::run(&args),
         Command::Verify(args) => commands::verify::run(&args),

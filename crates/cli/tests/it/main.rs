@@ -1,11 +1,15 @@
 //! The behaviour of the `ordain` binary, as users and scripts see it.
 
 mod ask;
+mod check;
 mod command;
 mod exec;
 mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
+mod executor;
+mod executor_python;
+mod models;
 mod verify;
 mod workspace;

@@ -1,9 +1,12 @@
 //! The behaviour of `ordain-engine` with a real store and real cells.
 
 mod asks;
+mod checks;
 mod concurrency;
 mod crash;
 mod files;
+mod models;
+mod plan_cache;
 mod tinydb;
 mod workspaces;
 mod world;

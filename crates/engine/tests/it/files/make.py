@@ -96,7 +96,7 @@ def office():
         slide.shapes.title.text = title
         slide.placeholders[1].text = "Sales grew"
     show.save(str(FOLDER / "a.pptx"))
-    pdf(FOLDER / "a.pdf", ["Invoice 17\nTotal: 420 EUR", "Second page about sales"])
+    pdf(FOLDER / "a.pdf", ["Invoice 17\nsum due 420 EUR", "Second page about sales"])
     pdf(FOLDER / "long.pdf", [f"page {n}" for n in range(1000)])
 
 
