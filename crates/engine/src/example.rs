@@ -47,6 +47,19 @@ pub const EXAMPLES: &[Example] = &[
             "eval.jsonl"
         ),
     },
+    Example {
+        name: "data-quality",
+        about: "users, events and orders with errors in them, and twenty checks that find them",
+        files: files!(
+            "data-quality",
+            "ordain.toml",
+            "policy.md",
+            "checks/checks.json",
+            "data/events.csv",
+            "data/orders.csv",
+            "data/users.csv"
+        ),
+    },
 ];
 
 const EMPTY: &[(&str, &str)] = &[

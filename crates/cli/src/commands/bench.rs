@@ -2,6 +2,7 @@
 
 mod ask;
 mod cells;
+mod checks;
 mod sample;
 mod store;
 mod verify;
@@ -15,6 +16,7 @@ Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
+  ordain bench checks             kept checks against plain pandas, about a minute
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes";
@@ -35,6 +37,9 @@ enum Bench {
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
     Cells(cells::Args),
+    /// Kept checks on small and large tables, against the same code in one plain Python process
+    #[command(after_help = EXAMPLES)]
+    Checks(checks::Args),
     /// A purchase on small and large tables, against TinyDB with JSON storage
     #[command(after_help = EXAMPLES)]
     Store(store::Args),
@@ -46,6 +51,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Bench::Ask(args) => ask::run(&args),
         Bench::Cells(args) => cells::run(&args),
+        Bench::Checks(args) => checks::run(&args),
         Bench::Store(args) => store::run(&args),
         Bench::Verify(args) => verify::run(&args),
     }
