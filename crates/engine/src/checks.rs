@@ -15,6 +15,7 @@ mod record;
 mod run;
 mod sources;
 mod state;
+mod suggest;
 mod tables;
 
 pub use compile::Standing;
