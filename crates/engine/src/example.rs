@@ -20,18 +20,33 @@ macro_rules! files {
 }
 
 /// All examples.
-pub const EXAMPLES: &[Example] = &[Example {
-    name: "sunglasses",
-    about: "a shop that sells sunglasses: stock, sales and a balance",
-    files: files!(
-        "sunglasses",
-        "ordain.toml",
-        "policy.md",
-        "helpers.py",
-        "tables/inventory.json",
-        "tables/transactions.json"
-    ),
-}];
+pub const EXAMPLES: &[Example] = &[
+    Example {
+        name: "sunglasses",
+        about: "a shop that sells sunglasses: stock, sales and a balance",
+        files: files!(
+            "sunglasses",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/inventory.json",
+            "tables/transactions.json"
+        ),
+    },
+    Example {
+        name: "data-quality",
+        about: "users, events and orders with errors in them, and twenty checks that find them",
+        files: files!(
+            "data-quality",
+            "ordain.toml",
+            "policy.md",
+            "checks/checks.json",
+            "data/events.csv",
+            "data/orders.csv",
+            "data/users.csv"
+        ),
+    },
+];
 
 const EMPTY: &[(&str, &str)] = &[
     (

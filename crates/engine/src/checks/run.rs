@@ -8,7 +8,6 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use ordain_cell::profile::Profile;
 use ordain_cell::{InputFile, LocalExecutor};
 use ordain_checks::change::{self, grading_of};
 use ordain_checks::file::CheckFiles;
@@ -298,9 +297,7 @@ impl Checks {
         for path in paths {
             options.mounts.push(InputFile { name: mount_name(path), path: path.to_owned() });
         }
-        let executor = LocalExecutor::new(options)?;
-        debug_assert!(Profile::Data.name() == "data", "checks run with pandas");
-        Ok(executor)
+        Ok(LocalExecutor::new(options)?)
     }
 
     /// The figures that earlier runs saw, by check, for those whose code asks for them.
