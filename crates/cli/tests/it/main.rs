@@ -1,6 +1,7 @@
 //! The behaviour of the `ordain` binary, as users and scripts see it.
 
 mod ask;
+mod check_files;
 mod command;
 mod exec;
 mod exec_faults;
