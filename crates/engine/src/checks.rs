@@ -16,6 +16,7 @@ mod record;
 mod run;
 mod sources;
 mod state;
+mod suggest;
 mod tables;
 
 pub use changes::Change;

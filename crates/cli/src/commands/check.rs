@@ -1,11 +1,16 @@
 //! `ordain check`: standing rules about data, compiled once and run for ever.
 
+mod add;
 mod bar;
 mod diff;
+mod export;
 mod history;
+mod import;
 mod list;
 mod run;
+mod schema;
 mod show;
+mod suggest;
 mod validate;
 mod watch;
 
@@ -55,10 +60,20 @@ enum Command {
     History(history::Args),
     Validate(validate::Args),
     Watch(watch::Args),
+    Suggest(suggest::Args),
+    Schema(schema::Args),
+    Import(import::Args),
+    Export(export::Args),
 }
 
 /// Carries out `ordain check …`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // These two are of use before there is a workspace.
+    match &args.command {
+        Command::Schema(args) => return schema::run(args),
+        Command::Import(args) if !args.needs_workspace() => return import::run(args, None),
+        _ => {}
+    }
     let workspace = match args.workspace.load() {
         Ok(workspace) => Arc::new(workspace),
         Err(error) => return Ok(workspace::of_workspace(&error)),
@@ -72,6 +87,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::History(args) => history::run(&args, workspace),
         Command::Validate(args) => validate::run(&args, &workspace),
         Command::Watch(args) => watch::run(&args, workspace),
+        Command::Suggest(args) => suggest::run(&args, workspace),
+        Command::Schema(args) => schema::run(&args),
+        Command::Import(args) => import::run(&args, Some(&workspace)),
+        Command::Export(args) => export::run(&args, &workspace),
     }
 }
 
@@ -118,7 +137,7 @@ fn of_checks(error: &ChecksError) -> ExitCode {
         _ => failure::print(error, error.hint().as_deref()),
     }
     ExitCode::from(match error {
-        ChecksError::NoFiles => USAGE,
+        ChecksError::NoFiles | ChecksError::Table { .. } => USAGE,
         ChecksError::Busy => FAILED,
         _ => UNAVAILABLE,
     })

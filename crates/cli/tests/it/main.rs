@@ -2,6 +2,7 @@
 
 mod ask;
 mod check;
+mod check_files;
 mod command;
 mod eval;
 mod exec;
