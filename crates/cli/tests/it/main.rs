@@ -8,6 +8,7 @@ mod exec_input;
 mod exec_session;
 mod exec_users;
 mod executor;
+mod executor_killed;
 mod executor_python;
 mod verify;
 mod workspace;
