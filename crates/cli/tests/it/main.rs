@@ -11,6 +11,7 @@ mod exec_input;
 mod exec_session;
 mod exec_users;
 mod executor;
+mod executor_killed;
 mod executor_python;
 mod models;
 mod verify;
