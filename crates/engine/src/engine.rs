@@ -1,6 +1,7 @@
 //! The engine and how it is set up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
@@ -50,6 +51,8 @@ pub struct EngineSettings {
     pub invariants: Vec<(String, String)>,
     /// Columns whose meaning the owner declared: table, role, column.
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
+    /// The folder in which files that runs leave are kept, one folder for each run; `None` keeps none.
+    pub artifacts: Option<PathBuf>,
     /// How many repairs a plan gets.
     pub rounds: u32,
     /// Whether a model is asked for a second opinion of its code before the code runs.
@@ -66,6 +69,7 @@ impl Default for EngineSettings {
             policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
+            artifacts: None,
             rounds: 3,
             review: true,
         }
@@ -92,12 +96,14 @@ pub struct Engine {
     pub(crate) settings: EngineSettings,
     /// The last look at the tables.
     pub(crate) looked: Arc<Mutex<Option<Look>>>,
+    /// Names of the sessions of code tasks whose cells this engine has opened.
+    pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Engine {
     /// An engine over a store and an executor.
     pub fn new(store: Store, executor: Arc<dyn Executor>, settings: EngineSettings) -> Self {
-        Self { store, executor, settings, looked: Arc::default() }
+        Self { store, executor, settings, looked: Arc::default(), open_sessions: Arc::default() }
     }
 
     /// What the workspace says about its runs.

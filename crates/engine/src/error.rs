@@ -13,6 +13,12 @@ pub enum EngineError {
     /// No cell could be had.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// Files that a run left could not be kept.
+    #[error("the files that the run left could not be kept")]
+    Artifacts {
+        /// Why.
+        source: std::io::Error,
+    },
     /// The program that looks into files was refused: the build is broken.
     #[error("the program that looks into files was refused by the verifier")]
     Inspection,
@@ -44,6 +50,9 @@ impl EngineError {
         match self {
             Self::Store(error) => error.hint(),
             Self::Cell(error) => error.hint(),
+            Self::Artifacts { .. } => {
+                Some("see that the state folder can be written to and has room".to_owned())
+            }
             Self::Inspection => Some("install a build whose tests pass".to_owned()),
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),

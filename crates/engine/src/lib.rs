@@ -10,10 +10,12 @@
 //! Invariant: a run has exactly one transaction. Its diff, its ledger entry and its state are committed together or
 //! not at all.
 
+mod artifacts;
 mod ask;
 mod attempt;
 mod brief;
 mod claims;
+mod code;
 mod engine;
 mod error;
 mod example;
@@ -25,6 +27,7 @@ mod rounds;
 mod workspace;
 
 pub use ask::{Ask, Mode, PlanFile};
+pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};

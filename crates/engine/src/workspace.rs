@@ -114,6 +114,7 @@ impl Workspace {
             helpers: self.helpers.clone(),
             policy: self.policy.clone(),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
+            artifacts: Some(self.state().join("artifacts")),
             rounds: self.rounds,
             ..EngineSettings::default()
         }
