@@ -5,6 +5,7 @@
 
 mod attacks;
 mod check;
+mod conformance;
 mod lock;
 mod needs;
 mod step;
@@ -39,6 +40,8 @@ enum Chore {
     Tidy,
     /// Run hostile programs in cells and judge whether each was contained
     Attacks(attacks::Args),
+    /// Run outside cases of data checks against the built-in kinds
+    Conformance(conformance::Args),
     /// Write the hash-locked requirement files of the Python profiles
     Lock {
         /// Take the newest versions instead of keeping the locked ones
@@ -63,6 +66,7 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Test { rest } => test::run(&rest),
         Chore::Tidy => tidy::run(),
         Chore::Attacks(args) => attacks::run(&args),
+        Chore::Conformance(args) => conformance::run(&args),
         Chore::Lock { upgrade } => lock::run(upgrade),
     }
 }

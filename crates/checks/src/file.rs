@@ -195,14 +195,19 @@ pub fn append(text: &str, checks: &[serde_json::Value]) -> Option<String> {
         Some(item) => (item.end, ","),
         None => (list.end - 1, ""),
     };
-    // The last item may be followed by a comma or a comment of its own line; both stay before what is added.
-    let rest = &text[at..list.end - 1];
-    let has_comma = rest.trim_start().starts_with(',');
-    let after = if has_comma { at + rest.find(',')? + 1 } else { at };
+    // The last item may be followed by a comma, and by a comment in its line; both stay where they are.
+    let inside = &text[at..list.end - 1];
+    let has_comma = inside.trim_start().starts_with(',');
+    let after = if has_comma { at + inside.find(',')? + 1 } else { at };
     let comma = if has_comma { "" } else { comma };
-    let tail = text[after..].trim_start_matches([' ', '\t']);
-    let line_break = if tail.starts_with(']') { "\n" } else { "" };
-    Some(format!("{}{comma}\n{added}{line_break}{}", &text[..after], &text[after..]))
+    let line_end = text[after..list.end - 1].find('\n').map_or(after, |length| after + length);
+    let rest_of_line = &text[after..line_end];
+    let line_break = if line_end == after && !text[after..].starts_with('\n') { "\n" } else { "" };
+    Some(format!(
+        "{}{comma}{rest_of_line}\n{added}{line_break}{}",
+        &text[..after],
+        text[line_end..].trim_start_matches(if line_break.is_empty() { '\0' } else { ' ' })
+    ))
 }
 
 #[cfg(test)]

@@ -10,18 +10,25 @@
 pub mod catalogue;
 pub mod change;
 mod check;
+pub mod contracts;
 pub mod exit;
+pub mod export;
 pub mod file;
 mod grade;
+pub mod import;
 pub mod kinds;
 pub mod order;
 pub mod report;
 mod result;
 mod schedule;
+mod schema;
 mod select;
+pub mod suggest;
+pub mod yaml;
 
 pub use check::{Check, Samples, Severity, Threshold};
 pub use grade::{Counts, grade};
 pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, SkipReason};
 pub use schedule::{Schedule, ScheduleError};
+pub use schema::checks_schema;
 pub use select::{Selection, SelectionError};

@@ -17,6 +17,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use csv::harmless;
 pub use csv::render_csv;
 pub use html::render_html;
 pub use json::{RUN_REPORT_SCHEMA, render_json};

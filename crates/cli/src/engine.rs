@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
-use ordain_cell::{CellError, LocalExecutor, LocalOptions};
+use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
 use ordain_engine::{Engine, EngineError, EngineSettings, Workspace};
 use ordain_types::{RunRecord, RunState};
 
@@ -22,7 +22,7 @@ pub(crate) fn executor(workspace: &Workspace, idle_cells: usize) -> Result<Arc<L
 /// Opens the workspace's store and puts an engine over it.
 pub(crate) async fn open(
     workspace: &Workspace,
-    executor: Arc<LocalExecutor>,
+    executor: Arc<dyn Executor>,
     settings: EngineSettings,
 ) -> Result<Engine, EngineError> {
     Ok(Engine::new(workspace.open_store().await?, executor, settings))

@@ -2,6 +2,7 @@
 
 mod commands;
 mod engine;
+mod executor;
 mod failure;
 mod planner;
 mod show;
@@ -29,12 +30,15 @@ enum Command {
     Bench(commands::bench::Args),
     Chat(commands::chat::Args),
     Code(commands::code::Args),
+    Config(commands::config::Args),
     Demo(commands::demo::Args),
     Doctor(commands::doctor::Args),
+    Eval(commands::eval::Args),
     Exec(commands::exec::Args),
     Executor(commands::executor::Args),
     Init(commands::init::Args),
     Ledger(commands::ledger::Args),
+    Models(commands::models::Args),
     Plans(commands::plans::Args),
     Python(commands::python::Args),
     Reject(commands::reject::Args),
@@ -54,12 +58,15 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::run(args),
         Command::Chat(args) => commands::chat::run(&args),
         Command::Code(args) => commands::code::run(&args),
+        Command::Config(args) => commands::config::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Eval(args) => commands::eval::run(&args),
         Command::Exec(args) => commands::exec::run(args),
         Command::Executor(args) => commands::executor::run(args),
         Command::Init(args) => commands::init::run(&args),
         Command::Ledger(args) => commands::ledger::run(args),
+        Command::Models(args) => commands::models::run(&args),
         Command::Plans(args) => commands::plans::run(&args),
         Command::Python(args) => commands::python::run(args),
         Command::Reject(args) => commands::reject::run(&args),

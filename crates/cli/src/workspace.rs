@@ -41,12 +41,16 @@ impl WorkspaceArgs {
     /// Reads the workspace; where none is named and none is found, the one of the user's own, which is made on first
     /// use. A question about files needs no workspace, but its run is recorded all the same.
     pub(crate) fn load_or_own(&self) -> Result<Workspace, WorkspaceError> {
-        let is_named = self.workspace.is_some() || std::env::var_os("ORDAIN_WORKSPACE").is_some();
-        if is_named || Workspace::find(&PathBuf::from(".")).is_ok() {
+        if self.is_named() || Workspace::find(&PathBuf::from(".")).is_ok() {
             return self.load();
         }
         let own = own_workspace()?;
         Workspace::load(&own)
+    }
+
+    /// Whether somebody said which workspace is meant.
+    pub(crate) fn is_named(&self) -> bool {
+        self.workspace.is_some() || std::env::var_os("ORDAIN_WORKSPACE").is_some()
     }
 
     /// Reads the workspace and opens its store.

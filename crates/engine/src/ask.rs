@@ -8,7 +8,7 @@ use ordain_types::{PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::json;
 
-use crate::attempt::{StoreTrial, error_of};
+use crate::attempt::{StoreTrial, error_of, is_planners};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
@@ -115,7 +115,8 @@ impl Engine {
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let outcome = Box::pin(self.carry_out(&ask, run_id.clone(), progress)).await;
-        if let (Err(_), Some(key)) = (&outcome, &ask.idempotency_key) {
+        let is_over = outcome.as_ref().is_ok_and(|record| !is_planners(record));
+        if let (false, Some(key)) = (is_over, &ask.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
@@ -149,6 +150,7 @@ impl Engine {
             record.plan.source = PlanSource::File;
             return self.with_code(draft, record, &mut trial).await;
         }
+        rounds::signed(&mut record, &ask.planner);
         if ask.request.trim().is_empty() {
             record.state = RunState::Answered;
             record.status = Some("invalid_request".to_owned());
@@ -208,7 +210,6 @@ impl Engine {
             }
         }
         record.timing_ms.plan = millis(planning);
-        rounds::signed(&mut record, &ask.planner);
         let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
         match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
             Ended::Done { mut record, accepted, draft } => {
@@ -241,7 +242,9 @@ impl Engine {
             record.plan.written_by = Some(RunId(plan.run_id.clone()));
             record.plan.plan_id = Some(plan.plan_id.clone());
             let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
+            let verifying = Instant::now();
             let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
+            record.timing_ms.verify = millis(verifying);
             rounds::note(&mut record, 1, &draft, &verdict);
             let Some(code) = verdict.verified().cloned() else { continue };
             let accepted = Accepted { code, effects: verdict.effects.clone() };
@@ -344,8 +347,8 @@ impl Key {
         Self {
             exact: hash(&format!("ask\0{}", words.join(" "))),
             shape: hash(&format!("ask\0{}", parametric.text)),
+            is_usable: brief.turns.is_empty() || !(refers || parametric.refers_back),
             parametric,
-            is_usable: brief.turns.is_empty() || !refers,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Tries accepted code on the store: one transaction, one cell, and the judgement of what they did.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job};
+use ordain_cell::{CellError, Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
 use ordain_types::{Cause, InvariantResult, RunError, RunRecord, RunState, Schema};
@@ -20,6 +21,8 @@ use crate::rounds::{Accepted, Last, Trial, Tried, millis};
 
 /// How often a run is tried when other runs change the same rows at the same time.
 const TRIES_MAX: u32 = 12;
+/// How often a run is tried when the executor is lost on which it ran.
+const EXECUTORS_MAX: u32 = 4;
 
 /// A trial on the store.
 pub(crate) struct StoreTrial<'a> {
@@ -46,12 +49,20 @@ impl Trial for StoreTrial<'_> {
     async fn run(
         &mut self,
         accepted: Accepted,
-        record: RunRecord,
+        mut record: RunRecord,
         last: Last<'_>,
     ) -> Result<Tried, EngineError> {
+        let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(&accepted, record.clone(), last)).await {
                 Err(EngineError::Store(StoreError::Conflict)) => {}
+                // The transaction is rolled back, so nothing of the lost run is left, and another may begin.
+                Err(EngineError::Cell(error))
+                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
+                {
+                    executors_lost += 1;
+                    record.verdict.history.push(json!({ "executor_lost": error.to_string() }));
+                }
                 done => return done,
             }
         }
@@ -197,7 +208,12 @@ impl StoreTrial<'_> {
         exchange: &Exchange,
     ) -> Result<RunRecord, EngineError> {
         record.timing_ms.total = millis(self.started);
-        Ok(self.engine.store.record(record, self.note(exchange)).await?)
+        let mut note = self.note(exchange);
+        if is_planners(&record) {
+            // Nothing was tried, so the same request may be sent again under the same key.
+            note.claim = None;
+        }
+        Ok(self.engine.store.record(record, note).await?)
     }
 
     fn note(&self, exchange: &Exchange) -> EntryNote {
@@ -241,6 +257,7 @@ impl StoreTrial<'_> {
         job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
         job.helpers.clone_from(&settings.helpers);
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
+        job.judged_by = Some(Arc::new(JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() }));
         job
     }
 }
@@ -306,6 +323,11 @@ fn broken(violations: &[Violation]) -> Vec<InvariantResult> {
             rows: violation.rows.clone(),
         })
         .collect()
+}
+
+/// Whether a run ended because no planner could be had: a model that does not answer, a key that it refuses.
+pub(crate) fn is_planners(record: &RunRecord) -> bool {
+    record.error.as_ref().is_some_and(|error| error.code.starts_with("model-"))
 }
 
 /// The error of a trouble, for records of runs that no planner can put right.

@@ -124,9 +124,16 @@ fn reports_a_change(sentence: &str) -> bool {
             matches!(pair[0].as_str(), "i've" | "we've" | "i’ve" | "we’ve" | "been" | "successfully");
         is_doer && DONE.contains(&pair[1].as_str())
     });
+    // "We sold 3" may be a report of rows, "I have sold you 3" cannot be one.
+    let plain: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| !matches!(*word, "have" | "just" | "now")).collect();
+    let does = plain.windows(3).any(|three| {
+        DONE.contains(&three[1])
+            && (three[0] == "i" || three[0] == "we" && matches!(three[2], "you" | "your"))
+    });
     !has(&NOT_DONE)
         && !is_history
-        && (opens || speaks || (has(&["successfully"]) && has(&DONE) && has(&DOERS)))
+        && (opens || speaks || does || (has(&["successfully"]) && has(&DONE) && has(&DOERS)))
 }
 
 /// A number that a read-only plan did not find anywhere, but had written into its code.

@@ -14,6 +14,7 @@ mod artifacts;
 mod ask;
 mod attempt;
 mod brief;
+pub mod checks;
 mod claims;
 mod code;
 mod engine;
@@ -34,4 +35,6 @@ pub use example::{EXAMPLES, Example, InitError, init};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet};
-pub use workspace::{Model, Workspace, WorkspaceError};
+pub use workspace::{
+    DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError,
+};

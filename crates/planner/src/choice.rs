@@ -274,7 +274,7 @@ fn unknown(name: &str, provider: &str) -> PlannerError {
         ),
     };
     PlannerError {
-        code: "unknown_provider",
+        code: "model-unknown-provider",
         message: format!("`{}` names no provider that is known", crate::prompt::text::line(name, 100)),
         hint: Some(hint),
         is_passing: false,

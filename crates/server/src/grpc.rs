@@ -6,10 +6,17 @@
 
 mod convert;
 pub mod log;
-#[expect(clippy::allow_attributes, clippy::pedantic, reason = "the code is made by the gRPC code generator")]
+mod pool;
+#[expect(
+    clippy::allow_attributes,
+    clippy::large_enum_variant,
+    clippy::pedantic,
+    reason = "the code is made by the gRPC code generator"
+)]
 pub mod proto;
 mod remote;
 pub mod server;
 mod status;
 
+pub use pool::{ExecutorPool, MemberState, PoolOptions};
 pub use remote::{ConnectError, RemoteExecutor, RemoteOptions, RemoteTls};

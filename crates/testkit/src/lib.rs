@@ -1,4 +1,5 @@
 //! What the tests of several crates share; nothing here is part of the product.
 
 pub mod attacks;
+pub mod conformance;
 pub mod postgres;

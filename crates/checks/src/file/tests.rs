@@ -54,7 +54,7 @@ fn every_slip_of_the_pen_is_told_with_its_line_and_the_nearest_name() {
         ),
         ["2: `severty` is no field of a check; it is kept (did you mean `severity`?)"]
     );
-    assert_eq!(told("[{\"kind\": \"unique\", \"target_table\": 3.5, \"tags\": {}}]").len(), 2);
+    assert_eq!(told("[{\"kind\": \"unique\", \"target_table\": 3.5, \"tags\": {}}]").len(), 3);
     assert_eq!(told("[1]"), ["1: a check is a record, not a number (write {\"check_id\": …})"]);
     assert_eq!(
         told("[\n{\"a\": 1\n\"b\": 2}]"),
@@ -88,22 +88,23 @@ fn checks_of_one_id_unknown_dependencies_and_circles_are_told() {
 #[test]
 fn adding_a_check_leaves_every_byte_that_was_there() {
     let added = [json!({"check_id": "new"})];
-    for text in [
-        "[]",
-        "[\n  // first\n  {\"check_id\": \"a\", \"x\": [1]}\n]\n",
-        "[\n  {\"check_id\": \"a\"}, // why\n]\n",
-        "{\"owner\": \"me\", \"checks\": [ {\"check_id\": \"a\"} ], \"more\": 1}",
-        "",
+    let same = |text: &str| text.split_whitespace().collect::<String>();
+    for (text, expected) in [
+        ("[]", "[NEW]"),
+        (
+            "[\n  // first\n  {\"check_id\": \"a\", \"x\": [1]}\n]\n",
+            "[// first {\"check_id\": \"a\", \"x\": [1]}, NEW]",
+        ),
+        ("[\n  {\"check_id\": \"a\"}, // why\n]\n", "[{\"check_id\": \"a\"}, // why NEW]"),
+        ("[\n  {\"check_id\": \"a\"} // why\n]\n", "[{\"check_id\": \"a\"}, // why NEW]"),
+        (
+            "{\"owner\": \"me\", \"checks\": [ {\"check_id\": \"a\"} ], \"more\": 1}",
+            "{\"owner\": \"me\", \"checks\": [ {\"check_id\": \"a\"}, NEW ], \"more\": 1}",
+        ),
+        ("", "[NEW]"),
     ] {
         let longer = append(text, &added).unwrap();
-        let mut rest = longer.as_str();
-        for line in
-            text.lines().map(|line| line.trim_end_matches([']', '}', ' '])).filter(|line| !line.is_empty())
-        {
-            let found = line.split(']').next().unwrap();
-            rest = &rest
-                [rest.find(found).unwrap_or_else(|| panic!("{found:?} is lost: {longer}")) + found.len()..];
-        }
+        assert_eq!(same(&longer), same(&expected.replace("NEW", "{\"check_id\": \"new\"}")));
         let root = json::parse(&longer).unwrap_or_else(|error| panic!("{error:?}: {longer}")).to_value();
         let list = root.get("checks").unwrap_or(&root).as_array().unwrap().clone();
         assert_eq!(list.last().unwrap(), &added[0], "{longer}");

@@ -1,7 +1,10 @@
 //! Checks as other programs see them: reports, exit codes, imports, exports and contracts.
 
 mod browser;
+mod contracts;
 mod exit;
 mod fixture;
+mod import;
 mod report;
+mod schema;
 mod validators;

@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 const PROGRAM: &str = include_str!("validate.py");
 
@@ -21,13 +22,26 @@ pub(crate) fn assert_xml(schema: &str, text: &str) {
     assert_valid("xml", "lxml", schema, text);
 }
 
+/// Whether a JSON text keeps to a JSON Schema; nothing where there is no judge.
+pub(crate) fn is_json_valid(schema: &str, text: &str) -> Option<bool> {
+    judge("json", "jsonschema", schema, text).map(|complaints| complaints.is_none())
+}
+
 #[track_caller]
 fn assert_valid(kind: &str, module: &str, schema: &str, text: &str) {
+    if let Some(Some(complaints)) = judge(kind, module, schema, text) {
+        panic!("{complaints}\n{text}");
+    }
+}
+
+/// What the judge complains about; nothing at all where there is none.
+#[expect(clippy::option_option, reason = "no judge and no complaint are two things")]
+fn judge(kind: &str, module: &str, schema: &str, text: &str) -> Option<Option<String>> {
     let Some(packages) = packages(module) else {
         say(&format!(
             "skipped: the Python package `{module}` is not installed; `cargo xtask test` installs it"
         ));
-        return;
+        return None;
     };
     let folder = tempfile::tempdir().unwrap();
     let (schema_path, text_path) = (folder.path().join("schema"), folder.path().join("text"));
@@ -38,12 +52,20 @@ fn assert_valid(kind: &str, module: &str, schema: &str, text: &str) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}{}\n{text}", String::from_utf8_lossy(&output.stderr));
+    let told =
+        [output.stdout, output.stderr].map(|told| String::from_utf8_lossy(&told).into_owned()).concat();
+    Some((!output.status.success()).then_some(told))
 }
 
-/// The folder that Python finds a package in; an empty path if it needs to be told none.
+/// The folder that Python finds a package in; an empty path if it needs to be told none. It is looked for once.
 fn packages(module: &str) -> Option<PathBuf> {
+    static JSON: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static XML: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = if module == "lxml" { &XML } else { &JSON };
+    found.get_or_init(|| look_for(module)).clone()
+}
+
+fn look_for(module: &str) -> Option<PathBuf> {
     let mut places = vec![PathBuf::new()];
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().map(|target| target.join("validators"));
     places.extend(target);

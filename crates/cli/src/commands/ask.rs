@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::LocalExecutor;
+use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, parse_duration};
 
 use crate::commands::python;
 use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, INTERRUPTED, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
 use crate::show::progress::Shown;
@@ -29,6 +30,7 @@ Examples:
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
+  ordain ask \"buy 3 classic\" --executor http://127.0.0.1:50051   run the plan on `ordain executor`
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
@@ -66,6 +68,8 @@ pub(crate) struct Args {
     idempotency_key: Option<String>,
     #[command(flatten)]
     workspace: WorkspaceArgs,
+    #[command(flatten)]
+    executor: ExecutorArgs,
     /// Print the run's record as JSON
     #[arg(long)]
     json: bool,
@@ -84,7 +88,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(USAGE));
         }
     };
-    if let Err(error) = python::ensure(Profile::Core) {
+    if !args.executor.is_remote()
+        && let Err(error) = python::ensure(Profile::Core)
+    {
         return Ok(python::report(&error));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -92,9 +98,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
-    let executor = match engine::executor(workspace, 0) {
+    let executor = match args.executor.open(workspace, 0) {
         Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
+        Err(code) => return Ok(code),
     };
     let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
     let planner = match planner {
@@ -102,7 +108,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
         Err(error) => return Ok(of_planner(&error)),
     };
     let asked = tokio::select! {
-        asked = ask(args, workspace, plan, planner, Arc::clone(&executor)) => Some(asked),
+        asked = ask(args, workspace, plan, planner, executor.executor()) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -124,7 +130,7 @@ async fn ask(
     workspace: &Workspace,
     plan: Option<PlanFile>,
     planner: Planner,
-    executor: Arc<LocalExecutor>,
+    executor: Arc<dyn Executor>,
 ) -> Result<RunRecord, EngineError> {
     let mut settings = workspace.settings();
     if let Some(timeout) = args.timeout {

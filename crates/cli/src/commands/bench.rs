@@ -1,5 +1,6 @@
 //! `ordain bench`: measures, in one run, against a named peer.
 
+mod ask;
 mod cells;
 mod sample;
 mod store;
@@ -14,6 +15,7 @@ Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
+  ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes";
 
@@ -27,6 +29,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Bench {
+    /// Requests from words to answers, with kept plans and with plans written anew
+    #[command(after_help = EXAMPLES)]
+    Ask(ask::Args),
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
     Cells(cells::Args),
@@ -39,6 +44,7 @@ enum Bench {
 /// Carries out `ordain bench …`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
+        Bench::Ask(args) => ask::run(&args),
         Bench::Cells(args) => cells::run(&args),
         Bench::Store(args) => store::run(&args),
         Bench::Verify(args) => verify::run(&args),

@@ -109,6 +109,10 @@ impl<'a> FileTrial<'a> {
         }
         job.limits = settings.limits.clone();
         job.files = self.prepared.copied();
+        if self.task.session.is_some() {
+            // What an earlier turn answered is not what this one answers.
+            job.values.extend(outcome::COLLECTED.map(|name| (name.to_owned(), Value::Null)));
+        }
         job.values.insert("user_request".to_owned(), Value::from(self.task.request.as_str()));
         job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
         job.helpers = format!("{}\n{}", settings.helpers, self.modules).trim().to_owned();

@@ -4,6 +4,8 @@ mod asks;
 mod concurrency;
 mod crash;
 mod files;
+mod models;
+mod plan_cache;
 mod tinydb;
 mod workspaces;
 mod world;

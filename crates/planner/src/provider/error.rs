@@ -136,21 +136,21 @@ impl ProviderError {
     /// A stable name of the kind of error.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NoKey { .. } => "no_key",
-            Self::RefusedKey { .. } => "refused_key",
-            Self::NoCredit { .. } => "no_credit",
-            Self::UnknownModel { .. } => "unknown_model",
-            Self::RateLimit { .. } => "rate_limit",
-            Self::ContextTooLong { .. } => "context_too_long",
-            Self::Rejected { .. } | Self::Unsupported { .. } => "request_rejected",
-            Self::Unavailable { .. } => "provider_unavailable",
-            Self::Network { .. } => "network",
-            Self::Timeout { .. } => "model_timeout",
-            Self::BadReply { .. } => "bad_reply",
-            Self::TooLarge { .. } => "reply_too_large",
-            Self::Closed => "reply_cut_off",
-            Self::Address { .. } => "bad_base_url",
-            Self::Replay { .. } => "replay_mismatch",
+            Self::NoKey { .. } => "model-no-key",
+            Self::RefusedKey { .. } => "model-refused-key",
+            Self::NoCredit { .. } => "model-no-credit",
+            Self::UnknownModel { .. } => "model-unknown",
+            Self::RateLimit { .. } => "model-rate-limit",
+            Self::ContextTooLong { .. } => "model-context-too-long",
+            Self::Rejected { .. } | Self::Unsupported { .. } => "model-request-rejected",
+            Self::Unavailable { .. } => "model-unavailable",
+            Self::Network { .. } => "model-network",
+            Self::Timeout { .. } => "model-timeout",
+            Self::BadReply { .. } => "model-bad-reply",
+            Self::TooLarge { .. } => "model-reply-too-large",
+            Self::Closed => "model-reply-cut-off",
+            Self::Address { .. } => "model-bad-base-url",
+            Self::Replay { .. } => "model-replay-mismatch",
         }
     }
 

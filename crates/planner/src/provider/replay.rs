@@ -197,20 +197,20 @@ impl Failure {
     fn error(&self) -> ProviderError {
         let (provider, message) = ("replay".to_owned(), self.message.clone());
         match self.code.as_str() {
-            "no_key" => ProviderError::NoKey { provider, variable: "ORDAIN_API_KEY" },
-            "refused_key" => ProviderError::RefusedKey { provider, message },
-            "no_credit" => ProviderError::NoCredit { provider, message },
-            "unknown_model" => ProviderError::UnknownModel { provider, model: "replay".to_owned(), message },
-            "rate_limit" => ProviderError::RateLimit { provider, message, retry_after: None },
-            "context_too_long" => ProviderError::ContextTooLong { message },
-            "provider_unavailable" => {
+            "model-no-key" => ProviderError::NoKey { provider, variable: "ORDAIN_API_KEY" },
+            "model-refused-key" => ProviderError::RefusedKey { provider, message },
+            "model-no-credit" => ProviderError::NoCredit { provider, message },
+            "model-unknown" => ProviderError::UnknownModel { provider, model: "replay".to_owned(), message },
+            "model-rate-limit" => ProviderError::RateLimit { provider, message, retry_after: None },
+            "model-context-too-long" => ProviderError::ContextTooLong { message },
+            "model-unavailable" => {
                 ProviderError::Unavailable { provider, status: 503, message, retry_after: None }
             }
-            "network" => ProviderError::Network { provider, message },
-            "model_timeout" => ProviderError::Timeout { what: "the reply", after: Duration::from_mins(1) },
-            "bad_reply" => ProviderError::BadReply { message },
-            "reply_too_large" => ProviderError::TooLarge { limit: REPLY_BYTES_MAX as u64 },
-            "reply_cut_off" => ProviderError::Closed,
+            "model-network" => ProviderError::Network { provider, message },
+            "model-timeout" => ProviderError::Timeout { what: "the reply", after: Duration::from_mins(1) },
+            "model-bad-reply" => ProviderError::BadReply { message },
+            "model-reply-too-large" => ProviderError::TooLarge { limit: REPLY_BYTES_MAX as u64 },
+            "model-reply-cut-off" => ProviderError::Closed,
             other => ProviderError::Replay { message: format!("`{other}` is not the code of an error") },
         }
     }

@@ -1,6 +1,5 @@
-//! The part of the tour that changes data: a shop in a throw-away folder.
+//! The part of the tour that asks and changes data: a shop in a throw-away folder.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
@@ -8,65 +7,110 @@ use ordain_engine::{Ask, Engine, Workspace, init};
 use ordain_store::EntryNote;
 use ordain_types::RunRecord;
 
-use crate::show::diff;
+use super::stage::{self, Stage};
 
-const BUY: &str = "\
-item = inventory_tbl.get(where('name') == 'Classic')
-inventory_tbl.update({'quantity_in_stock': item['quantity_in_stock'] - 3}, where('name') == 'Classic')
-balance = get_current_balance(transactions_tbl)
-transactions_tbl.insert({
-    'transaction_id': next_transaction_id(transactions_tbl), 'customer_name': 'WALK_IN',
-    'transaction_summary': 'Sold 3 Classic', 'transaction_amount': 3 * item['price'],
-    'balance_after_transaction': balance + 3 * item['price'], 'timestamp': '2026-01-05T10:00:00',
-})
-answer_text = f\"Sold 3 Classic for ${3 * item['price']:.0f}.\"
-STATUS = 'success'
-";
+const QUESTION: &str = "Do you have any round sunglasses in stock that are under $100?";
+const PURCHASE: &str = "I want to buy 3 pairs of classic sunglasses and 1 pair of aviator sunglasses.";
+const AGAIN: &str = "I want to buy 2 pairs of moon sunglasses and 4 pairs of sport sunglasses.";
+const TOO_MUCH: &str = "Buy 500 aviators";
 
+/// A plan that says one thing and does another.
 const FORGED: &str = "\
 inventory_tbl.update({'quantity_in_stock': -5}, where('name') == 'Classic')
 answer_text = 'Sold 12 Classic, all is well.'
 STATUS = 'success'
 ";
 
-/// Buys, is stopped by an invariant, takes back, and looks at the ledger.
-pub(super) async fn tour(executor: Arc<LocalExecutor>, mut number: usize) -> anyhow::Result<()> {
+/// Asks, buys, is refused, is stopped by an invariant, takes back, buys from the cache, and looks at the ledger.
+pub(super) async fn tour(executor: Arc<LocalExecutor>, stage: &mut Stage) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Workspace::load(&root)?;
     let engine = Engine::new(workspace.open_store().await?, executor, workspace.settings());
-    let mut scene = |title: &str, code: &str| {
-        number += 1;
-        super::show_code(number, title, code)
-    };
-    scene("A plan changes a shop's data in one transaction, and the diff shows exactly what", BUY)?;
-    let bought = ask(&engine, "buy 3 classic", BUY).await?;
-    show(&bought)?;
-    scene("A plan that lies is stopped by an invariant of the workspace, and nothing is changed", FORGED)?;
-    show(&ask(&engine, "buy 12 classic", FORGED).await?)?;
-    scene("Undo applies the inverse diff, and the ledger has all of it", "")?;
-    let store = engine.store();
-    let undone = store.undo(bought.run_id.as_str(), EntryNote::by("demo", "cli")).await?;
-    let report = store.verify_ledger().await?;
-    let verdict = if report.findings.is_empty() { "whole" } else { "broken" };
-    let mut out = io::stdout().lock();
-    writeln!(out, "     → {} rows are as they were; the ledger is {verdict}", undone.diff.rows())?;
+    question(&engine, stage).await?;
+    let bought = purchase(&engine, stage).await?;
+    refusals(&engine, stage).await?;
+    undo(&engine, stage, &bought).await?;
+    cached(&engine, stage, &bought).await?;
+    ledger(&engine, stage).await
+}
+
+async fn question(engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
+    stage.scene("A question becomes a program: the code is the plan")?;
+    stage::asks(QUESTION)?;
+    let run = engine.ask(request(QUESTION)).await?;
+    show(stage, &run)?;
+    stage::line(
+        "Without a key the rule planner writes the plan; any model you point Ordain to does the same job.",
+    )?;
     Ok(())
 }
 
-async fn ask(engine: &Engine, request: &str, code: &str) -> anyhow::Result<RunRecord> {
-    let ask = Ask::new(request, "demo", "cli").with_plan(code, "plan.py");
-    Ok(engine.ask(ask).await?)
+async fn purchase(engine: &Engine, stage: &mut Stage) -> anyhow::Result<RunRecord> {
+    stage.scene("A purchase of two items: one transaction, and the diff shows every row that changed")?;
+    stage::asks(PURCHASE)?;
+    let run = engine.ask(request(PURCHASE)).await?;
+    show(stage, &run)?;
+    Ok(run)
 }
 
-fn show(record: &RunRecord) -> io::Result<()> {
-    let mut text = Vec::new();
-    diff::write(&mut text, &record.diff)?;
-    let mut out = io::stdout().lock();
-    for line in String::from_utf8_lossy(&text).lines() {
-        writeln!(out, "     {line}")?;
+async fn refusals(engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
+    stage.scene("More than there is: nothing is changed unless everything can be")?;
+    stage::asks(TOO_MUCH)?;
+    let run = engine.ask(request(TOO_MUCH)).await?;
+    stage::outcome(&run)?;
+    stage.scene("A plan that lies is stopped by an invariant of the workspace, whoever wrote it")?;
+    stage::asks("buy 12 classic")?;
+    stage.code(FORGED)?;
+    let run = engine.ask(request("buy 12 classic").with_plan(FORGED, "forged.py")).await?;
+    stage::outcome(&run)?;
+    Ok(())
+}
+
+async fn undo(engine: &Engine, stage: &mut Stage, bought: &RunRecord) -> anyhow::Result<()> {
+    stage.scene("Undo applies the inverse diff")?;
+    let undone = engine.store().undo(bought.run_id.as_str(), EntryNote::by("demo", "cli")).await?;
+    stage::line(&format!("{} rows are as they were before run {}", undone.diff.rows(), undone.run_id))?;
+    Ok(())
+}
+
+async fn cached(engine: &Engine, stage: &mut Stage, bought: &RunRecord) -> anyhow::Result<()> {
+    stage.scene("The same shape with other values: the kept plan runs again, and nobody plans anything")?;
+    stage::asks(AGAIN)?;
+    let run = engine.ask(request(AGAIN)).await?;
+    stage::verdict(&run)?;
+    stage::outcome(&run)?;
+    let (first, second) = (bought.timing_ms.total, run.timing_ms.total);
+    stage::line(&format!(
+        "{second:.1} ms from words to committed rows; the first purchase took {first:.1} ms"
+    ))?;
+    Ok(())
+}
+
+async fn ledger(engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
+    stage.scene("Everything is in the ledger: who, what, the code, the diff, chained and signed")?;
+    let store = engine.store();
+    for entry in store.newest_entries(u64::MAX, 4).await? {
+        let hash: String = entry.hash.chars().take(16).collect();
+        let run = entry.run_id.unwrap_or_default();
+        stage::line(&format!("entry {:>2}  {:<8} {hash}…  run {run}", entry.seq, entry.kind))?;
     }
-    let why = record.error.as_ref().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    writeln!(out, "     → {}{why} ({:.1} ms)", record.state, record.timing_ms.total)
+    let report = store.verify_ledger().await?;
+    let verdict = if report.findings.is_empty() { "whole" } else { "broken" };
+    stage::line(&format!("ledger verify: it is {verdict}, {} entries", report.entries))?;
+    Ok(())
+}
+
+fn request(text: &str) -> Ask {
+    Ask::new(text, "demo", "cli")
+}
+
+fn show(stage: &Stage, run: &RunRecord) -> anyhow::Result<()> {
+    if let Some(step) = run.plan.steps.first() {
+        stage.code(&step.code)?;
+    }
+    stage::verdict(run)?;
+    stage::outcome(run)?;
+    Ok(())
 }

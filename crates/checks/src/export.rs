@@ -1,0 +1,150 @@
+//! Checks as files of other tools, where they mean the same; the rest is named with the reason.
+
+mod dbt;
+mod gx;
+mod soda;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::check::Check;
+use crate::import::Unmapped;
+use crate::yaml;
+
+/// What checks can be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// An expectation suite for each table.
+    Gx,
+    /// `schema.yml`.
+    Dbt,
+    /// Checks in Soda's check language.
+    Soda,
+    /// Our own records.
+    Json,
+    /// The same as YAML.
+    Yaml,
+}
+
+impl Target {
+    /// Every target.
+    pub const ALL: [Self; 5] = [Self::Gx, Self::Dbt, Self::Soda, Self::Json, Self::Yaml];
+
+    /// The name that people write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gx => "gx",
+            Self::Dbt => "dbt",
+            Self::Soda => "soda",
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that is not the name of a target.
+#[derive(Debug, thiserror::Error)]
+#[error("checks cannot be written as `{0}`; write gx, dbt, soda, json or yaml")]
+pub struct UnknownTarget(String);
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(text: &str) -> Result<Self, UnknownTarget> {
+        Self::ALL
+            .into_iter()
+            .find(|target| target.name() == text)
+            .ok_or_else(|| UnknownTarget(text.chars().take(40).collect()))
+    }
+}
+
+/// Checks as text of another tool.
+#[derive(Debug, Serialize)]
+pub struct Exported {
+    /// The file.
+    pub text: String,
+    /// How many checks are in it.
+    pub exported: usize,
+    /// The checks that are not in it.
+    pub unmapped: Vec<Unmapped>,
+}
+
+/// Writes checks as another tool's file.
+pub fn export(target: Target, checks: &[Check]) -> Exported {
+    let (value, unmapped) = match target {
+        Target::Gx => gx::export(checks),
+        Target::Dbt => dbt::export(checks),
+        Target::Soda => soda::export(checks),
+        Target::Json | Target::Yaml => (records(checks), Vec::new()),
+    };
+    let text = match target {
+        Target::Gx | Target::Json => serde_json::to_string_pretty(&value).unwrap_or_default() + "\n",
+        Target::Dbt | Target::Soda | Target::Yaml => yaml::write(&value),
+    };
+    Exported { text, exported: checks.len() - unmapped.len(), unmapped }
+}
+
+/// Our own records, without what is only the default.
+fn records(checks: &[Check]) -> Value {
+    let records = checks.iter().map(|check| {
+        let mut record = json!(check);
+        if let Value::Object(map) = &mut record {
+            map.retain(|_, value| {
+                !(value.is_null()
+                    || value.as_str() == Some("")
+                    || value.as_array().is_some_and(Vec::is_empty)
+                    || value.as_object().is_some_and(serde_json::Map::is_empty)
+                    || *value == json!({"max_rows": 20, "mask": []}))
+            });
+            if check.enabled {
+                map.remove("enabled");
+            }
+            if !check.blocking {
+                map.remove("blocking");
+            }
+        }
+        record
+    });
+    Value::Array(records.collect())
+}
+
+/// A check that has no place in the file.
+fn left_out(check: &Check, reason: &str) -> Unmapped {
+    Unmapped {
+        what: format!("{} ({})", check.check_id, check.kind),
+        place: check.target_table.join(", "),
+        reason: reason.to_owned(),
+    }
+}
+
+/// A parameter as text.
+fn text<'a>(check: &'a Check, name: &str) -> Option<&'a str> {
+    check.params.get(name)?.as_str()
+}
+
+/// A parameter, or null.
+fn param(check: &Check, name: &str) -> Value {
+    check.params.get(name).cloned().unwrap_or_default()
+}
+
+fn is_set(check: &Check, name: &str) -> bool {
+    check.params.get(name).and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// A parameter as a list of names; one name is a list of one.
+fn names(check: &Check, name: &str) -> Vec<String> {
+    match check.params.get(name) {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}

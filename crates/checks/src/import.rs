@@ -1,0 +1,148 @@
+//! Checks from other tools' files: Great Expectations, dbt, Soda, pandera, and the contracts of earlier workflows.
+//!
+//! Nothing is dropped silently: every rule of a file becomes a check or is named in `unmapped` with the reason, and
+//! settings that have no place in a check are kept as unknown fields.
+
+mod dbt;
+pub(crate) mod draft;
+mod expectation;
+mod gx;
+mod pandera;
+mod soda;
+mod soda_text;
+mod workflows;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::check::Check;
+use crate::yaml;
+
+pub use expectation::{Expected, NotMapped, map_expectation};
+pub use workflows::{ImportedPlan, import_workflows};
+
+/// A tool whose files can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// `schema.yml` with models and sources.
+    Dbt,
+    /// An expectation suite as JSON.
+    Gx,
+    /// Checks in Soda's check language or a data contract.
+    Soda,
+    /// A dataframe schema as YAML.
+    Pandera,
+    /// The contracts of an earlier workflow: a folder.
+    Workflows,
+}
+
+impl Tool {
+    /// Every tool.
+    pub const ALL: [Self; 5] = [Self::Dbt, Self::Gx, Self::Soda, Self::Pandera, Self::Workflows];
+
+    /// The name that people write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dbt => "dbt",
+            Self::Gx => "gx",
+            Self::Soda => "soda",
+            Self::Pandera => "pandera",
+            Self::Workflows => "workflows",
+        }
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that is not the name of a tool.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing is known about files of `{0}`; write dbt, gx, soda, pandera or workflows")]
+pub struct UnknownTool(String);
+
+impl FromStr for Tool {
+    type Err = UnknownTool;
+
+    fn from_str(text: &str) -> Result<Self, UnknownTool> {
+        Self::ALL
+            .into_iter()
+            .find(|tool| tool.name() == text)
+            .ok_or_else(|| UnknownTool(text.chars().take(40).collect()))
+    }
+}
+
+/// What a file gave.
+#[derive(Debug, Default, Serialize)]
+pub struct Imported {
+    /// The rules that became checks.
+    pub checks: Vec<Check>,
+    /// The rules that did not.
+    pub unmapped: Vec<Unmapped>,
+    /// What was understood a little differently.
+    pub notes: Vec<String>,
+    /// Plans and code that came with the checks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<ImportedPlan>,
+}
+
+/// A rule that did not become a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unmapped {
+    /// The rule, as its tool calls it.
+    pub what: String,
+    /// Where it stands: table and column.
+    pub place: String,
+    /// Why it has no check.
+    pub reason: String,
+}
+
+/// Why a file was not read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The text is not what files of the tool are written in.
+    #[error("the file is not {format}: {message}")]
+    Syntax {
+        /// JSON or YAML.
+        format: &'static str,
+        /// What is wrong, and where.
+        message: String,
+    },
+    /// The text can be read, but is something else.
+    #[error("the file is not one of {tool}'s: {message}")]
+    Shape {
+        /// The tool.
+        tool: Tool,
+        /// What is missing.
+        message: String,
+    },
+}
+
+/// Reads a file of a tool. `table` names the table where the file itself does not.
+pub fn import(tool: Tool, text: &str, table: Option<&str>) -> Result<Imported, ImportError> {
+    let value = if tool == Tool::Gx { json(text)? } else { json(text).or_else(|_| of_yaml(text))? };
+    let mut imported = match tool {
+        Tool::Dbt => dbt::import(&value),
+        Tool::Gx => gx::import(&value, table),
+        Tool::Soda => soda::import(&value),
+        Tool::Pandera => pandera::import(&value, table),
+        Tool::Workflows => import_workflows(text, None),
+    }?;
+    draft::number_ids(&mut imported.checks);
+    Ok(imported)
+}
+
+fn json(text: &str) -> Result<Value, ImportError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_json::from_str(text)
+        .map_err(|error| ImportError::Syntax { format: "JSON", message: error.to_string() })
+}
+
+fn of_yaml(text: &str) -> Result<Value, ImportError> {
+    yaml::read(text).map_err(|error| ImportError::Syntax { format: "YAML", message: error.to_string() })
+}

@@ -1,0 +1,92 @@
+//! A check in the making, the same for every tool.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{Imported, Unmapped};
+use crate::check::{Check, Samples, Severity, Threshold};
+
+/// A check of a kind on a table, with an id that the same rule gets again on the next import.
+pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
+    let parts = [Some(table), column, Some(kind)];
+    let id: Vec<String> = parts.into_iter().flatten().map(slug).filter(|part| !part.is_empty()).collect();
+    let name = match column {
+        Some(column) => format!("{table}.{column}: {}", kind.replace('_', " ")),
+        None => format!("{table}: {}", kind.replace('_', " ")),
+    };
+    Check {
+        check_id: id.join("."),
+        check_name: name,
+        description: String::new(),
+        target_table: vec![table.to_owned()],
+        kind: kind.to_owned(),
+        calculation_hint: None,
+        params,
+        key_columns: Vec::new(),
+        filter: None,
+        severity: Severity::default(),
+        warn_if: None,
+        fail_if: None,
+        enabled: true,
+        owner: None,
+        tags: Vec::new(),
+        schedule: None,
+        depends_on: Vec::new(),
+        blocking: false,
+        samples: Samples::default(),
+        unknown: Map::new(),
+    }
+}
+
+/// A name with only what an id may hold.
+pub(super) fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for character in text.chars().take(80) {
+        if character.is_alphanumeric() || character == '_' || character == '-' {
+            slug.push(character);
+        } else if !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    slug.trim_matches('_').to_owned()
+}
+
+/// Gives the second and later checks of the same id a number.
+pub(super) fn number_ids(checks: &mut [Check]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for check in checks {
+        let base = check.check_id.clone();
+        let mut number = 1;
+        while !taken.insert(check.check_id.clone()) {
+            number += 1;
+            check.check_id = format!("{base}-{number}");
+        }
+    }
+}
+
+/// A share that may fail, from a share that must pass.
+pub(super) fn fail_above(mostly: f64) -> Threshold {
+    // 1 - 0.9 is a little less than 0.1; a row on the edge must not fail for that.
+    let percent = ((1.0 - mostly) * 100.0 * 1e9).round() / 1e9;
+    Threshold { count: None, percent: Some(percent) }
+}
+
+/// A map from pairs; nulls are left out.
+pub(crate) fn params<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
+    pairs
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
+impl Imported {
+    pub(super) fn leave_out(&mut self, what: &str, place: &str, reason: impl Into<String>) {
+        self.unmapped.push(Unmapped {
+            what: what.to_owned(),
+            place: place.to_owned(),
+            reason: reason.into(),
+        });
+    }
+}

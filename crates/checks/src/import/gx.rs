@@ -1,0 +1,76 @@
+//! An expectation suite of Great Expectations.
+
+use serde_json::{Map, Value};
+
+use super::expectation::{NotMapped, map_expectation};
+use super::{ImportError, Imported, Tool, draft};
+use crate::check::Severity;
+
+/// A suite names no table; it is given, or else the suite's own name stands for it.
+pub(super) fn import(suite: &Value, table: Option<&str>) -> Result<Imported, ImportError> {
+    let expectations = suite.get("expectations").and_then(Value::as_array).ok_or_else(|| {
+        ImportError::Shape { tool: Tool::Gx, message: "it has no list `expectations`".to_owned() }
+    })?;
+    let named = ["expectation_suite_name", "name"].iter().find_map(|key| suite.get(*key)?.as_str());
+    let table = table.or(named).unwrap_or("table").to_owned();
+    let mut imported = Imported::default();
+    for expectation in expectations {
+        take(&mut imported, &table, expectation);
+    }
+    Ok(imported)
+}
+
+fn take(imported: &mut Imported, table: &str, expectation: &Value) {
+    let named = ["type", "expectation_type"].iter().find_map(|key| expectation.get(*key)?.as_str());
+    let Some(kind) = named else {
+        imported.leave_out("(an expectation)", table, "it has no type");
+        return;
+    };
+    let none = Map::new();
+    let kwargs = expectation.get("kwargs").and_then(Value::as_object).unwrap_or(&none);
+    let column = kwargs.get("column").or_else(|| kwargs.get("column_A")).and_then(Value::as_str);
+    let place = column.map_or_else(|| table.to_owned(), |column| format!("{table}.{column}"));
+    match map_expectation(kind, kwargs) {
+        Err(NotMapped::Unsupported(reason) | NotMapped::Invalid(reason)) => {
+            imported.leave_out(kind, &place, reason);
+        }
+        Ok(expected) => {
+            let mut check = draft::check(table, column, expected.kind, expected.params);
+            check.filter = expected.filter;
+            check.fail_if = expected.fail_if;
+            check.unknown = expected.left;
+            check.severity = severity(expectation);
+            check.description = notes(expectation).unwrap_or_default();
+            if let Some(other) = check.params.get("same_as").and_then(Value::as_str) {
+                check.target_table.push(other.to_owned());
+            }
+            if let Some(meta) =
+                expectation.get("meta").filter(|meta| meta.as_object().is_some_and(|map| !map.is_empty()))
+            {
+                check.unknown.insert("meta".to_owned(), meta.clone());
+            }
+            imported.checks.push(check);
+        }
+    }
+}
+
+fn severity(expectation: &Value) -> Severity {
+    match expectation.get("severity").and_then(Value::as_str) {
+        Some("info") => Severity::Info,
+        Some("warning") => Severity::Medium,
+        Some("critical") => Severity::Critical,
+        _ => Severity::High,
+    }
+}
+
+fn notes(expectation: &Value) -> Option<String> {
+    let notes = expectation.get("notes").or_else(|| expectation.get("meta")?.get("notes"))?;
+    match notes {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(lines) => Some(lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")),
+        other => other.get("content").map(|content| match content {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,145 @@
+//! `ordain bench ask`: from words to an answer, with a plan from the cache and with one written anew.
+//!
+//! Every request is carried out whole: brief, plan, verdict, cell, transaction, diff, invariants, ledger. The two
+//! paths differ in one thing only, so their ratio is what the cache saves where the rule planner writes plans. Where a
+//! model writes them it saves the model's call as well, which takes seconds.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::bail;
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::{LocalExecutor, LocalOptions};
+use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_types::{PlanSource, RunRecord};
+use serde_json::json;
+
+use super::sample::{Sample, rounded};
+use crate::commands::python;
+
+/// Names that the requests go through, so that no request is asked twice in the same words.
+const NAMES: [&str; 4] = ["aviator", "wayfarer", "classic", "moon"];
+
+/// Options of `ordain bench ask`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Fewer rounds
+    #[arg(long)]
+    quick: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One way to ask, and what it takes.
+struct Way {
+    name: &'static str,
+    key: &'static str,
+    sample: Sample,
+}
+
+/// Carries out `ordain bench ask`.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let rounds = if args.quick { 40 } else { 300 };
+    let ways = runtime.block_on(measure(rounds))?;
+    if args.json { print_json(&ways) } else { print_table(&ways) }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn measure(rounds: usize) -> anyhow::Result<Vec<Way>> {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path().join("shop");
+    init(&root, Some("sunglasses"))?;
+    let workspace = Workspace::load(&root)?;
+    let executor = Arc::new(LocalExecutor::new(LocalOptions::new(DataDir::from_env()?))?);
+    executor.warm(Profile::Core).await?;
+    let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
+    let question = |round: usize| format!("Do you have anything under ${}?", 61 + round);
+    let purchase = |round: usize| format!("buy {} {}", 1 + round % 2, NAMES[round % NAMES.len()]);
+    let ways = vec![
+        Way {
+            name: "question, plan from the cache",
+            key: "read_cached",
+            sample: asked(&engine, rounds, true, question).await?,
+        },
+        Way {
+            name: "question, plan by rules",
+            key: "read_planned",
+            sample: asked(&engine, rounds, false, question).await?,
+        },
+        Way {
+            name: "purchase, plan from the cache",
+            key: "write_cached",
+            sample: asked(&engine, rounds, true, purchase).await?,
+        },
+        Way {
+            name: "purchase, plan by rules",
+            key: "write_planned",
+            sample: asked(&engine, rounds, false, purchase).await?,
+        },
+    ];
+    executor.close().await;
+    Ok(ways)
+}
+
+async fn asked(
+    engine: &Engine,
+    rounds: usize,
+    cache: bool,
+    request: impl Fn(usize) -> String,
+) -> anyhow::Result<Sample> {
+    // The first one writes the plan, the next few fill caches, as the first few of any day do.
+    const FIRST: usize = 4;
+    let mut sample = Sample::default();
+    for round in 0..rounds + FIRST {
+        // Purchases are dry runs, so that the shop does not run out of stock.
+        let ask = Ask { cache, mode: Mode::DryRun, ..Ask::new(&request(round), "bench", "cli") };
+        let started = Instant::now();
+        let record = engine.ask(ask).await?;
+        if round >= FIRST {
+            sample.add(started.elapsed());
+            check(&record, cache)?;
+        }
+    }
+    Ok(sample)
+}
+
+/// A figure counts only if the request was answered, in the way that is measured.
+fn check(record: &RunRecord, cache: bool) -> anyhow::Result<()> {
+    let wanted = if cache { PlanSource::Cache } else { PlanSource::Rules };
+    let is_answered = record.error.is_none() && record.status.as_deref() == Some("success");
+    if record.plan.source != wanted || !is_answered {
+        bail!("`{}` ended {} with a plan from {:?}", record.request, record.state, record.plan.source);
+    }
+    Ok(())
+}
+
+fn print_table(ways: &[Way]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:<32} {:>10} {:>10}", "", "p50 ms", "p95 ms")?;
+    for way in ways {
+        writeln!(out, "{:<32} {:>10.2} {:>10.2}", way.name, way.sample.p50(), way.sample.p95())?;
+    }
+    for pair in ways.chunks(2) {
+        if let [cached, planned] = pair {
+            let ratio = planned.sample.p50() / cached.sample.p50();
+            writeln!(out, "{}: {ratio:.2}x the time of {}", planned.name, cached.name)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_json(ways: &[Way]) -> io::Result<()> {
+    let mut figures = serde_json::Map::new();
+    for way in ways {
+        let figure = json!({ "p50_ms": rounded(way.sample.p50()), "p95_ms": rounded(way.sample.p95()) });
+        figures.insert(way.key.to_owned(), figure);
+    }
+    writeln!(io::stdout(), "{:#}", serde_json::Value::Object(figures))
+}

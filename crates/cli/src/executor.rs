@@ -1,0 +1,142 @@
+//! Where plans run: in cells of this machine, or on executors that are named by flags or by the environment.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_cell::{Executor, LocalExecutor};
+use ordain_engine::Workspace;
+use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, RemoteOptions, RemoteTls};
+
+use crate::engine;
+use crate::failure::{self, USAGE};
+
+/// Which executors to use.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ExecutorArgs {
+    /// Run plans on these executors (`ordain executor`), separated by commas [default: `ORDAIN_EXECUTOR`, else here]
+    #[arg(long, value_name = "URL[,URL]", help_heading = "Executors")]
+    executor: Option<String>,
+    /// The authority of the executors' certificates, PEM [default: `ORDAIN_EXECUTOR_CA`]
+    #[arg(long, value_name = "FILE", help_heading = "Executors")]
+    executor_ca: Option<PathBuf>,
+    /// The certificate to show them, PEM [default: `ORDAIN_EXECUTOR_CLIENT_CERT`]
+    #[arg(long, value_name = "FILE", help_heading = "Executors")]
+    executor_cert: Option<PathBuf>,
+    /// Its private key, PEM [default: `ORDAIN_EXECUTOR_CLIENT_KEY`]
+    #[arg(long, value_name = "FILE", help_heading = "Executors")]
+    executor_key: Option<PathBuf>,
+    /// The name in their certificates, where it is not that of the address
+    #[arg(long, value_name = "NAME", help_heading = "Executors")]
+    executor_name: Option<String>,
+}
+
+/// The executor that a command uses.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    /// Cells of this machine.
+    Local(Arc<LocalExecutor>),
+    /// Executors elsewhere.
+    Remote(Arc<ExecutorPool>),
+}
+
+impl Chosen {
+    /// The executor, to be shared.
+    pub(crate) fn executor(&self) -> Arc<dyn Executor> {
+        match self {
+            Self::Local(executor) => executor.clone(),
+            Self::Remote(pool) => pool.clone(),
+        }
+    }
+
+    /// Ends the cells of this machine, if there are any.
+    pub(crate) async fn close(&self) {
+        if let Self::Local(executor) = self {
+            executor.close().await;
+        }
+    }
+}
+
+impl ExecutorArgs {
+    /// Whether plans run elsewhere, so that nothing has to be set up here.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.addresses(&from_environment).is_some()
+    }
+
+    /// Makes the executor. A failure is printed and becomes the exit code that says what kind it is. Has to be called
+    /// inside a tokio runtime.
+    pub(crate) fn open(&self, workspace: &Workspace, idle_cells: usize) -> Result<Chosen, ExitCode> {
+        let Some(addresses) = self.addresses(&from_environment) else {
+            let local = engine::executor(workspace, idle_cells);
+            return local.map(Chosen::Local).map_err(|error| failure::of_cell(&error));
+        };
+        self.pool(&addresses).map(|pool| Chosen::Remote(Arc::new(pool))).map_err(|error| {
+            failure::print(&error, error.hint().as_deref());
+            ExitCode::from(USAGE)
+        })
+    }
+
+    fn pool(&self, addresses: &str) -> Result<ExecutorPool, ConnectError> {
+        let named = addresses.split(',').map(str::trim).filter(|address| !address.is_empty());
+        let options = PoolOptions { remote: self.remote(&from_environment), ..PoolOptions::default() };
+        ExecutorPool::new(named, &options)
+    }
+
+    fn addresses(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        self.executor.clone().or_else(|| variable("ORDAIN_EXECUTOR")).or_else(|| {
+            // The names that other code agents use for the same.
+            let host = variable("CODE_EXECUTOR_HOST")?;
+            let port = variable("CODE_EXECUTOR_PORT").unwrap_or_else(|| "50051".to_owned());
+            let is_secure = variable("GRPC_USE_SECURE").is_some_and(|value| is_true(&value));
+            Some(format!("{}://{host}:{port}", if is_secure { "https" } else { "http" }))
+        })
+    }
+
+    fn remote(&self, variable: &dyn Fn(&str) -> Option<String>) -> RemoteOptions {
+        let file = |flag: &Option<PathBuf>, names: &[&str]| {
+            flag.clone().or_else(|| names.iter().find_map(|name| variable(name)).map(PathBuf::from))
+        };
+        RemoteOptions {
+            tls: RemoteTls {
+                ca: file(&self.executor_ca, &["ORDAIN_EXECUTOR_CA", "GRPC_CERT_FILE"]),
+                certificate: file(&self.executor_cert, &["ORDAIN_EXECUTOR_CLIENT_CERT"]),
+                key: file(&self.executor_key, &["ORDAIN_EXECUTOR_CLIENT_KEY"]),
+                domain: self.executor_name.clone(),
+            },
+            token: variable("ORDAIN_EXECUTOR_TOKEN"),
+            ..RemoteOptions::default()
+        }
+    }
+}
+
+fn from_environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn is_true(text: &str) -> bool {
+    matches!(text.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(flag: Option<&str>, variables: &[(&str, &str)]) -> Option<String> {
+        let args = ExecutorArgs { executor: flag.map(str::to_owned), ..ExecutorArgs::default() };
+        args.addresses(&|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_flag_goes_before_the_environment_and_that_before_other_names() {
+        let own = ("ORDAIN_EXECUTOR", "http://b:2");
+        let other = [("CODE_EXECUTOR_HOST", "c"), ("CODE_EXECUTOR_PORT", "3")];
+        assert_eq!(addresses(Some("http://a:1"), &[own]).as_deref(), Some("http://a:1"));
+        assert_eq!(addresses(None, &[own, other[0]]).as_deref(), Some("http://b:2"));
+        assert_eq!(addresses(None, &other).as_deref(), Some("http://c:3"));
+        let secure = [other[0], ("GRPC_USE_SECURE", "true")];
+        assert_eq!(addresses(None, &secure).as_deref(), Some("https://c:50051"));
+        assert_eq!(addresses(None, &[]), None);
+    }
+}

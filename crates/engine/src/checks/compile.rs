@@ -1,0 +1,359 @@
+//! Keeps or renews a check's code, by the change matrix.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+
+use ordain_checks::change::{self, CompiledAgainst, PLAN_API_VERSION, Staleness};
+use ordain_checks::kinds::{self, CompileError, HINT};
+use ordain_checks::{Check, CodeFrom, SkipReason};
+use ordain_planner::{Brief, Exchange, Planner, Progress, Reply, Task, Trouble, TroubleClass};
+use ordain_types::{Schema, nearest};
+use ordain_verify::{
+    Contract, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode, verify,
+};
+use serde_json::{Value, json};
+
+use super::Checks;
+use super::state::KeptCheck;
+use super::tables::{TableState, Tables};
+
+/// Code that may run.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    /// The code, judged in this run.
+    pub(super) code: VerifiedCode,
+    /// What is kept of the check once it has run.
+    pub(super) kept: KeptCheck,
+    /// Where the code came from, in this run.
+    pub(super) code_from: CodeFrom,
+    /// Why it was made anew.
+    pub(super) recompiled: Option<String>,
+    /// What changed and does not matter.
+    pub(super) notes: Vec<String>,
+    /// The tables that it looks at.
+    pub(super) tables: BTreeSet<String>,
+    /// Modules that it imports.
+    pub(super) imports: BTreeSet<String>,
+}
+
+/// Where a check stands before it runs.
+#[derive(Debug, Clone)]
+pub enum Standing {
+    /// It can run.
+    Ready(Box<Ready>),
+    /// It is not run, and why.
+    Skipped(SkipReason, String),
+    /// It cannot be evaluated, and why.
+    Broken(String),
+    /// It needs compiling, which `--frozen` forbids; why.
+    Frozen(String),
+}
+
+impl Checks {
+    /// Says where a check stands, compiling it where that is needed and allowed.
+    pub(super) async fn stand(
+        &self,
+        check: &Check,
+        kept: Option<&KeptCheck>,
+        tables: &Tables,
+        planner: &Planner,
+        is_frozen: bool,
+        progress: &mut (dyn Progress + '_),
+    ) -> Standing {
+        if !check.enabled {
+            return Standing::Skipped(SkipReason::Disabled, "it is turned off".to_owned());
+        }
+        if let Some(standing) = unusable_table(check, tables) {
+            return standing;
+        }
+        let schema = tables.schema();
+        let Some(kept) = kept else {
+            return self.compile(check, None, tables, &schema, planner, is_frozen, progress).await;
+        };
+        let (staleness, notes) = change::staleness(check, &kept.against, &schema, VERIFIER_VERSION);
+        let why = match staleness {
+            Staleness::Recompile(why) => why,
+            // Code is judged in every run: what the verifier now refuses is made anew.
+            Staleness::Fresh | Staleness::VerifyAgain(_) => match self.admit(check, kept, &schema, notes) {
+                Ok(ready) => return Standing::Ready(ready),
+                Err(finding) => format!("the verifier refuses the kept code: {finding}"),
+            },
+        };
+        self.compile(check, Some(why), tables, &schema, planner, is_frozen, progress).await
+    }
+
+    /// Judges kept code again.
+    fn admit(
+        &self,
+        check: &Check,
+        kept: &KeptCheck,
+        schema: &Schema,
+        notes: Vec<String>,
+    ) -> Result<Box<Ready>, String> {
+        let verdict = verify(&kept.code, &self.check_policy(), schema);
+        let Some(code) = verdict.verified().cloned() else { return Err(first(&verdict)) };
+        let mut kept = kept.clone();
+        let (tables, uses) = looked_at(check, &verdict, &kept.plan, kept.code_from);
+        kept.against = against(check, schema, &tables, uses);
+        Ok(Box::new(Ready {
+            code,
+            kept,
+            code_from: CodeFrom::Cache,
+            recompiled: None,
+            notes,
+            tables,
+            imports: verdict.effects.imports,
+        }))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all of it is what a compilation depends on")]
+    async fn compile(
+        &self,
+        check: &Check,
+        why: Option<String>,
+        tables: &Tables,
+        schema: &Schema,
+        planner: &Planner,
+        is_frozen: bool,
+        progress: &mut (dyn Progress + '_),
+    ) -> Standing {
+        let (code, plan, code_from) = if check.kind == HINT {
+            if is_frozen {
+                return Standing::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
+            }
+            match self.plan(check, tables, planner, progress).await {
+                Ok(planned) => planned,
+                Err(reason) => return Standing::Skipped(SkipReason::NotCompiled, reason),
+            }
+        } else {
+            match kinds::compile(check, schema) {
+                Ok(compiled) => (compiled.code, json!(compiled.plan), CodeFrom::Builtin),
+                Err(error) => return of_compile_error(&error, why.as_deref()),
+            }
+        };
+        let verdict = verify(&code, &self.check_policy(), schema);
+        let Some(verified) = verdict.verified().cloned() else {
+            return Standing::Broken(format!("its code was refused: {}", first(&verdict)));
+        };
+        let (used_tables, uses) = looked_at(check, &verdict, &plan, code_from);
+        if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
+            return missing_table(missing, tables);
+        }
+        let kept = KeptCheck {
+            check_name: check.check_name.clone(),
+            plan,
+            code,
+            code_from,
+            against: against(check, schema, &used_tables, uses),
+            compiled_at: self.store.timestamp(),
+            grading: Value::Null,
+            last: None,
+        };
+        Standing::Ready(Box::new(Ready {
+            code: verified,
+            kept,
+            code_from,
+            recompiled: why,
+            notes: Vec::new(),
+            tables: used_tables,
+            imports: verdict.effects.imports,
+        }))
+    }
+
+    /// Has a planner write code for a hint, in two stages, with repairs.
+    async fn plan(
+        &self,
+        check: &Check,
+        tables: &Tables,
+        planner: &Planner,
+        progress: &mut (dyn Progress + '_),
+    ) -> Result<(String, Value, CodeFrom), String> {
+        let brief = self.check_brief(check, tables);
+        let mut exchange = planner.begin(&brief);
+        let outline = match planner {
+            Planner::Rules => None,
+            Planner::Model(_) => planner.outline(&brief, &mut exchange, progress).await.ok(),
+        };
+        let policy = self.check_policy();
+        let schema = tables.schema();
+        for _ in 0..=self.workspace.rounds {
+            let reply = planner.next(&brief, &mut exchange, progress).await.map_err(|error| {
+                let hint = error.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                format!("{error}{hint}")
+            })?;
+            let trouble = match reply {
+                Reply::Plan(draft) => {
+                    let verdict = verify(&draft.code, &policy, &schema);
+                    if verdict.is_accepted() {
+                        let from = if matches!(planner, Planner::Rules) {
+                            CodeFrom::Rules
+                        } else {
+                            CodeFrom::Planner
+                        };
+                        let plan =
+                            draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
+                        self.log_exchange(check, planner, &exchange);
+                        return Ok((draft.code, plan, from));
+                    }
+                    of_verdict(&verdict)
+                }
+                Reply::Question(question) => return Err(format!("the rule is not clear: {question}")),
+                Reply::Refusal(reason) => return Err(reason),
+                Reply::Unusable(trouble) => trouble,
+            };
+            if !planner.can_repair() || !planner.complain(&mut exchange, &trouble) {
+                return Err(format!("its code was refused: {}", trouble.message));
+            }
+        }
+        Err("no acceptable code came within the rounds that are allowed".to_owned())
+    }
+
+    fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {
+        let mut brief = Brief::new(Task::Check, check.calculation_hint.as_deref().unwrap_or_default());
+        if let Some(filter) = &check.filter {
+            brief.request = format!("{} Look only at rows where {filter}.", brief.request);
+        }
+        brief.policy.clone_from(&self.workspace.policy);
+        // The judged table comes first.
+        let mut names: Vec<&String> = check.target_table.iter().collect();
+        names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
+        let facts = names.into_iter().filter_map(|name| tables.ready(name));
+        let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
+        brief.tables =
+            facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief).collect();
+        brief.helpers.clone_from(&self.workspace.helpers);
+        brief.statuses = vec!["PASS".to_owned(), "FAIL".to_owned()];
+        brief.packages = self.check_policy().packages;
+        brief.limits = self.workspace.limits.clone();
+        brief
+    }
+
+    /// Keeps what was said between Ordain and a model, for whoever wants to know later.
+    fn log_exchange(&self, check: &Check, planner: &Planner, exchange: &Exchange) {
+        if exchange.messages.is_empty() {
+            return;
+        }
+        let line = json!({
+            "at": self.store.timestamp(),
+            "check_id": check.check_id,
+            "model": planner.name(),
+            "messages": exchange.messages,
+            "usage": exchange.usage,
+        });
+        let folder = self.workspace.state().join("contracts");
+        let appended = fs_err::create_dir_all(&folder).and_then(|()| {
+            let path = folder.join("plan_prompt_log.jsonl");
+            let mut file = fs_err::OpenOptions::new().create(true).append(true).open(path)?;
+            writeln!(file, "{line}")
+        });
+        // The ledger has it too; a full disk must not lose the check.
+        drop(appended);
+    }
+
+    pub(super) fn check_policy(&self) -> Policy {
+        let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
+        policy.helpers = ordain_verify::helpers_of(&self.workspace.helpers).unwrap_or_default();
+        policy
+    }
+}
+
+/// The tables that a check names anywhere in its record.
+pub(super) fn tables_of(check: &Check) -> BTreeSet<String> {
+    let mut tables: BTreeSet<String> = check.target_table.iter().cloned().collect();
+    for name in ["references", "reference", "left", "right", "same_as"] {
+        let Some(value) = check.params.get(name) else { continue };
+        let is_table = name != "left" && name != "right" || check.kind.starts_with("reconcile");
+        let text = value.as_str().filter(|_| is_table && name != "reference" && name != "references");
+        tables.extend(text.or_else(|| value.get("table")?.as_str()).map(str::to_owned));
+    }
+    tables
+}
+
+fn unusable_table(check: &Check, tables: &Tables) -> Option<Standing> {
+    let wanted = tables_of(check);
+    let name = wanted.iter().find(|name| tables.ready(name).is_none())?;
+    Some(missing_table(name, tables))
+}
+
+fn missing_table(name: &str, tables: &Tables) -> Standing {
+    if let Some(TableState::Broken { reason }) = tables.states.get(name) {
+        return Standing::Broken(reason.clone());
+    }
+    let near = nearest(name, tables.states.keys().map(String::as_str));
+    let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Standing::Skipped(SkipReason::MissingTable, format!("there is no table `{name}`{hint}"))
+}
+
+fn of_compile_error(error: &CompileError, why: Option<&str>) -> Standing {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let because = why.map(|why| format!(" ({why})")).unwrap_or_default();
+    let reason = format!("{error}{hint}{because}");
+    match error {
+        CompileError::MissingTable { .. } => Standing::Skipped(SkipReason::MissingTable, reason),
+        _ => Standing::Broken(reason),
+    }
+}
+
+/// The tables that code looks at, and which of their columns; `None` means all.
+///
+/// Compiled code ends with `rows[failing]`, which hands rows on as a whole though only the named columns decide: its plan
+/// knows better than the text of the code. Of code that somebody wrote, every column counts then.
+fn looked_at(
+    check: &Check,
+    verdict: &Verdict,
+    plan: &Value,
+    code_from: CodeFrom,
+) -> (BTreeSet<String>, BTreeMap<String, Option<BTreeSet<String>>>) {
+    let is_compiled = check.kind != "python" && matches!(code_from, CodeFrom::Builtin | CodeFrom::Rules);
+    let planned = |table: &str| -> BTreeSet<String> {
+        let columns = plan.get("columns").and_then(|columns| columns.get(table)?.as_array());
+        columns.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+    let reads = &verdict.effects.reads;
+    let mut uses = BTreeMap::new();
+    for (table, read) in reads {
+        let columns = (is_compiled || !read.whole).then(|| &read.columns | &planned(table));
+        uses.insert(table.clone(), columns);
+    }
+    let mut tables: BTreeSet<String> = reads.keys().cloned().collect();
+    if tables.is_empty() {
+        tables = check.target_table.iter().cloned().collect();
+    }
+    (tables, uses)
+}
+
+fn against(
+    check: &Check,
+    schema: &Schema,
+    tables: &BTreeSet<String>,
+    uses: BTreeMap<String, Option<BTreeSet<String>>>,
+) -> CompiledAgainst {
+    CompiledAgainst {
+        rule: change::rule_of(check),
+        schema: change::columns_of(schema, tables),
+        uses,
+        verifier: VERIFIER_VERSION,
+        plan_api: PLAN_API_VERSION,
+    }
+}
+
+fn error_of(verdict: &Verdict) -> Option<&Finding> {
+    verdict.findings.iter().find(|finding| finding.severity == Severity::Error)
+}
+
+fn first(verdict: &Verdict) -> String {
+    error_of(verdict).map_or_else(String::new, |finding| {
+        format!("line {}: {} [{}]", finding.line, finding.message, finding.code.as_str())
+    })
+}
+
+fn of_verdict(verdict: &Verdict) -> Trouble {
+    let finding = error_of(verdict);
+    Trouble {
+        class: TroubleClass::Verify,
+        code: finding.map(|finding| finding.code.as_str().to_owned()).unwrap_or_default(),
+        message: finding.map(|finding| finding.message.clone()).unwrap_or_default(),
+        line: finding.and_then(|finding| u64::try_from(finding.line).ok()),
+        hint: finding.and_then(|finding| finding.hint.clone()),
+    }
+}

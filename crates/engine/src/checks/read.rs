@@ -1,0 +1,78 @@
+//! Finds and reads a workspace's check files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ordain_checks::file::{CheckFiles, FILE_BYTES_MAX, Problem};
+
+use super::error::ChecksError;
+
+/// The folder with check files.
+const FOLDER: &str = "checks";
+
+/// Reads every check file of a workspace, in the order of their names. Problems are in what is given back.
+pub fn read_checks(root: &Path) -> Result<CheckFiles, ChecksError> {
+    let mut paths = Vec::new();
+    let entries = match fs_err::read_dir(root.join(FOLDER)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ChecksError::NoFiles),
+        Err(error) => return Err(ChecksError::state("list the check files")(error)),
+    };
+    for entry in entries {
+        let path = entry.map_err(ChecksError::state("list the check files"))?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if matches!(ending, "json" | "yaml" | "yml") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    if paths.is_empty() {
+        return Err(ChecksError::NoFiles);
+    }
+    let mut files = CheckFiles::default();
+    for path in &paths {
+        read_one(&mut files, path);
+    }
+    files.finish();
+    Ok(files)
+}
+
+fn read_one(files: &mut CheckFiles, path: &Path) {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let shown = format!("{FOLDER}/{name}");
+    let length = fs_err::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
+    let read = if length > FILE_BYTES_MAX as u64 {
+        Err(io::Error::other(format!("it has {length} bytes; {FILE_BYTES_MAX} is the limit")))
+    } else {
+        fs_err::read(path)
+    };
+    let problem = |message: String, hint: &str| Problem {
+        file: shown.clone(),
+        line: 1,
+        check_id: None,
+        message,
+        hint: Some(hint.to_owned()),
+        is_warning: false,
+    };
+    match read.map(String::from_utf8) {
+        Ok(Ok(text)) => files.read(&shown, &text),
+        Ok(Err(error)) => {
+            let at = error.utf8_error().valid_up_to();
+            files.problems.push(problem(format!("byte {at} is not UTF-8"), "save the file as UTF-8"));
+        }
+        Err(error) => files.problems.push(problem(format!("it cannot be read: {error}"), "check the file")),
+    }
+}
+
+/// Writes a file whole or not at all, so that nobody ever reads half of it.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs_err::create_dir_all(folder)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let partial: PathBuf = folder.join(format!(".{name}.{}.part", std::process::id()));
+    let written = fs_err::write(&partial, bytes).and_then(|()| fs_err::rename(&partial, path));
+    if written.is_err() {
+        let _ = fs_err::remove_file(&partial);
+    }
+    written
+}

@@ -1,0 +1,246 @@
+//! The tables that checks look at, each as a mapped file with its schema, its facts and its fingerprint.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use ordain_planner::{ColumnBrief, TableBrief};
+use ordain_types::{Column, ColumnType, Schema, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Checks;
+use super::convert::{self, Converted, ConvertedTable};
+use super::error::ChecksError;
+use super::sources::{self, DataFile, Hashes};
+
+/// What is known of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ColumnFacts {
+    pub(super) name: String,
+    #[serde(rename = "type")]
+    pub(super) column_type: ColumnType,
+    pub(super) nullable: bool,
+    pub(super) null_share: f64,
+    #[serde(default)]
+    pub(super) samples: Vec<Value>,
+    #[serde(default)]
+    pub(super) values: Option<Vec<Value>>,
+    #[serde(default)]
+    pub(super) is_unique: bool,
+}
+
+/// A table that can be looked at.
+#[derive(Debug, Clone)]
+pub struct TableFacts {
+    /// Where it comes from, as it is shown.
+    pub source: String,
+    /// Its shape.
+    pub table: Table,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The hash of its rows.
+    pub fingerprint: String,
+    /// What was odd about its file.
+    pub notes: Vec<String>,
+    /// Its Arrow file.
+    pub(super) path: PathBuf,
+    pub(super) columns: Vec<ColumnFacts>,
+}
+
+/// A table, or why it cannot be looked at.
+#[derive(Debug, Clone)]
+pub enum TableState {
+    /// It is there.
+    Ready(Box<TableFacts>),
+    /// It is there and cannot be read.
+    Broken {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl TableFacts {
+    /// The table as a planner sees it.
+    pub(super) fn brief(&self) -> TableBrief {
+        let columns = self.columns.iter().map(|column| ColumnBrief {
+            name: column.name.clone(),
+            null_share: column.null_share,
+            samples: column.samples.clone(),
+            values: column.values.clone(),
+        });
+        TableBrief {
+            table: self.table.clone(),
+            rows: self.rows,
+            columns: columns.collect(),
+            roles: BTreeMap::new(),
+            references: Vec::new(),
+            summary: None,
+        }
+    }
+}
+
+/// The tables of a workspace by name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tables {
+    pub(super) states: BTreeMap<String, TableState>,
+}
+
+impl Tables {
+    /// The table, if it can be looked at.
+    pub(super) fn ready(&self, name: &str) -> Option<&TableFacts> {
+        match self.states.get(name) {
+            Some(TableState::Ready(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The shapes of all tables that can be looked at.
+    pub(super) fn schema(&self) -> Schema {
+        let ready = self.states.values().filter_map(|state| match state {
+            TableState::Ready(facts) => Some(facts.table.clone()),
+            TableState::Broken { .. } => None,
+        });
+        Schema { tables: ready.collect() }
+    }
+
+    /// The hash of several tables' rows together.
+    pub(super) fn fingerprint<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> String {
+        let mut text = String::new();
+        for name in names {
+            if let Some(facts) = self.ready(name) {
+                text.push_str(&format!("{name}={}\n", facts.fingerprint));
+            }
+        }
+        sources::hash_text(&text)
+    }
+}
+
+impl Checks {
+    /// Makes the wanted tables ready; `None` makes all of them ready. Only files that changed are converted.
+    pub(super) async fn tables(
+        &self,
+        wanted: Option<&BTreeSet<String>>,
+        jobs: usize,
+    ) -> Result<Tables, ChecksError> {
+        let folder = self.cache_folder();
+        fs_err::create_dir_all(&folder).map_err(ChecksError::state("make the table cache"))?;
+        let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
+        let mut found: Vec<(String, DataFile)> = Vec::new();
+        let mut tables = Tables::default();
+        let index = folder.join("files.json");
+        let mut hashes = Hashes::open(&index);
+        for file in sources::data_files(&self.workspace.root)? {
+            let may_have_sheets = file.form == "xlsx"
+                && wanted.is_none_or(|wanted| {
+                    wanted.iter().any(|name| name.starts_with(&format!("{}.", file.stem)))
+                });
+            if !is_wanted(&file.stem) && !may_have_sheets {
+                continue;
+            }
+            match hashes.of(&file) {
+                Ok(hash) => found.push((hash, file)),
+                Err(error) => {
+                    let reason = format!("{} cannot be read: {error}", file.shown);
+                    tables.states.insert(file.stem.clone(), TableState::Broken { reason });
+                }
+            }
+        }
+        hashes.keep(&index).map_err(ChecksError::state("keep the hashes of data files"))?;
+        let exports = tempfile::tempdir_in(&folder).map_err(ChecksError::state("make the table cache"))?;
+        for table in self.store.schema().tables.iter().filter(|table| !table.hidden && is_wanted(&table.name))
+        {
+            let path = exports.path().join(format!("{}.jsonl", found.len()));
+            let (file, hash) = sources::export(&self.store, table, &path).await?;
+            found.push((hash, file));
+        }
+        self.make_ready(found, jobs, &mut tables).await?;
+        Ok(tables)
+    }
+
+    async fn make_ready(
+        &self,
+        found: Vec<(String, DataFile)>,
+        jobs: usize,
+        tables: &mut Tables,
+    ) -> Result<(), ChecksError> {
+        let folder = self.cache_folder();
+        let mut missing: Vec<(String, DataFile)> = Vec::new();
+        let mut known: BTreeMap<String, Converted> = BTreeMap::new();
+        for (hash, file) in &found {
+            let key = convert::cache_key(hash, file);
+            match convert::cached(&folder, &key) {
+                Some(converted) => drop(known.insert(key, converted)),
+                None if missing.iter().any(|(other, _)| *other == key) => {}
+                None => missing.push((key, file.clone())),
+            }
+        }
+        if !missing.is_empty() {
+            known.extend(self.convert(&missing, jobs).await?);
+        }
+        for (hash, file) in found {
+            if let Some(converted) = known.get(&convert::cache_key(&hash, &file)) {
+                tables.take(&hash, &file, converted, &folder);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tables {
+    fn take(&mut self, hash: &str, file: &DataFile, converted: &Converted, folder: &std::path::Path) {
+        if let Some(problem) = &converted.problem {
+            self.put(file.stem.clone(), TableState::Broken { reason: format!("{}: {problem}", file.shown) });
+        }
+        for table in &converted.tables {
+            let name = match &table.sheet {
+                Some(sheet) => format!("{}.{sheet}", file.stem),
+                None => file.stem.clone(),
+            };
+            let facts = facts(&name, hash, file, table, folder);
+            self.put(name, TableState::Ready(Box::new(facts)));
+        }
+    }
+
+    /// Two sources of one name are told of rather than chosen between.
+    fn put(&mut self, name: String, state: TableState) {
+        let shown = |state: &TableState| match state {
+            TableState::Ready(facts) => facts.source.clone(),
+            TableState::Broken { reason } => reason.clone(),
+        };
+        if let Some(other) = self.states.get(&name) {
+            let reason = format!("table `{name}` has two sources: {} and {}", shown(other), shown(&state));
+            self.states.insert(name, TableState::Broken { reason });
+        } else {
+            self.states.insert(name, state);
+        }
+    }
+}
+
+fn facts(
+    name: &str,
+    hash: &str,
+    file: &DataFile,
+    table: &ConvertedTable,
+    folder: &std::path::Path,
+) -> TableFacts {
+    let columns = table.columns.iter().map(|column| Column {
+        name: column.name.clone(),
+        column_type: column.column_type,
+        nullable: column.nullable,
+        hidden: false,
+    });
+    TableFacts {
+        source: file.shown.clone(),
+        table: Table {
+            name: name.to_owned(),
+            columns: columns.collect(),
+            read_only: file.known.is_none(),
+            ..Table::default()
+        },
+        rows: table.rows,
+        fingerprint: hash.to_owned(),
+        notes: table.notes.iter().map(|note| format!("{}: {note}", file.shown)).collect(),
+        path: folder.join(&table.file),
+        columns: table.columns.clone(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Rounds between the engine and a model, without an engine.
+
+use ordain_planner::{Draft, ModelSettings, Planner, Quiet, Reply, Speaker, Task, Trouble, TroubleClass};
+
+use crate::world::{brief, replay, replay_with};
+
+const GOOD: &str =
+    r#"{"reply":"<execute_python>\nanswer_text = 'x'\nSTATUS = 'success'\n</execute_python>"}"#;
+
+fn trouble(message: &str) -> Trouble {
+    Trouble {
+        class: TroubleClass::Verify,
+        code: "unknown-column".to_owned(),
+        message: message.to_owned(),
+        line: Some(2),
+        hint: None,
+    }
+}
+
+async fn plan(planner: &Planner, exchange: &mut ordain_planner::Exchange) -> Draft {
+    match planner.next(&brief(Task::Ask, "x"), exchange, &mut Quiet).await.unwrap() {
+        Reply::Plan(draft) => draft,
+        other => panic!("no plan: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_complaint_becomes_a_message_and_the_same_one_twice_ends_the_exchange() {
+    let planner = replay(&format!("{GOOD}\n{GOOD}"));
+    let mut exchange = planner.begin(&brief(Task::Ask, "x"));
+    plan(&planner, &mut exchange).await;
+    assert!(planner.complain(&mut exchange, &trouble("no column `a`")));
+    let told = exchange.messages.last().unwrap();
+    assert_eq!(told.speaker, Speaker::Ordain);
+    assert!(told.text.contains("    2 | STATUS = 'success'"), "{}", told.text);
+    plan(&planner, &mut exchange).await;
+    assert!(!planner.complain(&mut exchange, &trouble("no column `a`")));
+    assert_eq!(exchange.usage.model_calls, 2);
+}
+
+#[tokio::test]
+async fn a_review_is_asked_once_read_tolerantly_and_can_be_off() {
+    let objects = r#"{"for":"review","expect":{"contains":["<program>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
+    let nonsense = r#"{"for":"review","reply":"fine"}"#;
+    let brief = brief(Task::Ask, "x");
+    let planner = replay(&format!("{objects}\n{nonsense}"));
+    let mut exchange = planner.begin(&brief);
+    let found = planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap().unwrap();
+    assert_eq!(
+        (found.class, found.message.as_str(), found.line),
+        (TroubleClass::Review, "wrong sign", Some(3))
+    );
+    assert_eq!(planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap(), None);
+    assert_eq!(exchange.notes.len(), 1);
+    assert_eq!(exchange.reviews.len(), 4);
+    let off = replay_with("", ModelSettings { review: false, ..ModelSettings::default() });
+    let mut exchange = off.begin(&brief);
+    assert_eq!(off.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap(), None);
+    assert_eq!(exchange.usage.model_calls, 0);
+}
+
+#[tokio::test]
+async fn an_outline_is_asked_for_twice_at_most() {
+    let bad = r#"{"for":"outline","reply":"First, I would count."}"#;
+    let good = r#"{"for":"outline","expect":{"contains":["JSON object alone"]},"reply":"{\"goal\":\"g\",\"tables\":[\"inventory\"],\"steps\":[\"count\"]}"}"#;
+    let brief = brief(Task::Check, "no orphans");
+    let planner = replay(&format!("{bad}\n{good}\n{bad}\n{bad}"));
+    let mut exchange = planner.begin(&brief);
+    let outline = planner.outline(&brief, &mut exchange, &mut Quiet).await;
+    assert_eq!(outline.unwrap()["steps"][0], "count");
+    assert!(exchange.messages.last().unwrap().text.contains("<outline>\n{\"goal\":\"g\""));
+    let error = planner.outline(&brief, &mut exchange, &mut Quiet).await.unwrap_err();
+    assert_eq!(error.code, "model-bad-reply");
+    let rules = Planner::Rules.outline(&brief, &mut exchange, &mut Quiet).await.unwrap();
+    assert_eq!(rules["tables"][0], "inventory");
+}
+
+#[tokio::test]
+async fn a_cassette_says_what_differs() {
+    let brief = brief(Task::Ask, "buy two");
+    for (cassette, said) in [
+        (r#"{"expect":{"contains":["buy three"]},"reply":"x"}"#, "does not contain \"buy three\""),
+        (r#"{"expect":{"not_contains":["buy two"]},"reply":"x"}"#, "contains \"buy two\""),
+        (r#"{"expect":{"system_contains":["xyzzy"]},"reply":"x"}"#, "the rules do not contain \"xyzzy\""),
+        (r#"{"for":"outline","reply":"x"}"#, "it is for Outline, but the call is for Plan"),
+        ("# nothing\n", "there is no reply 1"),
+    ] {
+        let planner = replay(cassette);
+        let mut exchange = planner.begin(&brief);
+        let error = planner.next(&brief, &mut exchange, &mut Quiet).await.unwrap_err();
+        assert_eq!(error.code, "model-replay-mismatch");
+        assert!(error.message.contains(said), "{}", error.message);
+    }
+    for (cassette, said) in [
+        ("{}", "line 1: it needs exactly one of"),
+        ("\n{\"reply\":\"x\",\"speed\":1}", "line 2: unknown field `speed`"),
+        ("not json", "line 1"),
+    ] {
+        let error = ordain_planner::provider::Replay::parse("c", cassette).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn every_cassette_in_the_folder_can_be_read() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cassettes");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let replay = ordain_planner::provider::Replay::open(&path).unwrap();
+        assert!(!replay.is_used_up(), "{} is empty", path.display());
+        count += 1;
+    }
+    assert!(count >= 25, "{count}");
+}

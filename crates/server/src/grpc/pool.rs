@@ -1,0 +1,234 @@
+//! Several executors as one: the least busy one that is well gets the job.
+//!
+//! A job goes to another executor by itself only while nobody has heard of it: no output was passed on and no host call
+//! begun. After that the host may have read or written something, so the failure is told ([`CellError::Cut`]), and
+//! whoever holds the transaction rolls it back and begins anew.
+
+mod cache;
+mod member;
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ordain_cell::{CellError, Execution, ExecutionFuture, Executor, Host, Job, Output};
+use tokio::task::JoinHandle;
+
+use super::remote::{ConnectError, Failed, RemoteExecutor, RemoteOptions};
+use super::status::RETRY_AFTER;
+use cache::Cache;
+use member::Member;
+pub use member::MemberState;
+
+/// How a pool is set up.
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// How executors are reached.
+    pub remote: RemoteOptions,
+    /// How often each executor is asked how it is.
+    pub probe_every: Duration,
+    /// How long a job waits for a place when all executors are full.
+    pub busy_wait_max: Duration,
+    /// How much memory is spent on executions that are kept for the next identical job; 0 keeps none.
+    pub cache_bytes_max: usize,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        Self {
+            remote: RemoteOptions::default(),
+            probe_every: Duration::from_secs(1),
+            busy_wait_max: Duration::from_secs(30),
+            cache_bytes_max: 64 << 20,
+        }
+    }
+}
+
+/// Runs jobs on one of several executors.
+#[derive(Debug)]
+pub struct ExecutorPool {
+    members: Vec<Arc<Member>>,
+    turn: AtomicUsize,
+    /// Which executor has a session.
+    sessions: Mutex<HashMap<String, usize>>,
+    cache: Cache,
+    busy_wait_max: Duration,
+    probes: Vec<JoinHandle<()>>,
+}
+
+impl ExecutorPool {
+    /// A pool of the executors at these addresses. Has to be made inside a tokio runtime, where it asks them from time
+    /// to time how they are.
+    pub fn new<'a>(
+        addresses: impl IntoIterator<Item = &'a str>,
+        options: &PoolOptions,
+    ) -> Result<Self, ConnectError> {
+        let mut members: Vec<Arc<Member>> = Vec::new();
+        for address in addresses {
+            // Naming one twice would give it twice the work.
+            if members.iter().all(|member| member.remote.address() != address) {
+                members.push(Arc::new(Member::new(RemoteExecutor::new(address, &options.remote)?)));
+            }
+        }
+        if members.is_empty() {
+            return Err(ConnectError::Nobody);
+        }
+        let probe = |member: &Arc<Member>| tokio::spawn(Arc::clone(member).watch(options.probe_every));
+        Ok(Self {
+            probes: members.iter().map(probe).collect(),
+            members,
+            turn: AtomicUsize::new(0),
+            sessions: Mutex::default(),
+            cache: Cache::new(options.cache_bytes_max),
+            busy_wait_max: options.busy_wait_max,
+        })
+    }
+
+    /// How the executors are.
+    pub fn members(&self) -> Vec<MemberState> {
+        self.members.iter().map(|member| member.state()).collect()
+    }
+
+    /// How many jobs were answered from earlier identical ones.
+    pub fn cache_hits(&self) -> u64 {
+        self.cache.hits()
+    }
+
+    async fn run_somewhere(
+        &self,
+        job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Execution, CellError> {
+        if let Some(session) = job.session.clone() {
+            return self.run_in_session(&session, &job, host, output).await;
+        }
+        let key = self.cache.key(&job).await;
+        if let Some(execution) = key.as_ref().and_then(|key| self.cache.get(key, output)) {
+            return Ok(execution);
+        }
+        let execution = self.run_on_any(&job, host, output).await?;
+        if let Some(key) = key {
+            self.cache.keep(key, &execution);
+        }
+        Ok(execution)
+    }
+
+    /// Gives the job to one executor after the other, until one takes it.
+    async fn run_on_any(
+        &self,
+        job: &Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Execution, CellError> {
+        let started = tokio::time::Instant::now();
+        loop {
+            let error = match self.run_once(job, host, output).await {
+                Ok(execution) => return Ok(execution),
+                Err(error) => error,
+            };
+            let is_full = matches!(error, CellError::Busy { .. });
+            if !is_full || started.elapsed() >= self.busy_wait_max {
+                return Err(error);
+            }
+            tokio::time::sleep(RETRY_AFTER).await;
+        }
+    }
+
+    async fn run_once(
+        &self,
+        job: &Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Execution, CellError> {
+        let mut tried = Vec::new();
+        let mut first_error = None;
+        while let Some(at) = self.choose(job, &tried) {
+            tried.push(at);
+            match self.members[at].run(job, host, output).await {
+                Ok(execution) => return Ok(execution),
+                Err(Failed { error, was_heard }) if was_heard || !may_go_elsewhere(&error) => {
+                    return Err(error);
+                }
+                // What the first one said matters most, unless another would only have to be waited for.
+                Err(Failed { error: error @ CellError::Busy { .. }, .. }) => first_error = Some(error),
+                Err(Failed { error, .. }) => first_error = first_error.or(Some(error)),
+            }
+        }
+        Err(first_error.unwrap_or(CellError::Lost))
+    }
+
+    /// The least busy executor that is well and has the profile; if there is none, one that may have recovered.
+    fn choose(&self, job: &Job, tried: &[usize]) -> Option<usize> {
+        // Executors that are equally good have their turns.
+        let (count, turn) = (self.members.len(), self.turn.fetch_add(1, Ordering::Relaxed));
+        let left = (0..count).map(|at| at.wrapping_add(turn) % count).filter(|at| !tried.contains(at));
+        left.min_by_key(|&at| self.members[at].rank(job.profile))
+    }
+
+    async fn run_in_session(
+        &self,
+        session: &str,
+        job: &Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Execution, CellError> {
+        let at = {
+            let mut sessions = self.lock();
+            let kept = sessions.get(session).copied();
+            let at = kept.or_else(|| self.choose(job, &[])).ok_or(CellError::Lost)?;
+            sessions.insert(session.to_owned(), at);
+            at
+        };
+        let ran = self.members[at].run(job, host, output).await;
+        ran.map_err(|Failed { error, .. }| {
+            // A session that is gone, or was never opened, may be opened elsewhere.
+            if matches!(error, CellError::SessionLost { .. } | CellError::Unreachable { .. }) {
+                self.lock().remove(session);
+            }
+            error
+        })
+    }
+
+    async fn end(&self, session: &str) -> bool {
+        let at = self.lock().remove(session);
+        match at {
+            Some(at) => self.members[at].remote.end_session(session).await,
+            None => false,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Executor for ExecutorPool {
+    fn run<'a>(
+        &'a self,
+        job: Job,
+        host: &'a mut dyn Host,
+        output: &'a mut dyn Output,
+    ) -> ExecutionFuture<'a> {
+        Box::pin(self.run_somewhere(job, host, output))
+    }
+
+    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(self.end(name))
+    }
+}
+
+impl Drop for ExecutorPool {
+    fn drop(&mut self) {
+        for probe in &self.probes {
+            probe.abort();
+        }
+    }
+}
+
+/// Whether another executor may well take what this one did not.
+fn may_go_elsewhere(error: &CellError) -> bool {
+    error.may_run_again() || matches!(error, CellError::Busy { .. } | CellError::Refused { .. })
+}

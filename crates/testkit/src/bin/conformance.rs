@@ -1,0 +1,41 @@
+//! Runs outside cases against the built-in kinds and prints how many agree: `cargo xtask conformance`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use ordain_testkit::conformance;
+
+/// Runs every case of a folder through a real cell and holds what comes out against what the case says
+#[derive(Debug, Parser)]
+#[command(name = "conformance")]
+struct Cli {
+    /// The folder with the files of cases
+    #[arg(long)]
+    cases: PathBuf,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Fail if fewer cases agree
+    #[arg(long, default_value_t = 0)]
+    at_least: usize,
+}
+
+#[tokio::main]
+async fn main() -> Result<ExitCode> {
+    let cli = Cli::parse();
+    let report = conformance::run(&cli.cases).await?;
+    if cli.json {
+        serde_json::to_writer_pretty(io::stdout(), &report)?;
+        writeln!(io::stdout())?;
+    } else {
+        writeln!(io::stdout(), "{report}")?;
+    }
+    if report.total.agreed < cli.at_least {
+        writeln!(io::stderr(), "error: {} cases agree, fewer than {}", report.total.agreed, cli.at_least)?;
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
