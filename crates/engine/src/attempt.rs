@@ -93,6 +93,7 @@ impl StoreTrial<'_> {
         };
         record.timing_ms.run = millis(running);
         record.outcome = outcome::record(&execution);
+        self.engine.keep_artifacts(&record.run_id, &execution)?;
         record.status = outcome::status(&execution);
         record.answer = outcome::answer(&execution);
         let diff = transaction.diff();

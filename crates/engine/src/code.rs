@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_store::{CachedPlan, Claim};
+use ordain_store::CachedPlan;
 use ordain_types::{PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 use serde_json::{Value, json};
@@ -55,6 +55,8 @@ pub struct CodeTask {
     pub session: Option<String>,
     /// Whether what was computed before a failure is kept, marked as partial.
     pub allow_partial: bool,
+    /// The run's id, where the caller has told it already.
+    pub run_id: Option<RunId>,
     /// Repeating a task with the same key gives the first outcome again.
     pub idempotency_key: Option<String>,
     /// Who asks.
@@ -76,10 +78,18 @@ impl CodeTask {
             cache: true,
             session: None,
             allow_partial: false,
+            run_id: None,
             idempotency_key: None,
             who: who.to_owned(),
             through: through.to_owned(),
         }
+    }
+
+    /// What an idempotency key stands for.
+    fn fingerprint(&self) -> String {
+        let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
+        let session = self.session.as_deref().unwrap_or_default();
+        hash(&format!("code\0{}\0{plan}\0{session}\0{:?}", self.request, self.files))
     }
 
     /// Whether it is Python that is typed into a session.
@@ -104,13 +114,14 @@ impl Engine {
             let bytes = task.request.len();
             return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
         }
-        let run_id = self.store.new_run_id()?;
-        if let Some(key) = &task.idempotency_key {
-            match self.store.claim(key, &run_id).await? {
-                Claim::Taken => {}
-                Claim::Finished(record) => return Ok(self.answer(*record, Prepared::default())),
-                Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }),
-            }
+        let run_id = match &task.run_id {
+            Some(run_id) => run_id.clone(),
+            None => self.store.new_run_id()?,
+        };
+        if let Some(key) = &task.idempotency_key
+            && let Some(record) = self.claim(key, &task.fingerprint(), &run_id).await?
+        {
+            return Ok(self.answer(record, &Prepared::default()));
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let outcome = Box::pin(self.solve(&task, run_id.clone(), progress)).await;
@@ -151,13 +162,13 @@ impl Engine {
             record.state = RunState::Failed;
             record.error = Some(problem);
             let record = trial.write_down(record, &Exchange::default()).await?;
-            return Ok(self.answer(record, prepared));
+            return Ok(self.answer(record, &prepared));
         }
         if let Err(trouble) = trial.load_modules() {
             record.state = RunState::Rejected;
             record.error = Some(error_of(&trouble));
             let record = trial.write_down(record, &Exchange::default()).await?;
-            return Ok(self.answer(record, prepared));
+            return Ok(self.answer(record, &prepared));
         }
         self.restore(task, &trial).await?;
         let record = match &task.plan {
@@ -168,7 +179,7 @@ impl Engine {
             }
             None => self.planned(task, &prepared.briefs, record, &mut trial, progress).await?,
         };
-        Ok(self.answer(record, prepared))
+        Ok(self.answer(record, &prepared))
     }
 
     /// All files were refused: there is nothing to answer from.
@@ -342,9 +353,9 @@ impl Engine {
         policy
     }
 
-    fn answer(&self, record: RunRecord, prepared: Prepared) -> CodeAnswer {
+    fn answer(&self, record: RunRecord, prepared: &Prepared) -> CodeAnswer {
         let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
         let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
-        CodeAnswer { record, problems: prepared.problems(), files: prepared.briefs, artifacts: folder }
+        CodeAnswer { record, problems: prepared.problems(), files: prepared.briefs.clone(), artifacts: folder }
     }
 }

@@ -51,10 +51,10 @@ pub struct EngineSettings {
     pub invariants: Vec<(String, String)>,
     /// Columns whose meaning the owner declared: table, role, column.
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
-    /// The folder in which files that runs leave are kept, one folder for each run; `None` keeps none.
-    pub artifacts: Option<PathBuf>,
     /// How many repairs a plan gets.
     pub rounds: u32,
+    /// Where the files that runs leave are kept; nowhere if it is not given.
+    pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
 }
@@ -69,8 +69,8 @@ impl Default for EngineSettings {
             policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
-            artifacts: None,
             rounds: 3,
+            artifacts: None,
             review: true,
         }
     }

@@ -13,12 +13,6 @@ pub enum EngineError {
     /// No cell could be had.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// Files that a run left could not be kept.
-    #[error("the files that the run left could not be kept")]
-    Artifacts {
-        /// Why.
-        source: std::io::Error,
-    },
     /// The program that looks into files was refused: the build is broken.
     #[error("the program that looks into files was refused by the verifier")]
     Inspection,
@@ -34,6 +28,15 @@ pub enum EngineError {
         /// The run that does it.
         run: String,
     },
+    /// The idempotency key was used for another request before.
+    #[error("the idempotency key was used for something else by run `{run}`")]
+    KeyReused {
+        /// The run that used it.
+        run: String,
+    },
+    /// The files that a run left could not be kept.
+    #[error("failed to keep the artifacts of the run")]
+    Artifacts(#[source] std::io::Error),
     /// The request is longer than a request may be.
     #[error("the request has {bytes} bytes; {bytes_max} is the limit")]
     RequestTooLong {
@@ -50,12 +53,11 @@ impl EngineError {
         match self {
             Self::Store(error) => error.hint(),
             Self::Cell(error) => error.hint(),
-            Self::Artifacts { .. } => {
-                Some("see that the state folder can be written to and has room".to_owned())
-            }
             Self::Inspection => Some("install a build whose tests pass".to_owned()),
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
+            Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),
+            Self::Artifacts(_) => Some("check the room and the rights of `.ordain/artifacts`".to_owned()),
             Self::RequestTooLong { .. } => {
                 Some("say it in fewer words, or give the data as a table".to_owned())
             }

@@ -130,10 +130,10 @@ impl Workspace {
             helpers: self.helpers.clone(),
             policy: self.policy.clone(),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
-            artifacts: Some(self.state().join("artifacts")),
             rounds: self.rounds,
             review: self.model.review,
             roles: roles::by_table(&self.roles),
+            artifacts: Some(self.state().join("artifacts")),
             ..EngineSettings::default()
         }
     }

@@ -69,13 +69,13 @@ impl Trial for FileTrial<'_> {
             record.state = RunState::Failed;
             record.outcome.partial = is_partial;
             if is_partial && last.is_last {
-                self.engine.keep_artifacts(&record, &execution)?;
+                self.engine.keep_artifacts(&record.run_id, &execution)?;
             }
             return Ok(Tried::Trouble(trouble, Box::new(record)));
         }
         record.state = RunState::Answered;
         record.error = None;
-        self.engine.keep_artifacts(&record, &execution)?;
+        self.engine.keep_artifacts(&record.run_id, &execution)?;
         self.write_down(record, last.exchange).await.map(|record| Tried::Done(Box::new(record)))
     }
 }
