@@ -44,7 +44,8 @@ struct Shown {
 
 impl Shown {
     fn new(plan: CachedPlan, service: &Service) -> Self {
-        Self { stale: service.engine().stale(&plan), plan }
+        let engine = service.engine();
+        Self { stale: engine.settings().stale(&plan, &engine.store().schema()), plan }
     }
 }
 

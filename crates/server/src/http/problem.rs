@@ -198,6 +198,9 @@ impl From<EngineError> for Problem {
         let mut problem = match error {
             EngineError::Store(error) => return error.into(),
             EngineError::Cell(error) => return error.into(),
+            EngineError::Inspection => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "inspection_refused", detail)
+            }
             EngineError::Contended { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)
             }
