@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, EngineError, Planner, Workspace};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, Planner, Workspace};
 use ordain_store::{ConversationTurn, Database, EntryNote};
 use ordain_types::{PlanSource, RunRecord};
 
@@ -34,7 +34,7 @@ A case is one line of JSON:
    \"diff\": {\"inventory\": {\"SG006\": {\"quantity_in_stock\": [12, 10]}},
             \"transactions\": {\"added\": [{\"transaction_amount\": 240}]}}}}
 `expect` has `status`, `diff`, `answer_contains`, `answer_not_contains` and `unchanged`; `turns` before it is an
-earlier conversation. A `diff` names every row and column that changes; added rows are compared in the columns named.
+earlier conversation; `files` makes it a question about files, named from the file of cases. A `diff` names every row and column that changes; added rows are compared in the columns named.
 Every case begins with the seed rows, in a store that is thrown away: the workspace itself is not touched.";
 
 /// Run a file of requests and count how many come out right
@@ -134,11 +134,12 @@ async fn judge_all(
     options.state = folder.to_owned();
     let store = ordain_store::Store::open(options).await?;
     let engine = Engine::new(store, executor, workspace.settings());
+    let beside = args.file.parent().unwrap_or(Path::new(""));
     let mut judged = Vec::new();
     for run in 1..=args.runs {
         for case in cases {
             engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
-            let record = ask(&engine, case, run, planner, !args.no_cache).await?;
+            let record = ask(&engine, beside, case, run, planner, !args.no_cache).await?;
             judged.push(of_record(case, run, &record));
         }
     }
@@ -147,11 +148,21 @@ async fn judge_all(
 
 async fn ask(
     engine: &Engine,
+    folder: &Path,
     case: &Case,
     run: u32,
     planner: &Planner,
     cache: bool,
 ) -> Result<RunRecord, EngineError> {
+    if let Some(files) = &case.files {
+        let task = CodeTask {
+            files: files.iter().map(|file| folder.join(file)).collect(),
+            planner: planner.clone(),
+            cache,
+            ..CodeTask::new(&case.request, "eval", "cli")
+        };
+        return engine.code(task).await.map(|answer| answer.record);
+    }
     let mut ask = Ask { planner: planner.clone(), cache, ..Ask::new(&case.request, "eval", "cli") };
     if !case.turns.is_empty() {
         let conversation = format!("eval-{}-{run}", case.line);
