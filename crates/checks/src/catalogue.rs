@@ -167,7 +167,6 @@ pub const KINDS: &[KindSpec] = &[
             COLUMN,
             optional("type", Shape::Texts, "the type, or several"),
             optional("format", Shape::Text, "the `strftime` format that text must have"),
-            optional("json_schema", Shape::Object, "the JSON Schema that text must meet"),
         ],
     },
     KindSpec {
@@ -266,7 +265,9 @@ pub const KINDS: &[KindSpec] = &[
             optional("max", Shape::Number, "the largest distance that is allowed"),
             optional("min_p", Shape::Number, "the smallest p-value that is allowed"),
             optional("distribution", Shape::Text, "for `ks`: the name of a known distribution"),
-            optional("parameters", Shape::Object, "for `ks`: its parameters"),
+            optional("parameters", Shape::Object, "for `ks`: its parameters: loc, scale, a, b, df"),
+            optional("samples", Shape::Count, "for `ks_bootstrap`: how many samples are drawn"),
+            optional("sample_size", Shape::Count, "for `ks_bootstrap`: how large each is"),
             optional("other", Shape::Column, "for `cramers_phi`: the second column"),
             optional("bins", Shape::Object, "for `cramers_phi`: how numbers are put into groups"),
             optional("tail_weight", Shape::Number, "the weight held back for values outside the reference"),

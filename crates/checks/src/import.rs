@@ -4,7 +4,7 @@
 //! settings that have no place in a check are kept as unknown fields.
 
 mod dbt;
-mod draft;
+pub(crate) mod draft;
 mod expectation;
 mod gx;
 mod pandera;

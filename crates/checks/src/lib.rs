@@ -23,6 +23,7 @@ mod result;
 mod schedule;
 mod schema;
 mod select;
+pub mod suggest;
 pub mod yaml;
 
 pub use check::{Check, Samples, Severity, Threshold};

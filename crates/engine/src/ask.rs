@@ -373,8 +373,8 @@ impl Key {
         Self {
             exact: hash(&format!("ask\0{}", words.join(" "))),
             shape: hash(&format!("ask\0{}", parametric.text)),
+            is_usable: brief.turns.is_empty() || !(refers || parametric.refers_back),
             parametric,
-            is_usable: brief.turns.is_empty() || !refers,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The engine and how it is set up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -96,12 +96,14 @@ pub struct Engine {
     pub(crate) settings: EngineSettings,
     /// The last look at the tables.
     pub(crate) looked: Arc<Mutex<Option<Look>>>,
+    /// Names of the sessions of code tasks whose cells this engine has opened.
+    pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Engine {
     /// An engine over a store and an executor.
     pub fn new(store: Store, executor: Arc<dyn Executor>, settings: EngineSettings) -> Self {
-        Self { store, executor, settings, looked: Arc::default() }
+        Self { store, executor, settings, looked: Arc::default(), open_sessions: Arc::default() }
     }
 
     /// What the workspace says about its runs.

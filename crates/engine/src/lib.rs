@@ -16,6 +16,7 @@ mod attempt;
 mod brief;
 pub mod checks;
 mod claims;
+mod code;
 mod engine;
 mod error;
 mod example;
@@ -28,6 +29,7 @@ mod rounds;
 mod workspace;
 
 pub use ask::{Ask, Mode, PlanFile};
+pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
@@ -35,4 +37,6 @@ pub use exec::{Exec, Given, Judgement};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet};
-pub use workspace::{Model, Workspace, WorkspaceError};
+pub use workspace::{
+    DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError,
+};

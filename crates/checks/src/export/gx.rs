@@ -133,12 +133,6 @@ fn dtype(check: &Check, column: (&str, Value)) -> Option<(&'static str, Map<Stri
             map([column, ("strftime_format", json!(format))]),
         ));
     }
-    if let Some(schema) = check.params.get("json_schema") {
-        return Some((
-            "expect_column_values_to_match_json_schema",
-            map([column, ("json_schema", schema.clone())]),
-        ));
-    }
     Some(match text(check, "type")? {
         "date_text" => ("expect_column_values_to_be_dateutil_parseable", map([column])),
         "json" => ("expect_column_values_to_be_json_parseable", map([column])),

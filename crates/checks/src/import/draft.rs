@@ -8,7 +8,7 @@ use super::{Imported, Unmapped};
 use crate::check::{Check, Samples, Severity, Threshold};
 
 /// A check of a kind on a table, with an id that the same rule gets again on the next import.
-pub(super) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
+pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
     let parts = [Some(table), column, Some(kind)];
     let id: Vec<String> = parts.into_iter().flatten().map(slug).filter(|part| !part.is_empty()).collect();
     let name = match column {
@@ -73,7 +73,7 @@ pub(super) fn fail_above(mostly: f64) -> Threshold {
 }
 
 /// A map from pairs; nulls are left out.
-pub(super) fn params<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
+pub(crate) fn params<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
     pairs
         .into_iter()
         .filter(|(_, value)| !value.is_null())

@@ -157,10 +157,11 @@ fn sets(code: &mut Code, params: &mut Params<'_>, name: &str, function: &str) ->
         if params.get(param).is_some() {
             let values = literal::value(&Value::Array(params.values(param)?.to_vec()));
             code.line(format!("{param} = {values}"));
-            let test = if function == "most_common" && param == "subset_of" && params.flag("ties_okay")? {
-                "any(value in SET for value in observed)"
-            } else {
-                test
+            let test = match (function == "most_common" && param == "subset_of", params.flag("ties_okay")?) {
+                (false, _) => test,
+                (true, true) => "any(value in SET for value in observed)",
+                // Of several equally common values none is the most common one.
+                (true, false) => "len(observed) <= 1 and all(value in SET for value in observed)",
             };
             tests.push(test.replace("SET", param));
         }

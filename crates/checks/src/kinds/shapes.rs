@@ -1,6 +1,6 @@
 //! Kinds about shape: what type values have, and which columns a table has.
 
-use ordain_types::Table;
+use ordain_types::{ColumnType, Table};
 use serde_json::{Value, json};
 
 use super::emit::{Code, column};
@@ -11,9 +11,9 @@ use super::values::times;
 /// The types that `dtype` knows, each with the code that tells which of `values` have it.
 const TYPES: [(&str, &str); 13] = [
     ("text", "values.map(lambda value: isinstance(value, str)).astype(\"bool\")"),
-    ("integer", "pd.to_numeric(values, errors=\"coerce\").mod(1).eq(0)"),
-    ("real", "pd.to_numeric(values, errors=\"coerce\").notna()"),
-    ("number", "pd.to_numeric(values, errors=\"coerce\").notna()"),
+    ("integer", "NUMBERS.mod(1).eq(0)"),
+    ("real", "NUMBERS.notna()"),
+    ("number", "NUMBERS.notna()"),
     ("boolean", "values.astype(\"str\").str.lower().isin([\"true\", \"false\"])"),
     ("timestamp", "TIMES.notna()"),
     ("date", "TIMES.notna()"),
@@ -24,6 +24,8 @@ const TYPES: [(&str, &str); 13] = [
     ("url", "values.astype(\"str\").str.fullmatch(r\"https?://[^\\s/$.?#][^\\s]*\")"),
     ("ipv4", "values.astype(\"str\").str.fullmatch(r\"((25[0-5]|2[0-4]\\d|1?\\d?\\d)(\\.(?!$)|$)){4}\")"),
 ];
+
+const NUMBERS: &str = "pd.to_numeric(values, errors=\"coerce\")";
 
 /// Every value is of a type, or is text that reads as one.
 pub(super) fn dtype(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
@@ -42,6 +44,9 @@ pub(super) fn dtype(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     code.uses(std::slice::from_ref(&name));
     code.line(format!("values = {}", column(&name)));
     code.line("judged = values.notna()");
+    // Points in time could be counted, but they are no numbers.
+    let is_time = table.column(&name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+    let numbers = if is_time { "pd.Series(index=values.index, dtype=\"float\")" } else { NUMBERS };
     let mut tests = Vec::new();
     for given in &types {
         let Some((_, test)) = TYPES.iter().find(|(known, _)| known == given) else {
@@ -67,7 +72,7 @@ pub(super) fn dtype(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
                 code.line(line);
             }
         }
-        tests.push(format!("({})", test.replace("TIMES", &times("values"))));
+        tests.push(format!("({})", test.replace("TIMES", &times("values")).replace("NUMBERS", numbers)));
     }
     if let Some(format) = &format {
         tests.push(format!(

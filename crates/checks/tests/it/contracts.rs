@@ -69,7 +69,7 @@ fn workflows_have_a_plan_and_an_execution_and_are_read_back() {
         entries[1]["artifact"]["result"],
         json!({"status": "PASS", "summary": "WARN: 3 unknown users"})
     );
-    let imported = import_workflows(&text, Some(&checks_last(&[check.clone()]))).unwrap();
+    let imported = import_workflows(&text, Some(&checks_last(std::slice::from_ref(&check)))).unwrap();
     assert_eq!(imported.checks, [check]);
     assert_eq!(imported.plans[0].code.as_deref(), Some("import pandas as pd\n"));
 }
@@ -106,7 +106,7 @@ fn the_rollup_has_a_limit() {
 fn hostile_text_keeps_every_file_readable() {
     let text = checks_rollup(&checks_rollup("", &hostile()), &ordinary());
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.records().filter(Result::is_ok).count(), 10);
+    assert_eq!(reader.records().flatten().count(), 10);
     let line = plan_prompt_line(&PlanPrompt {
         timestamp: "t".into(),
         check_id: "a\nb".into(),

@@ -97,7 +97,7 @@ fn tests_of_dbt_become_checks() {
     assert_eq!(by_id("orders.user_id.foreign_key").target_table, ["orders", "users"]);
 }
 
-const SODA: &str = r#"
+const SODA: &str = r"
 checks for orders:
   - row_count > 0
   - missing_count(email) = 0
@@ -118,7 +118,7 @@ checks for orders:
   - anomaly detection for row_count
 filter orders [daily]:
   where: x
-"#;
+";
 
 #[test]
 fn checks_of_soda_become_checks() {

@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 const PROGRAM: &str = include_str!("validate.py");
 
@@ -56,8 +57,15 @@ fn judge(kind: &str, module: &str, schema: &str, text: &str) -> Option<Option<St
     Some((!output.status.success()).then_some(told))
 }
 
-/// The folder that Python finds a package in; an empty path if it needs to be told none.
+/// The folder that Python finds a package in; an empty path if it needs to be told none. It is looked for once.
 fn packages(module: &str) -> Option<PathBuf> {
+    static JSON: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static XML: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = if module == "lxml" { &XML } else { &JSON };
+    found.get_or_init(|| look_for(module)).clone()
+}
+
+fn look_for(module: &str) -> Option<PathBuf> {
     let mut places = vec![PathBuf::new()];
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().map(|target| target.join("validators"));
     places.extend(target);

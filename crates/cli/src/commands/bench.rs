@@ -2,6 +2,7 @@
 
 mod ask;
 mod cells;
+mod checks;
 mod sample;
 mod serve;
 mod store;
@@ -16,6 +17,7 @@ Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
+  ordain bench checks             kept checks against plain pandas, about a minute
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
   ordain bench verify             verdicts against Python's ast, some seconds
@@ -40,6 +42,9 @@ enum Bench {
     /// The HTTP service on loopback, against the same calls in this process
     #[command(after_help = EXAMPLES)]
     Serve(serve::Args),
+    /// Kept checks on small and large tables, against the same code in one plain Python process
+    #[command(after_help = EXAMPLES)]
+    Checks(checks::Args),
     /// A purchase on small and large tables, against TinyDB with JSON storage
     #[command(after_help = EXAMPLES)]
     Store(store::Args),
@@ -52,6 +57,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Bench::Ask(args) => ask::run(&args),
         Bench::Cells(args) => cells::run(&args),
         Bench::Serve(args) => serve::run(&args),
+        Bench::Checks(args) => checks::run(&args),
         Bench::Store(args) => store::run(&args),
         Bench::Verify(args) => verify::run(&args),
     }

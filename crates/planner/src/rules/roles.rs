@@ -74,7 +74,19 @@ const RULES: [Rule; 12] = [
     Rule {
         role: Role::Quantity,
         name: "quantity",
-        words: &["quantity", "qty", "stock", "hand", "available", "units", "count", "pieces", "inventory"],
+        words: &[
+            "quantity",
+            "qty",
+            "stock",
+            "hand",
+            "available",
+            "units",
+            "count",
+            "pieces",
+            "inventory",
+            "copies",
+            "left",
+        ],
         types: NUMBER,
     },
     Rule {
@@ -110,7 +122,7 @@ const RULES: [Rule; 12] = [
     Rule {
         role: Role::Category,
         name: "category",
-        words: &["category", "kind", "type", "group", "section", "department", "brand"],
+        words: &["category", "kind", "type", "group", "section", "department", "genre", "family", "brand"],
         types: TEXT,
     },
 ];
@@ -150,10 +162,9 @@ impl<'a> RoledTable<'a> {
     pub fn of(brief: &'a TableBrief) -> Self {
         let mut columns: Vec<(Role, &'a str)> = Vec::new();
         for rule in &RULES {
-            if let Some(declared) = brief.roles.get(rule.name) {
-                if let Some(column) = brief.table.column(declared) {
-                    columns.push((rule.role, &column.name));
-                }
+            let declared = brief.roles.get(rule.name).and_then(|declared| brief.table.column(declared));
+            if let Some(column) = declared {
+                columns.push((rule.role, &column.name));
             }
         }
         for rule in &RULES {
@@ -217,10 +228,8 @@ impl<'a> RoledTable<'a> {
 }
 
 fn choose<'a>(rule: &Rule, brief: &'a TableBrief, free: impl Iterator<Item = &'a Column>) -> Option<&'a str> {
-    if rule.role == Role::Id {
-        if let [key] = brief.table.key.as_slice() {
-            return brief.table.column(key).map(|column| column.name.as_str());
-        }
+    if let (Role::Id, [key]) = (rule.role, brief.table.key.as_slice()) {
+        return brief.table.column(key).map(|column| column.name.as_str());
     }
     let ranked = free.filter(|column| !column.hidden && rule.types.contains(&column.column_type)).filter_map(
         |column| {

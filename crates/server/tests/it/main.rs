@@ -1,3 +1,4 @@
-//! The behaviour of `ordain-server` over real connections, with real cells and a real store.
+//! Tests of the transports through their public surface, with real servers, real cells and real stores.
 
+mod grpc;
 mod http;

@@ -51,7 +51,7 @@ pub(super) struct Prepared {
     pub(super) mounts: Vec<InputFile>,
     pub(super) files: usize,
     /// The tables are there as long as this is.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Case {
@@ -70,8 +70,7 @@ pub(super) async fn prepare(folder: &Path) -> Result<Prepared> {
     }
     let tables = TempDir::new()?;
     let executor = LocalExecutor::new(LocalOptions::new(DataDir::from_env()?))?;
-    let mut prepared =
-        Prepared { cases: Vec::new(), mounts: Vec::new(), files: files.len(), _folder: tables };
+    let mut prepared = Prepared { cases: Vec::new(), mounts: Vec::new(), files: files.len(), folder: tables };
     for (number, file) in files.iter().enumerate() {
         convert(&executor, &mut prepared, number, file)
             .await
@@ -120,7 +119,7 @@ async fn convert(
     let mount = |dataset: usize| format!("{number}-{dataset}.arrow");
     for artifact in &execution.artifacts {
         let dataset = artifact.name.trim_end_matches(".arrow").parse()?;
-        let path = prepared._folder.path().join(mount(dataset));
+        let path = prepared.folder.path().join(mount(dataset));
         fs_err::write(&path, artifact.read()?)?;
         prepared.mounts.push(InputFile { name: mount(dataset), path });
     }

@@ -103,6 +103,8 @@ fn same_figure(ours: &Value, theirs: &Value, tolerance: f64) -> bool {
             let all_there = ours.iter().all(|our| theirs.iter().any(|their| same(our, their, tolerance)));
             all_there && (ours.len() == theirs.len() || ours.len() >= 20)
         }
+        // Where they count columns, we name them.
+        (Value::Array(ours), Value::Number(count)) => count.as_u64() == Some(ours.len() as u64),
         // Words for types are each tool's own.
         (_, Value::String(_)) => true,
         _ => same(ours, theirs, tolerance),

@@ -188,10 +188,35 @@ fn known(arguments: &Arguments<'_>) -> Kind {
             ("column", arguments.column("column")?),
             ("test", json!("ks")),
             ("distribution", arguments.or_null("distribution")),
-            ("parameters", arguments.or_null("params")),
+            ("parameters", json!(parameters(arguments)?)),
             ("min_p", arguments.get("p_value").cloned().unwrap_or_else(|| json!(0.05))),
         ]),
     ))
+}
+
+/// The parameters of a distribution by our names, whether they are given by name or by place.
+fn parameters(arguments: &Arguments<'_>) -> Result<Map<String, Value>, NotMapped> {
+    let names: &[(&str, &str)] = match arguments.get("distribution").and_then(Value::as_str) {
+        Some("norm") => &[("mean", "loc"), ("std_dev", "scale")],
+        // What they call the greatest is the width, and is used so.
+        Some("uniform") => &[("min", "loc"), ("max", "scale")],
+        Some("expon") => &[("loc", "loc"), ("scale", "scale")],
+        Some("gamma") => &[("alpha", "a"), ("loc", "loc"), ("scale", "scale")],
+        Some("chi2") => &[("df", "df"), ("loc", "loc"), ("scale", "scale")],
+        Some("beta") => &[("alpha", "a"), ("beta", "b"), ("loc", "loc"), ("scale", "scale")],
+        _ => return Err(invalid("`distribution` is none of norm, uniform, expon, gamma, chi2 and beta")),
+    };
+    let given = arguments.get("params");
+    let of = |place: usize, name: &str| match given {
+        Some(Value::Object(map)) => map.get(name).cloned(),
+        Some(Value::Array(list)) => list.get(place).cloned(),
+        _ => None,
+    };
+    let read = names
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (theirs, ours))| Some(((*ours).to_owned(), of(place, theirs)?)));
+    Ok(read.collect())
 }
 
 fn bootstrapped(arguments: &Arguments<'_>) -> Kind {
@@ -209,8 +234,8 @@ fn bootstrapped(arguments: &Arguments<'_>) -> Kind {
             ("test", json!("ks_bootstrap")),
             ("reference", json!(reference)),
             ("min_p", arguments.get("p").cloned().unwrap_or_else(|| json!(0.05))),
-            ("bootstrap_samples", arguments.or_null("bootstrap_samples")),
-            ("bootstrap_sample_size", arguments.or_null("bootstrap_sample_size")),
+            ("samples", arguments.or_null("bootstrap_samples")),
+            ("sample_size", arguments.or_null("bootstrap_sample_size")),
         ]),
     ))
 }

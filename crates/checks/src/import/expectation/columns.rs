@@ -29,7 +29,9 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
         }
         "column_values_to_be_dateutil_parseable" => text_type(arguments, "date_text"),
         "column_values_to_be_json_parseable" => text_type(arguments, "json"),
-        "column_values_to_match_json_schema" => with(arguments, "dtype", "json_schema", "json_schema"),
+        "column_values_to_match_json_schema" => {
+            Err(unsupported("a JSON Schema is more than a type; write it as a check with `kind` python"))
+        }
         "column_values_to_match_strftime_format" => with(arguments, "dtype", "strftime_format", "format"),
         "column_values_to_match_regex" => with(arguments, "regex", "regex", "pattern"),
         "column_values_to_match_regex_list" => regex_list(arguments, false),

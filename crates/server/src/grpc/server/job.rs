@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{Execution, Executor as _, Host, HostCall, HostError, HostFuture, Job, NoHost};
+use ordain_cell::{
+    Execution, Executor as _, FailingRows, Host, HostCall, HostError, HostFuture, Job, NoHost,
+};
 use ordain_types::{Cause, Limits};
 use ordain_verify::{Contract, Finding};
 use serde_json::{Map, Value};
@@ -105,12 +107,12 @@ pub(crate) async fn run_with_host(
     }
     ready.job.files = upload.files();
     let (replies, received) = mpsc::channel(1);
-    let (calls, called) = tokio::sync::watch::channel(0);
+    let (calls, open_call) = tokio::sync::watch::channel(0);
     let mut host = CallerHost { live: live.clone(), calls, replies: received };
     let mut output = live.clone();
     let execution = tokio::select! {
         execution = run(shared, caller, ready.job, &mut host, &mut output, deadline) => execution?,
-        fault = pass_replies(&mut inbound, replies, called) => return Err(fault),
+        fault = pass_replies(&mut inbound, replies, open_call) => return Err(fault),
     };
     drop((live, host, output, upload));
     told.cause = Some(execution.cause);
@@ -157,6 +159,11 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
         tables: sent.tables,
         helpers: sent.helpers,
         collect: sent.collect,
+        failing: sent.failing.map(|failing| FailingRows {
+            keys: failing.keys,
+            max_rows: failing.max_rows,
+            mask: failing.mask,
+        }),
         session: Some(sent.session).filter(|session| !session.is_empty()),
         ..Job::new(code, profile)
     };
@@ -217,7 +224,14 @@ fn read_contract(shared: &Shared, sent: &proto::Job) -> Result<Contract, Status>
 }
 
 fn check_names(sent: &proto::Job) -> Result<(), Status> {
-    for (what, names) in [("tables", &sent.tables), ("collect", &sent.collect)] {
+    let failing = sent.failing.clone().unwrap_or_default();
+    let lists = [
+        ("tables", &sent.tables),
+        ("collect", &sent.collect),
+        ("failing.keys", &failing.keys),
+        ("failing.mask", &failing.mask),
+    ];
+    for (what, names) in lists {
         if names.len() > NAMES_MAX {
             return Err(invalid(format!("`{what}` has {} entries; {NAMES_MAX} is the limit", names.len())));
         }
@@ -325,7 +339,7 @@ impl Host for CallerHost {
 async fn pass_replies(
     inbound: &mut Streaming<proto::RunRequest>,
     replies: mpsc::Sender<Result<Value, HostError>>,
-    called: tokio::sync::watch::Receiver<u64>,
+    open_call: tokio::sync::watch::Receiver<u64>,
 ) -> Status {
     let mut answered = 0;
     loop {
@@ -336,7 +350,7 @@ async fn pass_replies(
             Err(fault) => return fault,
         };
         // One reply for each call, and none without a call.
-        if reply.id != *called.borrow() || reply.id == answered {
+        if reply.id != *open_call.borrow() || reply.id == answered {
             return invalid("a reply answers no open call");
         }
         answered = reply.id;
