@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document: made from the code, served, and kept in the repository so that a change of the contract
+//! The `OpenAPI` 3.1 document: made from the code, served, and kept in the repository so that a change of the contract
 //! shows in review.
 
 use utoipa::openapi::path::Operation;
@@ -10,7 +10,7 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
-use super::problem::{PartProblem, Problem};
+use super::problem::{PartProblem, ProblemDetails};
 
 /// What every route may answer besides what it says itself.
 const ALWAYS: [(&str, &str); 6] = [
@@ -69,7 +69,7 @@ pub(crate) fn base() -> OpenApi {
         .build();
     let components = ComponentsBuilder::new()
         .security_scheme("key", SecurityScheme::Http(bearer))
-        .schema(Problem::name(), Problem::schema())
+        .schema(ProblemDetails::name(), ProblemDetails::schema())
         .schema(PartProblem::name(), PartProblem::schema())
         .build();
     let tags = [

@@ -1,4 +1,4 @@
-//! The shapes of records, for the OpenAPI document.
+//! The shapes of records, for the `OpenAPI` document.
 //!
 //! The records themselves are plain data of other crates, which know nothing of HTTP. These are their descriptions;
 //! a test reads real records by them, so that the two cannot drift apart.
@@ -404,6 +404,7 @@ mod tests {
             state: "done".to_owned(),
         });
         record.outcome.artifacts.push(ordain_types::Artifact {
+            warnings: Vec::new(),
             name: "a.csv".to_owned(),
             bytes: 1,
             media_type: "text/csv".to_owned(),
