@@ -38,6 +38,16 @@ impl WorkspaceArgs {
         }
     }
 
+    /// Reads the workspace; where none is named and none is found, the one of the user's own, which is made on first
+    /// use. A question about files needs no workspace, but its run is recorded all the same.
+    pub(crate) fn load_or_own(&self) -> Result<Workspace, WorkspaceError> {
+        if self.is_named() || Workspace::find(&PathBuf::from(".")).is_ok() {
+            return self.load();
+        }
+        let own = own_workspace()?;
+        Workspace::load(&own)
+    }
+
     /// Whether somebody said which workspace is meant.
     pub(crate) fn is_named(&self) -> bool {
         self.workspace.is_some() || std::env::var_os("ORDAIN_WORKSPACE").is_some()
@@ -46,6 +56,29 @@ impl WorkspaceArgs {
     /// Reads the workspace and opens its store.
     pub(crate) async fn open(&self) -> Result<Store, Failure> {
         Ok(self.load()?.open_store().await?)
+    }
+}
+
+/// The user's own workspace, below the data folder. Two commands may make it at once: one of them does.
+fn own_workspace() -> Result<PathBuf, WorkspaceError> {
+    const TEXT: &str =
+        "# Runs of `ordain code` outside of any workspace are recorded here.\n[workspace]\nname = \"code\"\n";
+    let failed = |problem: String| WorkspaceError {
+        file: "ordain.toml".to_owned(),
+        line: None,
+        message: format!("the workspace for questions about files could not be made: {problem}"),
+        hint: Some(
+            "set ORDAIN_DATA_DIR to a folder that you may write to, or name a workspace with -w".to_owned(),
+        ),
+    };
+    let data_dir = ordain_cell::profile::DataDir::from_env().map_err(|error| failed(error.to_string()))?;
+    let folder = data_dir.root().join("code");
+    std::fs::create_dir_all(&folder).map_err(|error| failed(error.to_string()))?;
+    let made = std::fs::File::create_new(folder.join("ordain.toml"))
+        .and_then(|mut file| std::io::Write::write_all(&mut file, TEXT.as_bytes()));
+    match made {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error.to_string())),
+        _ => Ok(folder),
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::attempt::{StoreTrial, error_of, is_planners};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::fingerprint::{RULES, hash};
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 /// The longest request.
@@ -231,6 +231,8 @@ impl Engine {
         let brief = self.brief(&ask.request, turns).await?;
         let key = Key::of(&brief);
         trial.brief_hash = Some(hash(&format!("{brief:?}")));
+        // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
+        trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
         if ask.cache && key.is_usable {
             let (tried, history) = self.with_cache(&key, &record, &mut trial).await?;
@@ -263,7 +265,9 @@ impl Engine {
         let found = self.store.find_plans("ask", &key.exact, Some(&key.shape)).await?;
         let mut history = Vec::new();
         for plan in found {
-            if self.settings.stale(&plan, &trial.schema).is_some() {
+            // Whoever points Ordain to a model wants its plans and not those of the rules.
+            let is_outdone = trial.ask.planner.can_repair() && plan.source == "rules";
+            if is_outdone || self.settings.stale(&plan, &trial.schema).is_some() {
                 continue;
             }
             let mut record = record.clone();
@@ -314,7 +318,10 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
-        let ground = self.settings.ground(&schema);
+        let mut components = self.settings.ground(&schema).components(&accepted.effects);
+        if record.plan.source == PlanSource::Rules {
+            components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
+        }
         let plan = CachedPlan {
             plan_id: hash(&format!("ask\0{}\0{}", key.exact, draft.code)),
             kind: "ask".to_owned(),
@@ -326,7 +333,7 @@ impl Engine {
             source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
             model: record.plan.model.clone(),
             run_id: record.run_id.to_string(),
-            components: ground.components(&accepted.effects),
+            components,
             pinned: false,
             uses: 0,
             created_at: String::new(),

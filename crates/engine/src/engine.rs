@@ -1,6 +1,6 @@
 //! The engine and how it is set up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -51,6 +51,8 @@ pub struct EngineSettings {
     pub invariants: Vec<(String, String)>,
     /// Columns whose meaning the owner declared: table, role, column.
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
+    /// Packages that planners are told of.
+    pub packages: Vec<String>,
     /// How many repairs a plan gets.
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
@@ -69,6 +71,7 @@ impl Default for EngineSettings {
             policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
+            packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
             rounds: 3,
             artifacts: None,
             review: true,
@@ -96,12 +99,14 @@ pub struct Engine {
     pub(crate) settings: EngineSettings,
     /// The last look at the tables.
     pub(crate) looked: Arc<Mutex<Option<Look>>>,
+    /// Names of the sessions of code tasks whose cells this engine has opened.
+    pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Engine {
     /// An engine over a store and an executor.
     pub fn new(store: Store, executor: Arc<dyn Executor>, settings: EngineSettings) -> Self {
-        Self { store, executor, settings, looked: Arc::default() }
+        Self { store, executor, settings, looked: Arc::default(), open_sessions: Arc::default() }
     }
 
     /// What the workspace says about its runs.

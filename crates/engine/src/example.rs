@@ -10,12 +10,12 @@ pub struct Example {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
-    files: &'static [(&'static str, &'static str)],
+    files: &'static [(&'static str, &'static [u8])],
 }
 
 macro_rules! files {
     ($folder:literal, $($name:literal),+) => {
-        &[$(($name, include_str!(concat!("../../../examples/", $folder, "/", $name)))),+]
+        &[$(($name, include_bytes!(concat!("../../../examples/", $folder, "/", $name)).as_slice())),+]
     };
 }
 
@@ -47,14 +47,45 @@ pub const EXAMPLES: &[Example] = &[
             "eval.jsonl"
         ),
     },
+    Example {
+        name: "data-quality",
+        about: "users, events and orders with errors in them, and twenty checks that find them",
+        files: files!(
+            "data-quality",
+            "ordain.toml",
+            "policy.md",
+            "checks/checks.json",
+            "data/events.csv",
+            "data/orders.csv",
+            "data/users.csv"
+        ),
+    },
+    Example {
+        name: "sales-files",
+        about: "questions about files: a CSV, a workbook, JSON, Parquet, a PDF and a picture",
+        files: files!(
+            "sales-files",
+            "ordain.toml",
+            "policy.md",
+            "make.py",
+            "files/sales.csv",
+            "files/sales.xlsx",
+            "files/targets.json",
+            "files/returns.parquet",
+            "files/report.pdf",
+            "files/logo.png",
+            "files/notes.md",
+            "eval.jsonl"
+        ),
+    },
 ];
 
-const EMPTY: &[(&str, &str)] = &[
+const EMPTY: &[(&str, &[u8])] = &[
     (
         "ordain.toml",
-        "[workspace]\nname = \"NAME\"\n\n# A table is declared with its first rows:\n# [tables.inventory]\n# seed = \"tables/inventory.json\"\n# key = \"item_id\"\n",
+        b"[workspace]\nname = \"NAME\"\n\n# A table is declared with its first rows:\n# [tables.inventory]\n# seed = \"tables/inventory.json\"\n# key = \"item_id\"\n",
     ),
-    ("policy.md", "1. Change nothing unless the request clearly asks for it.\n"),
+    ("policy.md", b"1. Change nothing unless the request clearly asks for it.\n"),
 ];
 
 /// Why no workspace was made.
@@ -118,12 +149,17 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
     let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     let name: String = name.chars().map(plain).collect();
     let mut written = Vec::new();
-    for (path, text) in files {
+    for (path, content) in files {
         let target = folder.join(path);
         if let Some(parent) = target.parent() {
             fs_err::create_dir_all(parent)?;
         }
-        fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?;
+        match std::str::from_utf8(content) {
+            Ok(text) => {
+                fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?
+            }
+            Err(_) => fs_err::write(&target, content)?,
+        }
         written.push(PathBuf::from(path));
     }
     // State holds a key and data; neither belongs in a repository.

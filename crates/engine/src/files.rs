@@ -31,6 +31,8 @@ const FULL_KINDS: [&str; 9] = ["7z", "docx", "h5", "hdf5", "nc", "ods", "pdf", "
 pub struct Prepared {
     /// Those that go into the cell.
     pub files: Vec<InputFile>,
+    /// Names of those that cells see in place, because they are large; the executor has them mounted.
+    pub mounted: Vec<String>,
     /// What is told about each of them, in the same order.
     pub briefs: Vec<FileBrief>,
     /// Those that do not go in, and why.
@@ -47,6 +49,11 @@ pub struct RefusedFile {
 }
 
 impl Prepared {
+    /// The files that are copied into a cell.
+    pub(crate) fn copied(&self) -> Vec<InputFile> {
+        self.files.iter().filter(|file| !self.mounted.contains(&file.name)).cloned().collect()
+    }
+
     /// The problems that were found, by file: those refused, and those that could not be read.
     pub fn problems(&self) -> Vec<RefusedFile> {
         let unreadable = self.briefs.iter().filter_map(|brief| {
@@ -64,13 +71,19 @@ pub fn profile_for_files<'a>(names: impl IntoIterator<Item = &'a str>) -> Profil
 }
 
 impl Engine {
-    /// Checks names and sizes of files and looks into them, in a cell.
-    pub async fn prepare_files(&self, paths: &[PathBuf], limits: &Limits) -> Result<Prepared, EngineError> {
-        let mut prepared = admit(paths, limits);
+    /// Checks names and sizes of files and looks into them, in a cell. Files whose names are among `mounted` are in
+    /// every cell of the executor already.
+    pub async fn prepare_files(
+        &self,
+        paths: &[PathBuf],
+        mounted: &[String],
+        limits: &Limits,
+    ) -> Result<Prepared, EngineError> {
+        let mut prepared = admit(paths, mounted, limits);
         if prepared.files.is_empty() {
             return Ok(prepared);
         }
-        let found = look::look_into(self.executor.as_ref(), &prepared.files, limits).await?;
+        let found = look::look_into(self.executor.as_ref(), &prepared, limits).await?;
         for file in &prepared.files {
             let bytes = std::fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
             let facts = found.get(&file.name).cloned().unwrap_or_else(
@@ -86,13 +99,16 @@ impl Engine {
 }
 
 /// Sorts the files into those that may go in and those that may not. Nothing is opened.
-fn admit(paths: &[PathBuf], limits: &Limits) -> Prepared {
-    let mut prepared = Prepared::default();
+pub(crate) fn admit(paths: &[PathBuf], mounted: &[String], limits: &Limits) -> Prepared {
+    let mut prepared = Prepared { mounted: mounted.to_vec(), ..Prepared::default() };
     let mut seen = HashSet::new();
     let mut room = limits.work_bytes();
     for path in paths {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        match admit_one(path, &name, &mut seen, &mut room, limits, prepared.files.len()) {
+        // What is mounted takes no room in a cell.
+        let mut unlimited = u64::MAX;
+        let room = if mounted.contains(&name) { &mut unlimited } else { &mut room };
+        match admit_one(path, &name, &mut seen, room, limits, prepared.files.len()) {
             Ok(()) => prepared.files.push(InputFile { name, path: path.clone() }),
             Err(problem) => prepared.refused.push(RefusedFile { name: shown(&name, path), problem }),
         }
@@ -172,7 +188,7 @@ mod tests {
             folder.path().join(".."),
             folder.path().join(format!("{}.csv", "x".repeat(300))),
         ];
-        let prepared = admit(&paths, &Limits::default());
+        let prepared = admit(&paths, &[], &Limits::default());
         assert_eq!(prepared.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["good.csv"]);
         let problems: Vec<&str> = prepared.refused.iter().map(|refused| refused.problem.as_str()).collect();
         assert_eq!(problems.len(), 6, "{problems:?}");
@@ -193,7 +209,7 @@ mod tests {
             path
         };
         let limits = Limits { file_bytes: 100, work_bytes: Some(150), ..Limits::default() };
-        let prepared = admit(&[make("a", 101), make("b", 100), make("c", 60), make("d", 50)], &limits);
+        let prepared = admit(&[make("a", 101), make("b", 100), make("c", 60), make("d", 50)], &[], &limits);
         let names: Vec<&str> = prepared.files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, ["b", "d"]);
         assert!(prepared.refused[0].problem.contains("limit for one file"));

@@ -16,6 +16,7 @@ mod attempt;
 mod brief;
 pub mod checks;
 mod claims;
+mod code;
 mod engine;
 mod error;
 mod example;
@@ -28,6 +29,7 @@ mod rounds;
 mod workspace;
 
 pub use ask::{Ask, Mode, PlanFile};
+pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};

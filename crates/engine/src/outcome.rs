@@ -27,8 +27,10 @@ pub(crate) fn record(execution: &Execution) -> RunOutcome {
                 bytes: artifact.bytes,
                 media_type: artifact.media_type.to_owned(),
                 sha256: artifact.sha256.clone(),
+                warnings: artifact.warnings.iter().map(|&warning| warning.to_owned()).collect(),
             })
             .collect(),
+        partial: false,
     }
 }
 

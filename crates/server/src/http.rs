@@ -68,7 +68,7 @@ pub fn router(service: &Service) -> Router {
     frame::around(routes, service)
 }
 
-/// The routes that stand in the OpenAPI document, with their descriptions.
+/// The routes that stand in the `OpenAPI` document, with their descriptions.
 fn documented() -> OpenApiRouter<Service> {
     OpenApiRouter::with_openapi(openapi::base())
         .routes(routes!(requests::create))

@@ -231,6 +231,9 @@ pub struct RunOutcome {
     pub error: Option<Value>,
     /// The files that it left.
     pub artifacts: Vec<Artifact>,
+    /// Whether the code failed and what it had computed by then is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 /// A file that a run left.
@@ -244,6 +247,9 @@ pub struct Artifact {
     pub media_type: String,
     /// The hash of its content.
     pub sha256: String,
+    /// What a reader should know before opening it: `active-content`, `formula`, `macros`, `mislabelled`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Whether one invariant held at the end of a run.

@@ -10,22 +10,22 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, EngineError, Workspace};
-use ordain_planner::{ModelSettings, Planner, choose};
-use ordain_store::{ConversationTurn, Database, EntryNote, StoreError};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, Planner, Workspace};
+use ordain_store::{ConversationTurn, Database, EntryNote};
 use ordain_types::{PlanSource, RunRecord};
 
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE};
+use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
 use crate::workspace::{self, WorkspaceArgs};
 use case::Case;
 use report::{Judged, Report};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain eval eval.jsonl                     every case once, with the rule planner
-  ordain eval eval.jsonl --model auto        with the model that `ordain ask` would take
+  ordain eval eval.jsonl                     every case once, with the planner that `ordain ask` would take
+  ordain eval eval.jsonl --model rules       with the rule planner
   ordain eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
   ordain eval eval.jsonl --min 95 --json     exit code 1 below 95 %
 
@@ -34,7 +34,7 @@ A case is one line of JSON:
    \"diff\": {\"inventory\": {\"SG006\": {\"quantity_in_stock\": [12, 10]}},
             \"transactions\": {\"added\": [{\"transaction_amount\": 240}]}}}}
 `expect` has `status`, `diff`, `answer_contains`, `answer_not_contains` and `unchanged`; `turns` before it is an
-earlier conversation. A `diff` names every row and column that changes; added rows are compared in the columns named.
+earlier conversation; `files` makes it a question about files, named from the file of cases. A `diff` names every row and column that changes; added rows are compared in the columns named.
 Every case begins with the seed rows, in a store that is thrown away: the workspace itself is not touched.";
 
 /// Run a file of requests and count how many come out right
@@ -44,9 +44,8 @@ pub(crate) struct Args {
     /// The cases, one JSON object a line
     #[arg(value_name = "FILE.jsonl")]
     file: PathBuf,
-    /// Who writes the plans: `rules`, `auto`, or a provider and a model
-    #[arg(long, value_name = "MODEL", default_value = "rules")]
-    model: String,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// How often each case is run
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
@@ -99,17 +98,9 @@ fn load(args: &Args) -> Result<Workspace, ordain_engine::WorkspaceError> {
 }
 
 async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> anyhow::Result<ExitCode> {
-    let settings = ModelSettings {
-        name: args.model.clone(),
-        base_url: workspace.model.base_url.clone(),
-        ..ModelSettings::default()
-    };
-    let planner = match choose(&settings, |name| std::env::var(name).ok()).await {
-        Ok(choice) => choice.planner,
-        Err(error) => {
-            failure::print(&error, error.hint.as_deref());
-            return Ok(ExitCode::from(UNAVAILABLE));
-        }
+    let planner = match args.planner.choose(&workspace).await {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
     };
     let folder = tempfile::tempdir()?;
     workspace.database = Database::Sqlite { path: folder.path().join("store.db") };
@@ -143,11 +134,12 @@ async fn judge_all(
     options.state = folder.to_owned();
     let store = ordain_store::Store::open(options).await?;
     let engine = Engine::new(store, executor, workspace.settings());
+    let beside = args.file.parent().unwrap_or(Path::new(""));
     let mut judged = Vec::new();
     for run in 1..=args.runs {
         for case in cases {
             engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
-            let record = ask(&engine, case, run, planner, !args.no_cache).await?;
+            let record = ask(&engine, beside, case, run, planner, !args.no_cache).await?;
             judged.push(of_record(case, run, &record));
         }
     }
@@ -156,11 +148,21 @@ async fn judge_all(
 
 async fn ask(
     engine: &Engine,
+    folder: &Path,
     case: &Case,
     run: u32,
     planner: &Planner,
     cache: bool,
 ) -> Result<RunRecord, EngineError> {
+    if let Some(files) = &case.files {
+        let task = CodeTask {
+            files: files.iter().map(|file| folder.join(file)).collect(),
+            planner: planner.clone(),
+            cache,
+            ..CodeTask::new(&case.request, "eval", "cli")
+        };
+        return engine.code(task).await.map(|answer| answer.record);
+    }
     let mut ask = Ask { planner: planner.clone(), cache, ..Ask::new(&case.request, "eval", "cli") };
     if !case.turns.is_empty() {
         let conversation = format!("eval-{}-{run}", case.line);
@@ -173,7 +175,7 @@ async fn ask(
                 answer: turn.answer.clone(),
                 status: turn.status.clone(),
             };
-            engine.store().add_turn(&conversation, &turn).await.map_err(|error: StoreError| error)?;
+            engine.store().add_turn(&conversation, &turn).await?;
         }
         ask.conversation = Some(conversation);
     }

@@ -7,7 +7,7 @@ use ordain_types::{Cause, Limits, Schema};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::{Value, json};
 
-use super::profile_for_files;
+use super::{Prepared, profile_for_files};
 use crate::error::EngineError;
 
 /// The parts of the program, in their order.
@@ -29,14 +29,14 @@ const EXPANSION_MAX: u64 = 5;
 /// What was found in each file, by its name. A file that breaks its cell is told so, and the rest get a new cell.
 pub(super) async fn look_into(
     executor: &dyn Executor,
-    files: &[InputFile],
+    prepared: &Prepared,
     limits: &Limits,
 ) -> Result<BTreeMap<String, Value>, EngineError> {
     let mut found = BTreeMap::new();
-    let mut left: Vec<InputFile> = files.to_vec();
+    let mut left: Vec<InputFile> = prepared.files.clone();
     for _ in 0..BREAKS_MAX {
         let mut host = LookHost { found: BTreeMap::new(), looking_at: None };
-        let execution = executor.run(job(&left, limits)?, &mut host, &mut Discard).await?;
+        let execution = executor.run(job(&left, &prepared.mounted, limits)?, &mut host, &mut Discard).await?;
         let LookHost { found: told, looking_at } = host;
         let has_told = !told.is_empty();
         found.extend(told);
@@ -58,14 +58,14 @@ pub(super) async fn look_into(
     Ok(found)
 }
 
-fn job(files: &[InputFile], limits: &Limits) -> Result<Job, EngineError> {
+fn job(files: &[InputFile], mounted: &[String], limits: &Limits) -> Result<Job, EngineError> {
     let policy = Policy::for_contract(Contract::Open);
     let verdict = verify(PROGRAM, &policy, &Schema::default());
     let code = verdict.into_verified().ok_or(EngineError::Inspection)?;
     let mut job = Job::new(code, profile_for_files(files.iter().map(|file| file.name.as_str())));
     "inspect.py".clone_into(&mut job.name);
     job.limits = limits.clone();
-    job.files = files.to_vec();
+    job.files = files.iter().filter(|file| !mounted.contains(&file.name)).cloned().collect();
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     job.values.insert("names".to_owned(), json!(names));
     let expanded_bytes_max = limits.file_bytes.saturating_mul(EXPANSION_MAX);

@@ -42,7 +42,7 @@ fn paths(of: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 }
 
 async fn look(world: &World, paths: &[PathBuf]) -> (Prepared, BTreeMap<String, Value>) {
-    let prepared = world.engine.prepare_files(paths, &Limits::default()).await.unwrap();
+    let prepared = world.engine.prepare_files(paths, &[], &Limits::default()).await.unwrap();
     let facts = prepared.briefs.iter().map(|brief| (brief.name.clone(), brief.facts.clone())).collect();
     (prepared, facts)
 }
@@ -192,7 +192,7 @@ async fn a_file_that_breaks_its_cell_takes_no_other_with_it() {
     fs_err::write(path("c.csv"), "a,b\n1,2\n").unwrap();
     let limits = Limits { memory_bytes: 64 << 20, ..Limits::default() };
     let files = ["a.csv", "b.json", "c.csv"].map(path);
-    let prepared = world.engine.prepare_files(&files, &limits).await.unwrap();
+    let prepared = world.engine.prepare_files(&files, &[], &limits).await.unwrap();
     let problems = prepared.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].name, "b.json");
@@ -208,7 +208,7 @@ async fn a_thousand_files_are_looked_into_and_one_more_is_refused() {
     for file in &files {
         fs_err::write(file, "region,units\nnorth,2\nsouth,3\n").unwrap();
     }
-    let prepared = world.engine.prepare_files(&files, &Limits::default()).await.unwrap();
+    let prepared = world.engine.prepare_files(&files, &[], &Limits::default()).await.unwrap();
     assert_eq!(prepared.briefs.len(), 1000);
     assert!(prepared.briefs.iter().all(|brief| brief.facts["tables"][0]["rows"] == 2));
     assert_eq!(prepared.refused.len(), 1);

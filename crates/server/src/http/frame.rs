@@ -121,7 +121,7 @@ struct Trouble(String);
 
 /// Writes the problem that a response carries, if it carries one.
 fn written(mut response: Response, context: &Context, route: &str) -> Response {
-    let Some(mut problem) = response.extensions_mut().remove::<Box<Problem>>() else { return response };
+    let Some(mut problem) = response.extensions_mut().remove::<Problem>() else { return response };
     problem.request_id.clone_from(&context.0.request_id);
     let (media_type, body) = rendered(&problem, route);
     let (mut parts, _) = response.into_parts();

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document: made from the code, served, and kept in the repository so that a change of the contract
+//! The `OpenAPI` 3.1 document: made from the code, served, and kept in the repository so that a change of the contract
 //! shows in review.
 
 use utoipa::openapi::path::Operation;
@@ -11,7 +11,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use super::openai::{self, OpenAiError, OpenAiErrorDetails};
-use super::problem::{PartProblem, Problem};
+use super::problem::{PartProblem, ProblemDetails};
 
 /// What every route may answer besides what it says itself.
 const ALWAYS: [(&str, &str); 6] = [
@@ -75,7 +75,7 @@ pub(crate) fn base() -> OpenApi {
         .build();
     let components = ComponentsBuilder::new()
         .security_scheme("key", SecurityScheme::Http(bearer))
-        .schema(Problem::name(), Problem::schema())
+        .schema(ProblemDetails::name(), ProblemDetails::schema())
         .schema(PartProblem::name(), PartProblem::schema())
         .schema(OpenAiError::name(), OpenAiError::schema())
         .schema(OpenAiErrorDetails::name(), OpenAiErrorDetails::schema())

@@ -26,6 +26,8 @@ pub struct HttpOptions {
     pub keys_required: bool,
     /// Origins of web pages that may call, besides the server's own.
     pub cors: Vec<String>,
+    /// Where the workspace's own model server is, for requests that name a model of it.
+    pub model_base_url: Option<String>,
     /// How well cells are isolated, for `/readyz`.
     pub isolation: String,
     /// The workspace's state, whose disk must have room.
@@ -58,6 +60,7 @@ impl HttpOptions {
             listen,
             keys_required: false,
             cors: Vec::new(),
+            model_base_url: None,
             isolation: "full".to_owned(),
             state,
             log: LogFormat::Off,

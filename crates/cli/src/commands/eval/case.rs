@@ -1,6 +1,7 @@
 //! A case of an evaluation: a request, what came before it, and what must come of it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use ordain_types::{Diff, Row, RunRecord, TableDiff};
 use serde::Deserialize;
@@ -16,6 +17,8 @@ pub(super) struct Case {
     pub(super) request: String,
     #[serde(default)]
     pub(super) turns: Vec<EarlierTurn>,
+    /// Files, by their paths from the file of cases: with them the request is a question about files.
+    pub(super) files: Option<Vec<PathBuf>>,
     expect: Expect,
     /// The line of the file that it stands on.
     #[serde(skip)]

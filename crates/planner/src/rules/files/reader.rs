@@ -130,6 +130,9 @@ impl Source {
         if let Some(header) = self.table_facts.get("header_row").and_then(Value::as_u64) {
             arguments += &format!(", header={header}");
         }
+        if matches!(self.kind.as_str(), "xlsx" | "xlsm") {
+            arguments += ", engine=\"openpyxl\"";
+        }
         if self.kind == "ods" {
             code.import("import python_calamine  # the reader of OpenDocument workbooks");
             arguments += ", engine=\"calamine\"";

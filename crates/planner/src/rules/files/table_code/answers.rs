@@ -207,11 +207,17 @@ fn sentence(question: &Question, name: &str, code: &mut Code) {
         None => {
             let by: Vec<String> = question.groups.iter().map(|group| in_f(group.name())).collect();
             code.indented(format!(
-                "shown_rows = \", \".join({row} for row in answer_rows[:12])\nmore = f\" and {{len(result) - 12}} more\" if len(result) > 12 else \"\"\nanswer_text = f\"{words} by {}{filters}: {{shown_rows}}{{more}}.\"",
+                "shown_rows = \", \".join({row} for row in answer_rows[:12])\nmore = f\" and {{len(result) - 12}} more\" if len(result) > 12 else \"\"\nanswer_text = f\"{} by {}{filters}: {{shown_rows}}{{more}}.\"",
+                capitalised(&words),
                 by.join(" and ")
             ));
         }
     }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A key inside the braces of an f-string that is in double quotes; older Pythons know no other way.

@@ -1,0 +1,191 @@
+//! `ordain code`: answers a question about files with code.
+
+pub(crate) mod figure;
+pub(crate) mod setup;
+pub(crate) mod shown;
+
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_engine::{CodeAnswer, CodeTask, EngineError, PlanFile, Planner};
+
+use crate::commands::python;
+use crate::engine;
+use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
+use crate::show::progress::Shown;
+use crate::workspace::{self, WorkspaceArgs};
+
+use setup::{FileArgs, Setup};
+
+/// The largest program that is read at all; the verifier's own limit is lower.
+const PROGRAM_BYTES_MAX: u64 = 16 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain code \"total revenue by region\" --file sales.csv
+  ordain code \"bar chart of units by month\" --file sales.xlsx --out results
+  ordain code \"which manager has the highest revenue?\" --file orders.csv --file managers.csv
+  ordain code \"word frequency\" --file notes.txt --json
+  ordain code \"Fibonacci numbers up to 100\"
+  ordain code \"quarterly report\" --plan report.py --module helpers.py --file sales.csv
+  ordain code \"now by product\" --session monday --file sales.csv
+
+Files are looked into and read in a cell only. Without a model the rule planner writes the code: it knows
+counts, totals, groups, ranks, conditions, joins, trends, charts and the like, and says so when it does not.
+The code sees `files`, `artifacts` and `user_request`; it sets `answer_text` and `STATUS`, or prints.
+Outside of a workspace runs are recorded in the user's own one (see `ordain runs list -w DIR`).
+Exit code: 0 answered, 1 refused or failed, 2 usage, 3 could not be carried out, 130 interrupted.";
+
+/// Answer a question about files with verified, jailed code
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Args {
+    /// What is asked, in words
+    request: String,
+    #[command(flatten)]
+    given: FileArgs,
+    /// The code to run for it: a Python file, or `-` for standard input
+    #[arg(long, value_name = "FILE.py|-")]
+    plan: Option<PathBuf>,
+    /// A further module that the code imports by its name; may be given several times
+    #[arg(long, value_name = "FILE.py")]
+    module: Vec<PathBuf>,
+    /// The folder to save artifacts in; made if it is missing
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    /// Share Python variables with the earlier questions of a session
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// Write new code even if the cache has some, and do not keep it
+    #[arg(long)]
+    no_cache: bool,
+    /// Keep what was computed before a failure, marked as partial
+    #[arg(long)]
+    partial: bool,
+    /// Print the code too
+    #[arg(long)]
+    show_code: bool,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Print the run's record as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain code …`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let workspace = match args.workspace.load_or_own() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    let task = match task(args) {
+        Ok(task) => task,
+        Err(problem) => return Ok(usage(&problem, "see `ordain code --help`")),
+    };
+    if let Some(out) = &args.out
+        && let Err(error) = std::fs::create_dir_all(out)
+    {
+        let problem = format!("cannot save artifacts in `{}`: {error}", out.display());
+        return Ok(usage(&problem, "name a folder that you may write to"));
+    }
+    let setup = match Setup::new(&args.given, workspace) {
+        Ok(setup) => setup,
+        Err(problem) => return Ok(usage(&problem.message, problem.hint)),
+    };
+    if let Err(error) = python::ensure(setup.profile(args.session.is_some())) {
+        return Ok(python::report(&error));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(carry_out(args, setup, task))
+}
+
+fn usage(problem: &str, hint: &str) -> ExitCode {
+    failure::print_text(problem, Some(hint));
+    ExitCode::from(USAGE)
+}
+
+fn task(args: &Args) -> Result<CodeTask, String> {
+    if let Some(name) = &args.session
+        && (name.is_empty() || name.len() > 100 || name.contains(char::is_control))
+    {
+        return Err("a session's name is plain text of at most 100 characters".to_owned());
+    }
+    let modules = args.module.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(CodeTask {
+        plan: args.plan.as_deref().map(read_program).transpose()?,
+        modules,
+        cache: !args.no_cache,
+        session: args.session.clone(),
+        allow_partial: args.partial || setup::allows_partial(),
+        ..CodeTask::new(&args.request, &workspace::note().who, "cli")
+    })
+}
+
+async fn carry_out(args: &Args, setup: Setup, mut task: CodeTask) -> anyhow::Result<ExitCode> {
+    let executor = match setup.executor() {
+        Ok(executor) => executor,
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    task.planner = match &task.plan {
+        Some(_) => Planner::Rules,
+        None => match args.planner.choose(&setup.workspace).await {
+            Ok(planner) => planner,
+            Err(error) => return Ok(of_planner(&error)),
+        },
+    };
+    setup.give(&mut task);
+    let solved = tokio::select! {
+        solved = solve(&setup, task, Arc::clone(&executor)) => Some(solved),
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    executor.close().await;
+    match solved {
+        Some(Ok(answer)) => {
+            let saved = shown::save(&answer, args.out.as_deref());
+            if args.json {
+                shown::write_json(&answer)?;
+            } else {
+                shown::write(&answer, &saved, args.show_code, &setup)?;
+            }
+            Ok(shown::exit_code(&answer, &saved))
+        }
+        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        None => {
+            let _ = writeln!(io::stderr(), "interrupted: the run was given up");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+    }
+}
+
+async fn solve(
+    setup: &Setup,
+    task: CodeTask,
+    executor: Arc<ordain_cell::LocalExecutor>,
+) -> Result<CodeAnswer, EngineError> {
+    let mut shown = Shown::new(task.planner.can_repair(), false);
+    let engine = engine::open(&setup.workspace, executor, setup.settings()).await?;
+    let solved = engine.code_with(task, &mut shown).await;
+    shown.finish();
+    solved
+}
+
+/// Reads a program; `-` is standard input.
+pub(crate) fn read_program(path: &Path) -> Result<PlanFile, String> {
+    let shown = path.display();
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(PROGRAM_BYTES_MAX).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(PROGRAM_BYTES_MAX).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let code = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(PlanFile { code, name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()) })
+}

@@ -1,0 +1,144 @@
+//! `ordain repl`: Python and questions, one after the other, in one session over files.
+
+mod blocks;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_cell::LocalExecutor;
+use ordain_cell::profile::Profile;
+use ordain_engine::{CodeTask, Engine, EngineError, PlanFile, Planner};
+
+use crate::commands::code::setup::{FileArgs, Setup};
+use crate::commands::code::shown;
+use crate::commands::python;
+use crate::engine;
+use crate::failure::{self, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
+use crate::show::progress::Shown;
+use crate::workspace::{self, WorkspaceArgs};
+
+use blocks::{Block, Blocks};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain repl --file sales.csv
+  printf 'x = 6\\nprint(x * 7)\\n' | ordain repl
+
+Type Python; it is verified and runs in one cell, whose variables stay. A line that begins with `?` is a
+question in words about the files, answered by code in the same cell. `/files` lists the files,
+`/quit` or Ctrl-D ends. A block goes on until an empty line. Every input is a run with a ledger entry.";
+
+/// Type Python and questions into one jailed session
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    given: FileArgs,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+}
+
+/// Carries out `ordain repl`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let workspace = match args.workspace.load_or_own() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    let setup = match Setup::new(&args.given, workspace) {
+        Ok(setup) => setup,
+        Err(problem) => {
+            failure::print_text(&problem.message, Some(problem.hint));
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    if let Err(error) = python::ensure(Profile::Full) {
+        return Ok(python::report(&error));
+    }
+    let executor = match setup.executor() {
+        Ok(executor) => executor,
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let planner = match args.planner.choose(&setup.workspace).await {
+            Ok(planner) => planner,
+            Err(error) => return Ok(of_planner(&error)),
+        };
+        let typed = session(&setup, planner, Arc::clone(&executor)).await;
+        executor.close().await;
+        match typed? {
+            Ok(code) => Ok(code),
+            Err(error) => Ok(engine::of_engine(&error)),
+        }
+    })
+}
+
+async fn session(
+    setup: &Setup,
+    planner: Planner,
+    executor: Arc<LocalExecutor>,
+) -> anyhow::Result<Result<ExitCode, EngineError>> {
+    let engine = match engine::open(&setup.workspace, executor, setup.settings()).await {
+        Ok(engine) => engine,
+        Err(error) => return Ok(Err(error)),
+    };
+    let name = match engine.store().new_run_id() {
+        Ok(id) => format!("repl-{id}"),
+        Err(error) => return Ok(Err(error.into())),
+    };
+    let mut blocks = Blocks::open(&setup.workspace.state().join("repl_history"))?;
+    if blocks.is_terminal() {
+        writeln!(io::stderr(), "Python in a cell; `? question` asks about the files; /quit ends")?;
+    }
+    let mut has_failed = false;
+    loop {
+        let mut task = CodeTask {
+            session: Some(name.clone()),
+            planner: planner.clone(),
+            ..CodeTask::new("", &workspace::note().who, "repl")
+        };
+        setup.give(&mut task);
+        match tokio::task::block_in_place(|| blocks.next())? {
+            Block::End => break,
+            Block::Nothing => continue,
+            Block::Files => {
+                for file in &task.files {
+                    writeln!(io::stdout(), "{}", file.display())?;
+                }
+                continue;
+            }
+            Block::Question(question) => task.request = question,
+            Block::Python(code) => {
+                task.request = code.chars().take(500).collect();
+                task.plan = Some(PlanFile { code, name: "input.py".to_owned() });
+            }
+        }
+        has_failed |= !turn(&engine, task).await?;
+    }
+    blocks.close();
+    engine.end_code_session(&name).await;
+    let is_failure = has_failed && !blocks.is_terminal();
+    Ok(Ok(ExitCode::from(if is_failure { failure::FAILED } else { 0 })))
+}
+
+/// One input; whether it did what was wanted.
+async fn turn(engine: &Engine, task: CodeTask) -> anyhow::Result<bool> {
+    let is_python = task.plan.is_some();
+    let mut progress = Shown::new(!is_python && task.planner.can_repair(), false);
+    let solved = engine.code_with(task, &mut progress).await;
+    progress.finish();
+    let answer = match solved {
+        Ok(answer) => answer,
+        // One input could not be carried out; the session goes on.
+        Err(error) => {
+            let _ = engine::of_engine(&error);
+            return Ok(false);
+        }
+    };
+    shown::write_turn(&answer, is_python)?;
+    Ok(answer.record.error.is_none())
+}

@@ -1,0 +1,366 @@
+//! Answers a question about files with code: look into the files, find or write a plan, try it, record it.
+//!
+//! A code task is a run like any other: its code is verified, runs in a cell, and is an entry of the ledger. It sees
+//! files, and the workspace's tables to read; it changes nothing outside of its own artifacts.
+
+mod answer;
+mod key;
+mod modules;
+mod session;
+mod trial;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
+use ordain_store::CachedPlan;
+use ordain_types::{PlanSource, RunId, RunRecord, RunState};
+use ordain_verify::{Contract, Policy};
+use serde_json::{Value, json};
+
+pub use answer::{AnswerType, CodeAnswer};
+pub use modules::ModuleProblem;
+
+use crate::ask::PlanFile;
+use crate::attempt::error_of;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::files::Prepared;
+use crate::fingerprint::hash;
+use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
+
+use trial::FileTrial;
+
+/// The longest request.
+const REQUEST_BYTES_MAX: usize = 1 << 20;
+
+/// A question about files.
+#[derive(Debug, Clone)]
+pub struct CodeTask {
+    /// What is asked, in words.
+    pub request: String,
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// Names of those files that the executor has mounted in every cell.
+    pub mounted: Vec<String>,
+    /// The plan, where the caller gives it.
+    pub plan: Option<PlanFile>,
+    /// Further modules, which the plan can import by their names.
+    pub modules: Vec<PlanFile>,
+    /// Who writes the plan otherwise.
+    pub planner: Planner,
+    /// Whether plans are taken from the cache and kept in it.
+    pub cache: bool,
+    /// The session whose Python state the code shares.
+    pub session: Option<String>,
+    /// Whether what was computed before a failure is kept, marked as partial.
+    pub allow_partial: bool,
+    /// The run's id, where the caller has told it already.
+    pub run_id: Option<RunId>,
+    /// Repeating a task with the same key gives the first outcome again.
+    pub idempotency_key: Option<String>,
+    /// Who asks.
+    pub who: String,
+    /// Through what: `cli`, `http` …
+    pub through: String,
+}
+
+impl CodeTask {
+    /// A question without files that the rule planner answers.
+    pub fn new(request: &str, who: &str, through: &str) -> Self {
+        Self {
+            request: request.to_owned(),
+            files: Vec::new(),
+            mounted: Vec::new(),
+            plan: None,
+            modules: Vec::new(),
+            planner: Planner::Rules,
+            cache: true,
+            session: None,
+            allow_partial: false,
+            run_id: None,
+            idempotency_key: None,
+            who: who.to_owned(),
+            through: through.to_owned(),
+        }
+    }
+
+    /// What an idempotency key stands for.
+    fn fingerprint(&self) -> String {
+        let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
+        let session = self.session.as_deref().unwrap_or_default();
+        hash(&format!("code\0{}\0{plan}\0{session}\0{:?}", self.request, self.files))
+    }
+
+    /// Whether it is Python that is typed into a session.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.session.is_some() && self.plan.is_some()
+    }
+}
+
+impl Engine {
+    /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
+    pub async fn code(&self, task: CodeTask) -> Result<CodeAnswer, EngineError> {
+        self.code_with(task, &mut Quiet).await
+    }
+
+    /// The same, showing what goes on.
+    pub async fn code_with(
+        &self,
+        task: CodeTask,
+        progress: &mut dyn Progress,
+    ) -> Result<CodeAnswer, EngineError> {
+        if task.request.len() > REQUEST_BYTES_MAX {
+            let bytes = task.request.len();
+            return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
+        }
+        let run_id = match &task.run_id {
+            Some(run_id) => run_id.clone(),
+            None => self.store.new_run_id()?,
+        };
+        if let Some(key) = &task.idempotency_key
+            && let Some(record) = self.claim(key, &task.fingerprint(), &run_id).await?
+        {
+            return Ok(self.answer(record, &Prepared::default()));
+        }
+        // The run is a large future; callers should not have to carry it on their stacks.
+        let outcome = Box::pin(self.solve(&task, run_id.clone(), progress)).await;
+        if let (Err(_), Some(key)) = (&outcome, &task.idempotency_key) {
+            // Nothing was done, so the key is free for another try.
+            let _ = self.store.release(key, &run_id).await;
+        }
+        if let (Ok(answer), Some(session)) = (&outcome, &task.session) {
+            self.remember(session, &answer.record).await?;
+        }
+        outcome
+    }
+
+    async fn solve(
+        &self,
+        task: &CodeTask,
+        run_id: RunId,
+        progress: &mut dyn Progress,
+    ) -> Result<CodeAnswer, EngineError> {
+        let started = Instant::now();
+        let mut record = RunRecord::new(run_id, "code", &task.request);
+        record.started_at = self.store.timestamp();
+        record.plan.goal = task.request.chars().take(500).collect();
+        if !task.files.is_empty() {
+            progress.stage("looking into the files");
+        }
+        let prepared = if task.is_typed() {
+            // Whoever types Python looks into the files by themselves.
+            crate::files::admit(&task.files, &task.mounted, &self.settings.limits)
+        } else {
+            self.prepare_files(&task.files, &task.mounted, &self.settings.limits).await?
+        };
+        record.timing_ms.plan = millis(started);
+        let mut policy = self.code_policy(task);
+        policy.names.extend(self.session_names(task).await?);
+        let mut trial = FileTrial::new(self, task, &prepared, policy, started);
+        if let Some(problem) = self.unreadable(task, &prepared) {
+            record.state = RunState::Failed;
+            record.error = Some(problem);
+            let record = trial.write_down(record, &Exchange::default()).await?;
+            return Ok(self.answer(record, &prepared));
+        }
+        if let Err(trouble) = trial.load_modules() {
+            record.state = RunState::Rejected;
+            record.error = Some(error_of(&trouble));
+            let record = trial.write_down(record, &Exchange::default()).await?;
+            return Ok(self.answer(record, &prepared));
+        }
+        self.restore(task, &trial).await?;
+        let record = match &task.plan {
+            Some(plan) => {
+                let draft = Draft { code: plan.code.clone(), title: plan.name.clone(), ..Draft::default() };
+                record.plan.source = PlanSource::File;
+                self.given(draft, record, &mut trial).await?
+            }
+            None => self.planned(task, &prepared.briefs, record, &mut trial, progress).await?,
+        };
+        Ok(self.answer(record, &prepared))
+    }
+
+    /// All files were refused: there is nothing to answer from.
+    fn unreadable(&self, task: &CodeTask, prepared: &Prepared) -> Option<ordain_types::RunError> {
+        if task.files.is_empty() || !prepared.files.is_empty() {
+            return None;
+        }
+        let problems: Vec<String> = prepared
+            .refused
+            .iter()
+            .take(5)
+            .map(|refused| format!("{}: {}", refused.name, refused.problem))
+            .collect();
+        Some(crate::outcome::run_error(
+            "no-readable-file",
+            problems.join("; "),
+            Some("give files that can be read"),
+        ))
+    }
+
+    /// Tries the code that the caller gave: nobody can put it right.
+    async fn given(
+        &self,
+        draft: Draft,
+        mut record: RunRecord,
+        trial: &mut FileTrial<'_>,
+    ) -> Result<RunRecord, EngineError> {
+        let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut record);
+        rounds::note(&mut record, 1, &draft, &verdict);
+        let exchange = Exchange::default();
+        let Some(code) = verdict.verified().cloned() else {
+            record.state = RunState::Rejected;
+            record.error = Some(error_of(&rounds::refused(&verdict.findings)));
+            return trial.write_down(record, &exchange).await;
+        };
+        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        match trial.run(accepted, record, Last { is_last: true, exchange: &exchange }).await? {
+            Tried::Done(record) => Ok(*record),
+            Tried::Trouble(trouble, mut record) => {
+                record.error = Some(error_of(&trouble));
+                trial.write_down(*record, &exchange).await
+            }
+        }
+    }
+
+    async fn planned(
+        &self,
+        task: &CodeTask,
+        files: &[FileBrief],
+        mut record: RunRecord,
+        trial: &mut FileTrial<'_>,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
+        let brief = self.code_brief(task, files, trial.policy()).await?;
+        let exact = key::of(&brief);
+        trial.brief_hash = Some(hash(&format!("{brief:?}")));
+        // A turn of a session means something else after other turns.
+        let is_cached = task.cache && brief.turns.is_empty() && task.modules.is_empty();
+        if is_cached {
+            let (done, history) = self.from_cache(&exact, &record, trial).await?;
+            match done {
+                Some(record) => return Ok(record),
+                None => record.verdict.history.extend(history),
+            }
+        }
+        rounds::signed(&mut record, &task.planner);
+        let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
+        match rounds::rounds(&task.planner, &brief, record, trial, patience, progress).await? {
+            Ended::Done { mut record, accepted, draft } => {
+                let is_answer = matches!(record.status.as_deref(), Some("success" | "no_match"));
+                if is_cached && is_answer && record.error.is_none() {
+                    record.plan.plan_id = Some(self.keep_code(&exact, &record, &accepted, &draft).await?);
+                }
+                Ok(*record)
+            }
+            Ended::Over { mut record, exchange } => {
+                trial.forget_partial(&mut record);
+                trial.write_down(*record, &exchange).await
+            }
+        }
+    }
+
+    async fn code_brief(
+        &self,
+        task: &CodeTask,
+        files: &[FileBrief],
+        policy: &Policy,
+    ) -> Result<Brief, EngineError> {
+        let mut brief = Brief::new(Task::Code, &task.request);
+        brief.files = files.to_vec();
+        brief.helpers.clone_from(&self.settings.helpers);
+        brief.policy.clone_from(&self.settings.policy);
+        brief.statuses.clone_from(&policy.statuses);
+        brief.packages.clone_from(&policy.packages);
+        brief.limits = self.settings.limits.clone();
+        brief.turns = self.session_turns(task).await?;
+        Ok(brief)
+    }
+
+    async fn from_cache(
+        &self,
+        exact: &str,
+        record: &RunRecord,
+        trial: &mut FileTrial<'_>,
+    ) -> Result<(Option<RunRecord>, Vec<Value>), EngineError> {
+        let mut history = Vec::new();
+        for plan in self.store.find_plans("code", exact, None).await? {
+            if self.settings.stale(&plan, trial.schema()).is_some() {
+                continue;
+            }
+            let mut record = record.clone();
+            record.plan.source = PlanSource::Cache;
+            record.plan.model.clone_from(&plan.model);
+            record.plan.written_by = Some(RunId(plan.run_id.clone()));
+            record.plan.plan_id = Some(plan.plan_id.clone());
+            let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
+            let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut record);
+            rounds::note(&mut record, 1, &draft, &verdict);
+            let Some(code) = verdict.verified().cloned() else { continue };
+            let accepted = Accepted { code, effects: verdict.effects.clone() };
+            trial.plan_id = Some(plan.plan_id.clone());
+            let exchange = Exchange::default();
+            let tried = trial.run(accepted, record, Last { is_last: false, exchange: &exchange }).await?;
+            trial.plan_id = None;
+            match tried {
+                Tried::Done(record) => return Ok((Some(*record), history)),
+                Tried::Trouble(trouble, _) => {
+                    history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "trouble": trouble }));
+                }
+            }
+        }
+        Ok((None, history))
+    }
+
+    async fn keep_code(
+        &self,
+        exact: &str,
+        record: &RunRecord,
+        accepted: &Accepted,
+        draft: &Draft,
+    ) -> Result<String, EngineError> {
+        let schema = self.store.schema();
+        let plan = CachedPlan {
+            plan_id: hash(&format!("code\0{exact}\0{}", draft.code)),
+            kind: "code".to_owned(),
+            exact: exact.to_owned(),
+            shape: None,
+            request: record.request.clone(),
+            title: draft.title.clone(),
+            code: draft.code.clone(),
+            source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
+            model: record.plan.model.clone(),
+            run_id: record.run_id.to_string(),
+            components: self.settings.ground(&schema).components(&accepted.effects),
+            pinned: false,
+            uses: 0,
+            created_at: String::new(),
+            last_used_at: String::new(),
+        };
+        self.store.keep_plan(&plan).await?;
+        Ok(plan.plan_id)
+    }
+
+    /// The rules for code about files: it reads, and writes nothing but artifacts.
+    pub(crate) fn code_policy(&self, task: &CodeTask) -> Policy {
+        let mut policy = Policy::for_contract(Contract::Code);
+        policy.statuses.extend(self.settings.statuses.iter().cloned());
+        policy.helpers = ordain_verify::helpers_of(&self.settings.helpers).unwrap_or_default();
+        policy.read_only = true;
+        policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));
+        policy
+    }
+
+    fn answer(&self, record: RunRecord, prepared: &Prepared) -> CodeAnswer {
+        let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
+        let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
+        CodeAnswer {
+            record,
+            problems: prepared.problems(),
+            files: prepared.briefs.clone(),
+            artifacts: folder,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a question about files is found by in the plan cache: its words, and what the files look like.
+//!
+//! The rows are left out: the same question about new data with the same columns runs the same code.
+
+use ordain_planner::{Brief, FileBrief};
+use serde_json::{Value, json};
+
+use crate::fingerprint::hash;
+
+/// A table above this is read in other ways than one below.
+const BIG_BYTES: u64 = 24 << 20;
+/// Facts that say how a file is to be read.
+const READING: [&str; 6] = ["encoding", "delimiter", "header", "sheets", "compressed", "pandas_keys"];
+/// Facts of a table that say how it is found in its file.
+const FINDING: [&str; 7] = ["name", "path", "member", "index", "header_row", "by_column", "columns_total"];
+
+/// The key of a brief.
+pub(super) fn of(brief: &Brief) -> String {
+    let words: Vec<String> =
+        ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
+    // Signs are part of a question too: `units > 5` is not `units < 5`.
+    let signs: String = brief
+        .request
+        .chars()
+        .filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && *c != '?' && *c != '.')
+        .collect();
+    let files: Vec<Value> = brief.files.iter().map(schema).collect();
+    hash(&format!("code\0{}\0{signs}\0{}", words.join(" "), json!(files)))
+}
+
+fn schema(file: &FileBrief) -> Value {
+    let facts = &file.facts;
+    let picked = |from: &Value, names: &[&str]| -> Value {
+        names.iter().map(|&name| from.get(name).cloned().unwrap_or_default()).collect()
+    };
+    let tables: Vec<Value> = facts
+        .get("tables")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|table| {
+            let columns = table.get("columns").and_then(Value::as_array).into_iter().flatten();
+            let columns: Vec<Value> = columns.map(|column| picked(column, &["name", "type"])).collect();
+            json!([picked(table, &FINDING), columns])
+        })
+        .collect();
+    let arrays: Vec<Value> = facts
+        .get("arrays")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|array| picked(array, &["name", "type", "dimensions"]))
+        .collect();
+    let is_readable = facts.get("problem").is_none();
+    json!([
+        file.name,
+        file.kind,
+        is_readable,
+        file.bytes > BIG_BYTES,
+        picked(facts, &READING),
+        tables,
+        arrays
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_planner::Task;
+
+    use super::*;
+
+    fn key(request: &str, rows: u64, kind: &str) -> String {
+        let mut brief = Brief::new(Task::Code, request);
+        brief.files.push(FileBrief {
+            name: "a.csv".to_owned(),
+            bytes: rows * 10,
+            kind: "csv".to_owned(),
+            facts: json!({ "tables": [{ "rows": rows, "columns": [{ "name": "units", "type": kind, "samples": [rows] }] }] }),
+        });
+        of(&brief)
+    }
+
+    #[test]
+    fn new_rows_keep_the_key_and_a_new_type_or_question_does_not() {
+        let first = key("total units?", 10, "integer");
+        assert_eq!(first, key("Total units", 20, "integer"));
+        assert_ne!(first, key("total units", 10, "text"));
+        assert_ne!(first, key("average units", 10, "integer"));
+        assert_ne!(key("units > 5", 10, "integer"), key("units < 5", 10, "integer"));
+    }
+}

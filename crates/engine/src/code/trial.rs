@@ -1,0 +1,271 @@
+//! Tries accepted code on files: one cell, the tables to read, and the judgement of what it gave.
+
+use std::time::Instant;
+
+use ordain_cell::profile::Profile;
+use ordain_cell::{CellError, Discard, Execution, Job};
+use ordain_planner::{Exchange, Trouble, TroubleClass};
+use ordain_store::{BeginOptions, EntryNote, Intent};
+use ordain_types::{Answer, Cause, RunRecord, RunState, Schema};
+use ordain_verify::Policy;
+use serde_json::{Value, json};
+
+use super::{CodeTask, modules, session};
+use crate::attempt::profile_for;
+use crate::claims::Evidence;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::files::{Prepared, profile_for_files};
+use crate::host::TransactionHost;
+use crate::outcome;
+use crate::rounds::{Accepted, Last, Trial, Tried, millis};
+
+/// The longest answer that is taken from what a program printed.
+const PRINTED_BYTES_MAX: usize = 2_000;
+
+/// A trial on files.
+pub(super) struct FileTrial<'a> {
+    engine: &'a Engine,
+    task: &'a CodeTask,
+    prepared: &'a Prepared,
+    policy: Policy,
+    schema: Schema,
+    started: Instant,
+    /// Code that makes the modules which the plan imports.
+    modules: String,
+    /// The hash of the brief, for the ledger.
+    pub(super) brief_hash: Option<String>,
+    /// The cached plan that is tried, to be counted.
+    pub(super) plan_id: Option<String>,
+}
+
+impl Trial for FileTrial<'_> {
+    fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    async fn run(
+        &mut self,
+        accepted: Accepted,
+        mut record: RunRecord,
+        last: Last<'_>,
+    ) -> Result<Tried, EngineError> {
+        let running = Instant::now();
+        let execution = self.execute(self.job(&accepted), &record).await?;
+        record.timing_ms.run = millis(running);
+        record.outcome = outcome::record(&execution);
+        record.status = outcome::status(&execution);
+        record.answer = outcome::answer(&execution);
+        if let Some(step) = record.plan.steps.first_mut() {
+            let state = if execution.cause == Cause::Ok { "done" } else { "failed" };
+            state.clone_into(&mut step.state);
+        }
+        if let Some(trouble) = self.trouble(&execution, &mut record) {
+            let is_partial = self.task.allow_partial && execution.cause != Cause::Ok;
+            record.state = RunState::Failed;
+            record.outcome.partial = is_partial;
+            if is_partial && last.is_last {
+                self.engine.keep_artifacts(&record.run_id, &execution)?;
+            }
+            return Ok(Tried::Trouble(trouble, Box::new(record)));
+        }
+        record.state = RunState::Answered;
+        record.error = None;
+        self.engine.keep_artifacts(&record.run_id, &execution)?;
+        self.write_down(record, last.exchange).await.map(|record| Tried::Done(Box::new(record)))
+    }
+}
+
+impl<'a> FileTrial<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        task: &'a CodeTask,
+        prepared: &'a Prepared,
+        policy: Policy,
+        started: Instant,
+    ) -> Self {
+        let schema = engine.store.schema();
+        let (modules, brief_hash, plan_id) = (String::new(), None, None);
+        Self { engine, task, prepared, policy, schema, started, modules, brief_hash, plan_id }
+    }
+
+    /// Judges the modules of the task.
+    pub(super) fn load_modules(&mut self) -> Result<(), Trouble> {
+        self.modules = modules::load(&self.task.modules, &self.policy)?;
+        Ok(())
+    }
+
+    /// What there is to run.
+    pub(super) fn job(&self, accepted: &Accepted) -> Job {
+        let settings = &self.engine.settings;
+        let mut job = Job::new(accepted.code.clone(), self.profile(accepted));
+        "plan.py".clone_into(&mut job.name);
+        if let Some(plan) = &self.task.plan {
+            job.name.clone_from(&plan.name);
+        }
+        job.limits = settings.limits.clone();
+        job.files = self.prepared.copied();
+        if self.task.session.is_some() {
+            // What an earlier turn answered is not what this one answers.
+            job.values.extend(outcome::COLLECTED.map(|name| (name.to_owned(), Value::Null)));
+        }
+        job.values.insert("user_request".to_owned(), Value::from(self.task.request.as_str()));
+        job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
+        job.helpers = format!("{}\n{}", settings.helpers, self.modules).trim().to_owned();
+        job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
+        job.session = self.task.session.as_deref().map(session::cell_name);
+        job
+    }
+
+    /// The smallest profile that has what the code imports and what its files need. A session keeps its first one, so
+    /// it gets all packages.
+    fn profile(&self, accepted: &Accepted) -> Profile {
+        if self.task.session.is_some() {
+            return Profile::Full;
+        }
+        let modules = self.task.modules.iter().any(|module| module.code.contains("import"));
+        let names = self.prepared.files.iter().map(|file| file.name.as_str());
+        let of_files = profile_for_files(names);
+        match profile_for(&accepted.effects, &accepted.code) {
+            Profile::Core if modules => Profile::Full,
+            // Libraries look for readers by themselves: pandas imports the one that a file needs.
+            Profile::Data => of_files,
+            profile => profile,
+        }
+    }
+
+    /// Runs a job with the tables to read.
+    async fn execute(&self, job: Job, record: &RunRecord) -> Result<Execution, EngineError> {
+        let begin = BeginOptions { run_id: record.run_id.clone(), intent: Intent::Read };
+        let mut transaction = self.engine.store.begin(begin).await?;
+        let mut evidence = Evidence::default();
+        let mut host = TransactionHost::new(&mut transaction, &mut evidence);
+        let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
+        let failure = host.into_failure();
+        transaction.roll_back().await?;
+        match failure {
+            Some(failure) => Err(failure.into()),
+            None => execution.map_err(|error: CellError| error.into()),
+        }
+    }
+
+    /// What is wrong with what the code gave. What it did not set is taken from what it printed.
+    fn trouble(&self, execution: &Execution, record: &mut RunRecord) -> Option<Trouble> {
+        if execution.cause == Cause::Ok {
+            fill_in(record);
+        }
+        let error = match execution.cause {
+            // A statement that is typed into a session need not say anything.
+            Cause::Ok if record.answer.text.is_none() && !self.task.is_typed() => {
+                let hint = "set answer_text to one or two sentences, or print the result";
+                outcome::run_error("missing-answer", "the code gave no answer".to_owned(), Some(hint))
+            }
+            Cause::Ok => {
+                let status = record.status.clone().unwrap_or_default();
+                if self.policy.statuses.contains(&status) {
+                    return None;
+                }
+                let hint = format!("the statuses are {}", self.policy.statuses.join(", "));
+                let shown: String = status.chars().take(60).collect();
+                outcome::run_error("unknown-status", format!("the code set STATUS to `{shown}`"), Some(&hint))
+            }
+            _ => outcome::broken_promise(execution, &ordain_types::Diff::default(), &self.policy.statuses)?,
+        };
+        let class = match execution.cause {
+            Cause::Ok => TroubleClass::Contract,
+            Cause::Error => TroubleClass::Runtime,
+            _ => TroubleClass::Limit,
+        };
+        let line = execution.error.as_ref().and_then(|raised| raised.line);
+        let hint = error.hint.or_else(|| limit_hint(execution.cause));
+        Some(Trouble { class, code: error.code, message: error.message, line, hint })
+    }
+
+    /// A run that failed has no answer unless what was computed may be kept.
+    pub(super) fn forget_partial(&self, record: &mut RunRecord) {
+        if record.state == RunState::Failed && !record.outcome.partial && record.error.is_some() {
+            record.answer = Answer::default();
+            record.status = None;
+        }
+    }
+
+    /// Records a run.
+    pub(super) async fn write_down(
+        &self,
+        mut record: RunRecord,
+        exchange: &Exchange,
+    ) -> Result<RunRecord, EngineError> {
+        record.timing_ms.total = millis(self.started);
+        self.forget_partial(&mut record);
+        Ok(self.engine.store.record(record, self.note(exchange)).await?)
+    }
+
+    fn note(&self, exchange: &Exchange) -> EntryNote {
+        let task = self.task;
+        let files: Vec<Value> = self
+            .prepared
+            .briefs
+            .iter()
+            .map(|brief| json!({ "name": brief.name, "bytes": brief.bytes, "kind": brief.kind }))
+            .collect();
+        let mut detail = json!({ "files": files });
+        if !self.prepared.refused.is_empty() {
+            detail["files_refused"] = json!(self.prepared.refused);
+        }
+        if let Some(plan) = &task.plan {
+            detail["plan"] = json!(plan.name);
+        }
+        if !task.modules.is_empty() {
+            let modules =
+                task.modules.iter().map(|module| json!({ "name": module.name, "code": module.code }));
+            detail["modules"] = modules.collect();
+        }
+        if let Some(hash) = &self.brief_hash {
+            detail["brief_sha256"] = json!(hash);
+        }
+        if let Some(session) = &task.session {
+            detail["session"] = json!(session);
+        }
+        if !exchange.messages.is_empty() {
+            detail["exchange"] = json!(exchange.messages);
+        }
+        EntryNote {
+            detail,
+            claim: task.idempotency_key.clone(),
+            plan: self.plan_id.clone(),
+            ..EntryNote::by(&task.who, &task.through)
+        }
+    }
+}
+
+/// A program that only prints has answered with what it printed.
+fn fill_in(record: &mut RunRecord) {
+    if record.answer.text.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        let printed = record.outcome.stdout.trim();
+        let end = printed.floor_char_boundary(PRINTED_BYTES_MAX);
+        record.answer.text = (!printed.is_empty()).then(|| printed[..end].to_owned());
+        if record.answer.text.is_none() && !record.outcome.artifacts.is_empty() {
+            let names: Vec<&str> =
+                record.outcome.artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
+            record.answer.text = Some(format!("The result is in {}.", names.join(", ")));
+        }
+    }
+    if record.status.is_none() {
+        record.status = Some("success".to_owned());
+    }
+}
+
+fn limit_hint(cause: Cause) -> Option<String> {
+    let hint = match cause {
+        Cause::MemoryLimit => "read the file in pieces or only the columns that are needed",
+        Cause::Timeout | Cause::CpuLimit => "do less work: fewer rows, fewer columns, vectorised",
+        Cause::OutputLimit => "print less; write files to artifacts",
+        Cause::ArtifactLimit => "write fewer or smaller files",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
