@@ -2,11 +2,15 @@
 
 mod abuse;
 mod asks;
+mod chat;
 mod client;
 mod contract;
 mod execs;
 mod idempotency;
 mod keys;
+mod openai;
+mod openai_retries;
+mod openai_stream;
 mod operations;
 mod schemathesis;
 mod world;

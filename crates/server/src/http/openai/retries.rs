@@ -87,7 +87,7 @@ impl Service {
         ask: Ask,
     ) -> Result<Found, Problem> {
         let key = call.given.clone().unwrap_or_else(|| format!("chat:{}:{}", call.who, call.fingerprint));
-        if let Some(record) = self.from_before_the_start(&key, &call).await? {
+        if let Some(record) = self.told_before_the_start(&key, &call).await? {
             return Ok(Found::Record(Box::new(record)));
         }
         let mut previous = None;
@@ -162,7 +162,7 @@ impl Service {
     }
 
     /// The run of an equal call just before this server was started.
-    async fn from_before_the_start(&self, key: &str, call: &Call) -> Result<Option<RunRecord>, Problem> {
+    async fn told_before_the_start(&self, key: &str, call: &Call) -> Result<Option<RunRecord>, Problem> {
         // The key that a caller gave is claimed by the run itself, whenever it was first used.
         if call.given.is_some() || self.inner.began.elapsed() > 2 * WINDOW {
             return Ok(None);
