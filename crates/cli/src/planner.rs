@@ -33,21 +33,34 @@ impl PlannerArgs {
         Ok(choice.planner)
     }
 
-    async fn choice(&self, workspace: &Workspace) -> Result<Choice, PlannerError> {
-        let mut settings = ModelSettings {
-            name: workspace.model.name.clone(),
-            base_url: workspace.model.base_url.clone(),
-            ..ModelSettings::default()
-        };
+    /// The workspace's settings, with what the flag says.
+    pub(crate) fn settings(&self, workspace: &Workspace) -> ModelSettings {
+        let mut settings = workspace.model.clone();
         if let Some(name) = &self.model {
             settings.name.clone_from(name);
         }
-        choose(&settings, |name| std::env::var(name).ok()).await
+        settings
+    }
+
+    pub(crate) async fn choice(&self, workspace: &Workspace) -> Result<Choice, PlannerError> {
+        choose(&self.settings(workspace), |name| workspace.environment.get(name)).await
     }
 }
 
 /// Prints why nobody writes plans, and gives the exit code that says so.
 pub(crate) fn of_planner(error: &PlannerError) -> ExitCode {
     failure::print(error, error.hint.as_deref());
-    ExitCode::from(if error.code == "model-unknown" { USAGE } else { UNAVAILABLE })
+    ExitCode::from(if is_configuration(error.code) { USAGE } else { UNAVAILABLE })
+}
+
+/// Whether the settings are at fault, and not the world.
+fn is_configuration(code: &str) -> bool {
+    matches!(
+        code,
+        "model-unknown"
+            | "model-unknown-provider"
+            | "model-no-key"
+            | "model-bad-base-url"
+            | "model-replay-mismatch"
+    )
 }

@@ -38,6 +38,11 @@ impl WorkspaceArgs {
         }
     }
 
+    /// Whether somebody said which workspace is meant.
+    pub(crate) fn is_named(&self) -> bool {
+        self.workspace.is_some() || std::env::var_os("ORDAIN_WORKSPACE").is_some()
+    }
+
     /// Reads the workspace and opens its store.
     pub(crate) async fn open(&self) -> Result<Store, Failure> {
         Ok(self.load()?.open_store().await?)

@@ -42,6 +42,8 @@ pub struct Ask {
     pub mode: Mode,
     /// Repeating a request with the same key gives the first outcome again.
     pub idempotency_key: Option<String>,
+    /// The id that the run is to have, where the caller has told somebody already.
+    pub run_id: Option<RunId>,
     /// Who asks.
     pub who: String,
     /// Through what: `cli`, `http` …
@@ -80,6 +82,7 @@ impl Ask {
             conversation: None,
             mode: Mode::Commit,
             idempotency_key: None,
+            run_id: None,
             who: who.to_owned(),
             through: through.to_owned(),
         }
@@ -90,6 +93,13 @@ impl Ask {
     pub fn with_plan(self, code: &str, name: &str) -> Self {
         let plan = PlanFile { code: code.to_owned(), name: name.to_owned() };
         Self { plan: Some(plan), ..self }
+    }
+
+    /// What an idempotency key stands for: what is asked, and what is to become of it.
+    fn fingerprint(&self) -> String {
+        let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
+        let conversation = self.conversation.as_deref().unwrap_or_default();
+        hash(&format!("{}\0{plan}\0{conversation}\0{:?}", self.request, self.mode))
     }
 }
 
@@ -105,13 +115,14 @@ impl Engine {
             let bytes = ask.request.len();
             return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
         }
-        let run_id = self.store.new_run_id()?;
-        if let Some(key) = &ask.idempotency_key {
-            match self.store.claim(key, &run_id).await? {
-                Claim::Taken => {}
-                Claim::Finished(record) => return Ok(*record),
-                Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }),
-            }
+        let run_id = match &ask.run_id {
+            Some(run_id) => run_id.clone(),
+            None => self.store.new_run_id()?,
+        };
+        if let Some(key) = &ask.idempotency_key
+            && let Some(record) = self.claim(key, &ask.fingerprint(), &run_id).await?
+        {
+            return Ok(record);
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let outcome = Box::pin(self.carry_out(&ask, run_id.clone(), progress)).await;
@@ -124,6 +135,21 @@ impl Engine {
             self.store.add_turn(conversation, &turn_of(record)).await?;
         }
         outcome
+    }
+
+    /// Claims an idempotency key; gives the record of the run that had it before, if that has finished.
+    pub(crate) async fn claim(
+        &self,
+        key: &str,
+        fingerprint: &str,
+        run_id: &RunId,
+    ) -> Result<Option<RunRecord>, EngineError> {
+        match self.store.claim_for(key, fingerprint, run_id).await? {
+            Claim::Taken => Ok(None),
+            Claim::Finished(record) => Ok(Some(*record)),
+            Claim::Running(run) => Err(EngineError::Running { run: run.to_string() }),
+            Claim::Other(run) => Err(EngineError::KeyReused { run: run.to_string() }),
+        }
     }
 
     async fn carry_out(
@@ -347,8 +373,8 @@ impl Key {
         Self {
             exact: hash(&format!("ask\0{}", words.join(" "))),
             shape: hash(&format!("ask\0{}", parametric.text)),
+            is_usable: brief.turns.is_empty() || !(refers || parametric.refers_back),
             parametric,
-            is_usable: brief.turns.is_empty() || !refers,
         }
     }
 }

@@ -52,13 +52,15 @@ impl Trial for StoreTrial<'_> {
         mut record: RunRecord,
         last: Last<'_>,
     ) -> Result<Tried, EngineError> {
-        let mut lost = 0;
+        let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(&accepted, record.clone(), last)).await {
                 Err(EngineError::Store(StoreError::Conflict)) => {}
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin.
-                Err(EngineError::Cell(error)) if error.may_run_again() && lost + 1 < EXECUTORS_MAX => {
-                    lost += 1;
+                Err(EngineError::Cell(error))
+                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
+                {
+                    executors_lost += 1;
                     record.verdict.history.push(json!({ "executor_lost": error.to_string() }));
                 }
                 done => return done,
@@ -91,6 +93,7 @@ impl StoreTrial<'_> {
         };
         record.timing_ms.run = millis(running);
         record.outcome = outcome::record(&execution);
+        self.engine.keep_artifacts(&record.run_id, &execution)?;
         record.status = outcome::status(&execution);
         record.answer = outcome::answer(&execution);
         let diff = transaction.diff();

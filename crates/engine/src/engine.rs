@@ -1,6 +1,7 @@
 //! The engine and how it is set up.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
@@ -52,6 +53,8 @@ pub struct EngineSettings {
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
     /// How many repairs a plan gets.
     pub rounds: u32,
+    /// Where the files that runs leave are kept; nowhere if it is not given.
+    pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
 }
@@ -67,6 +70,7 @@ impl Default for EngineSettings {
             invariants: Vec::new(),
             roles: BTreeMap::new(),
             rounds: 3,
+            artifacts: None,
             review: true,
         }
     }

@@ -28,6 +28,15 @@ pub enum EngineError {
         /// The run that does it.
         run: String,
     },
+    /// The idempotency key was used for another request before.
+    #[error("the idempotency key was used for something else by run `{run}`")]
+    KeyReused {
+        /// The run that used it.
+        run: String,
+    },
+    /// The files that a run left could not be kept.
+    #[error("failed to keep the artifacts of the run")]
+    Artifacts(#[source] std::io::Error),
     /// The request is longer than a request may be.
     #[error("the request has {bytes} bytes; {bytes_max} is the limit")]
     RequestTooLong {
@@ -47,6 +56,8 @@ impl EngineError {
             Self::Inspection => Some("install a build whose tests pass".to_owned()),
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
+            Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),
+            Self::Artifacts(_) => Some("check the room and the rights of `.ordain/artifacts`".to_owned()),
             Self::RequestTooLong { .. } => {
                 Some("say it in fewer words, or give the data as a table".to_owned())
             }

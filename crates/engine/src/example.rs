@@ -30,7 +30,21 @@ pub const EXAMPLES: &[Example] = &[
             "policy.md",
             "helpers.py",
             "tables/inventory.json",
-            "tables/transactions.json"
+            "tables/transactions.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "bike-parts",
+        about: "a shop that sells parts for bicycles: other words for the same trade, and its customers",
+        files: files!(
+            "bike-parts",
+            "ordain.toml",
+            "policy.md",
+            "tables/parts.json",
+            "tables/sales_ledger.json",
+            "tables/customers.json",
+            "eval.jsonl"
         ),
     },
     Example {

@@ -10,6 +10,7 @@
 //! Invariant: a run has exactly one transaction. Its diff, its ledger entry and its state are committed together or
 //! not at all.
 
+mod artifacts;
 mod ask;
 mod attempt;
 mod brief;
@@ -18,6 +19,7 @@ mod claims;
 mod engine;
 mod error;
 mod example;
+mod exec;
 mod files;
 mod fingerprint;
 mod host;
@@ -29,7 +31,10 @@ pub use ask::{Ask, Mode, PlanFile};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
+pub use exec::{Exec, Given, Judgement};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet};
-pub use workspace::{Model, Workspace, WorkspaceError};
+pub use workspace::{
+    DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError,
+};

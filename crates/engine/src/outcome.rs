@@ -63,8 +63,7 @@ pub(crate) fn status(execution: &Execution) -> Option<String> {
 /// The promise that a plan broke, if it did. What it changed is not committed then.
 pub(crate) fn broken_promise(execution: &Execution, diff: &Diff, statuses: &[String]) -> Option<RunError> {
     if execution.cause != Cause::Ok {
-        let message = error_of(execution).map(|error| describe(&error)).unwrap_or_default();
-        return Some(run_error(execution.cause.as_str(), message, None));
+        return Some(run_error(execution.cause.as_str(), problem(execution), None));
     }
     let Some(status) = status(execution) else {
         let hint = "set STATUS to one of the statuses on every path";
@@ -105,6 +104,11 @@ fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Optio
         return Some(run_error("promised-change-missing", message, Some(hint)));
     }
     None
+}
+
+/// What went wrong with an execution, in words; nothing if nothing did.
+pub(crate) fn problem(execution: &Execution) -> String {
+    error_of(execution).map(|error| describe(&error)).unwrap_or_default()
 }
 
 /// An error of a run, for its record.

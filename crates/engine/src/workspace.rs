@@ -1,16 +1,23 @@
 //! A workspace: a folder with `ordain.toml` and what belongs to it.
 
+mod environment;
 mod error;
 mod file;
+mod roles;
+mod settings;
 
 use std::path::{Path, PathBuf};
 
+use ordain_planner::ModelSettings;
 use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_types::Limits;
 
+pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
+pub use roles::DeclaredRole;
+pub use settings::{Resolved, SETTINGS, Setting};
 
 use crate::engine::{Approval, EngineSettings};
 
@@ -38,10 +45,12 @@ pub struct Workspace {
     pub database: Database,
     /// The tables that are declared.
     pub tables: Vec<TableDeclaration>,
+    /// What columns mean, where the owner declared it.
+    pub roles: Vec<DeclaredRole>,
     /// Queries that must return no row.
     pub invariants: Vec<Invariant>,
-    /// Who writes plans.
-    pub model: Model,
+    /// Who writes plans, and how a model is asked.
+    pub model: ModelSettings,
     /// When a change waits for a person.
     pub approval: Approval,
     /// What a cell may use.
@@ -52,15 +61,8 @@ pub struct Workspace {
     pub profile: String,
     /// The isolation below which nothing runs: `full`, `reduced` or `none`.
     pub minimum_isolation: Option<String>,
-}
-
-/// Who writes plans.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Model {
-    /// `auto`, `rules`, or a provider and a model's name.
-    pub name: String,
-    /// Where an OpenAI-compatible server listens.
-    pub base_url: Option<String>,
+    /// The variables that hold for it, keys among them.
+    pub environment: Environment,
 }
 
 impl Workspace {
@@ -79,12 +81,26 @@ impl Workspace {
             }
             WorkspaceError::unreadable(FILE, &error)
         })?;
-        let file = file::parse(&text)?;
-        let mut workspace = Self::from_file(root, file)?;
+        let environment = Environment::read(root)?;
+        let mut workspace = Self::from_text(root, &text, environment)?;
         workspace.policy = optional(root, "policy.md")?;
         workspace.helpers = optional(root, "helpers.py")?;
         workspace.check_invariant_names(&text)?;
         Ok(workspace)
+    }
+
+    /// Every setting with its value and where that comes from, secrets not shown.
+    pub fn resolved(&self) -> Result<Vec<Resolved>, WorkspaceError> {
+        let text = fs_err::read_to_string(self.root.join(FILE))
+            .map_err(|error| WorkspaceError::unreadable(FILE, &error))?;
+        let written = toml::from_str(&text).map_err(|error| WorkspaceError::of_toml(&text, &error))?;
+        Ok(settings::resolved(self, &written))
+    }
+
+    fn from_text(root: &Path, text: &str, environment: Environment) -> Result<Self, WorkspaceError> {
+        let mut file = file::parse(text)?;
+        settings::apply(&mut file, &environment)?;
+        Self::from_file(root, file, environment)
     }
 
     /// The folder with the workspace's state.
@@ -115,22 +131,36 @@ impl Workspace {
             policy: self.policy.clone(),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             rounds: self.rounds,
+            review: self.model.review,
+            roles: roles::by_table(&self.roles),
+            artifacts: Some(self.state().join("artifacts")),
             ..EngineSettings::default()
         }
     }
 
     /// Opens the workspace's store; missing tables are made from their seeds.
     pub async fn open_store(&self) -> Result<Store, StoreError> {
-        Store::open(self.store_options()).await
+        let store = Store::open(self.store_options()).await?;
+        roles::check(&self.roles, &store.schema())?;
+        Ok(store)
     }
 
-    fn from_file(root: &Path, file: file::File) -> Result<Self, WorkspaceError> {
+    fn from_file(root: &Path, file: file::File, environment: Environment) -> Result<Self, WorkspaceError> {
         let name = file.workspace.name.unwrap_or_else(|| {
             root.file_name()
                 .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned())
         });
-        let database = database(root, &file.store)?;
+        let database = database(root, &file.store, &environment)?;
+        let declared = file.tables.iter().flat_map(|(table, section)| {
+            section.roles.0.iter().map(|(role, column, line)| DeclaredRole {
+                table: table.clone(),
+                role: (*role).to_owned(),
+                column: column.clone(),
+                line: *line,
+            })
+        });
         Ok(Self {
+            roles: declared.collect(),
             root: root.to_owned(),
             name,
             statuses: file.workspace.statuses,
@@ -139,10 +169,7 @@ impl Workspace {
             database,
             tables: file.tables.into_iter().map(|(name, table)| table.declaration(root, name)).collect(),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
-            model: Model {
-                name: file.model.name.unwrap_or_else(|| "auto".to_owned()),
-                base_url: file.model.base_url,
-            },
+            model: model(file.model)?,
             approval: file.approval.mode.0,
             rounds: file.limits.rounds.unwrap_or(3),
             limits: file.limits.limits(),
@@ -151,6 +178,7 @@ impl Workspace {
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
             minimum_isolation: file.sandbox.minimum.map(|minimum| minimum.as_str().to_owned()),
+            environment,
         })
     }
 
@@ -171,18 +199,42 @@ impl Workspace {
     }
 }
 
-fn database(root: &Path, section: &file::StoreSection) -> Result<Database, WorkspaceError> {
+fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
+    let usual = ModelSettings::default();
+    let wrong = |message: &str| {
+        Err(WorkspaceError { file: FILE.to_owned(), line: None, message: message.to_owned(), hint: None })
+    };
+    if section.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
+        return wrong("`model.temperature` is between 0 and 2");
+    }
+    if section.max_tokens.is_some_and(|tokens| !(16..=64_000).contains(&tokens)) {
+        return wrong("`model.max_tokens` is between 16 and 64000");
+    }
+    Ok(ModelSettings {
+        name: section.name.unwrap_or(usual.name),
+        base_url: section.base_url,
+        review: section.review.unwrap_or(usual.review),
+        temperature: section.temperature,
+        tokens_max: section.max_tokens.unwrap_or(usual.tokens_max),
+        timeout: section.timeout.map_or(usual.timeout, |timeout| timeout.0),
+        is_small: section.small,
+    })
+}
+
+fn database(
+    root: &Path,
+    section: &file::StoreSection,
+    environment: &Environment,
+) -> Result<Database, WorkspaceError> {
     let wrong = |message: String, hint: &str| WorkspaceError {
         file: FILE.to_owned(),
         line: section.url_line,
         message,
         hint: Some(hint.to_owned()),
     };
-    // The environment comes before the file, so that a password need not be in it.
-    let given = std::env::var("ORDAIN_STORE_URL").ok().or_else(|| section.url.clone());
-    let url = given.unwrap_or_else(|| "sqlite".to_owned());
+    let url = section.url.clone().unwrap_or_else(|| "sqlite".to_owned());
     let url = match url.strip_prefix("env:") {
-        Some(name) => std::env::var(name).map_err(|_| {
+        Some(name) => environment.get(name).ok_or_else(|| {
             wrong(
                 format!("the environment variable `{name}`, which `store.url` names, is not set"),
                 "set it to the connection string",

@@ -1,5 +1,6 @@
 //! The planner that asks a model.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
 const TOKENS_MAX: u32 = 64_000;
 /// A verdict or an outline is short, but models that think aloud need room.
 const SIDE_TOKENS_MAX: u32 = 4_000;
+const OUTLINE_CHARS_MAX: usize = 8_000;
 
 /// What the workspace says about its model.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,9 +180,13 @@ impl Model {
         for _ in 0..2 {
             let completion =
                 self.ask(messages.clone(), Purpose::Outline, SIDE_TOKENS_MAX, exchange, progress).await?;
-            if let Some(outline) =
-                reply::object(&completion.text).filter(|outline| outline["steps"].is_array())
-            {
+            let found = reply::object(&completion.text).filter(|outline| outline["steps"].is_array());
+            if let Some(outline) = found {
+                // The code that is written next follows it.
+                if let Some(opening) = exchange.messages.last_mut() {
+                    let shown = text::cut(&text::value(&outline, 500), OUTLINE_CHARS_MAX);
+                    let _ = write!(opening.text, "\n<outline>\n{shown}\n</outline>\n");
+                }
                 return Ok(outline);
             }
             messages.push(Message { speaker: Speaker::Model, text: completion.text });

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::brief::{Brief, Task};
 use crate::exchange::{Message, Speaker};
+use crate::shape::Shape;
 use schema::Detail;
 
 /// A word in our examples that no program may hold: whoever writes it has copied an example.
@@ -34,6 +35,8 @@ const FILES_MAX: usize = 40;
 const FACTS_CHARS_MAX: usize = 6 * 1024;
 const POLICY_CHARS_MAX: usize = 32 * 1024;
 const INVARIANTS_MAX: usize = 100;
+const PACKAGES_CHARS_MAX: usize = 1500;
+const FACTS_MAX: usize = 20;
 
 const USUAL_STATUSES: [&str; 5] =
     ["success", "no_match", "insufficient_stock", "invalid_request", "unsupported_intent"];
@@ -43,7 +46,8 @@ pub(crate) fn opening(brief: &Brief, is_small: bool) -> Vec<Message> {
     let max = if is_small { SMALL_BRIEF_BYTES_MAX } else { BRIEF_BYTES_MAX };
     within(max, |detail| {
         let system = if is_small { small_rules(brief, detail) } else { rules(brief, detail) };
-        vec![say(Speaker::System, system), say(Speaker::Ordain, asked(brief, detail))]
+        let facts = if is_small { facts(brief) } else { String::new() };
+        vec![say(Speaker::System, system), say(Speaker::Ordain, format!("{facts}{}", asked(brief, detail)))]
     })
 }
 
@@ -215,9 +219,13 @@ fn limits(brief: &Brief) -> String {
     let mut packages = brief.packages.clone();
     packages.sort();
     packages.dedup();
-    let packages = if packages.is_empty() { String::new() } else { format!(" and {}", packages.join(", ")) };
+    let packages = if packages.is_empty() {
+        String::new()
+    } else {
+        format!("; besides it {}", text::cut(&packages.join(", "), PACKAGES_CHARS_MAX))
+    };
     format!(
-        "imports: the standard library without network, processes and threads{packages}\ntime: {}; memory: {}; printed output: {}\n",
+        "imports: the standard library, but nothing for network, processes or threads{packages}\ntime: {}; memory: {}; printed output: {}\n",
         format_duration(brief.limits.wall),
         format_bytes(brief.limits.memory_bytes),
         format_bytes(brief.limits.output_bytes),
@@ -239,6 +247,20 @@ fn asked(brief: &Brief, detail: Detail) -> String {
         block(&mut text, "data untrusted=\"true\"", &data);
     }
     block(&mut text, "request", &text::data(&brief.request, REQUEST_CHARS_MAX));
+    text
+}
+
+/// What rules read out of the request: a small model need not find it out by itself.
+fn facts(brief: &Brief) -> String {
+    let slots = Shape::of(brief).slots;
+    let mut list = String::new();
+    for slot in slots.iter().take(FACTS_MAX) {
+        let _ = writeln!(list, "- {}: {}", text::line(&slot.kind, 100), text::line(&slot.text, 100));
+    }
+    let mut text = String::new();
+    if !list.is_empty() {
+        block(&mut text, "facts", &format!("Values that stand in the request:\n{list}"));
+    }
     text
 }
 

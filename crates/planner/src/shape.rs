@@ -16,6 +16,9 @@ pub struct Shape {
     pub text: String,
     /// The values, in order.
     pub slots: Vec<Slot>,
+    /// Whether the request means something only after the turns before it.
+    #[serde(default)]
+    pub refers_back: bool,
 }
 
 /// A value that was taken out of a request.
@@ -32,7 +35,7 @@ impl Shape {
     pub fn of(brief: &Brief) -> Self {
         let shop = Shop::of(brief);
         let tokens = Tokens::of(&brief.request, brief, &shop);
-        let mut shape = Self { text: String::new(), slots: Vec::new() };
+        let mut shape = Self { text: String::new(), slots: Vec::new(), refers_back: false };
         for token in &tokens.list {
             let kind = match &token.mark {
                 Mark::Number => "number",
@@ -62,7 +65,7 @@ impl Shape {
         }
         if let (Some(_), Some(last)) = (ask::meant(brief, &shop), brief.turns.last()) {
             shape.push(&format!("| after: {} | {}", last.request, last.answer));
-            shape.slots.retain(|slot| slot.kind != "word");
+            shape.refers_back = true;
         }
         shape
     }
@@ -108,7 +111,7 @@ mod tests {
 
     fn shape(text: &str) -> Shape {
         let slot = Slot { kind: "inventory.name".to_owned(), text: text.to_owned() };
-        Shape { text: String::new(), slots: vec![slot] }
+        Shape { text: String::new(), slots: vec![slot], refers_back: false }
     }
 
     #[test]

@@ -7,7 +7,12 @@
 mod convert;
 pub mod log;
 mod pool;
-#[expect(clippy::allow_attributes, clippy::pedantic, reason = "the code is made by the gRPC code generator")]
+#[expect(
+    clippy::allow_attributes,
+    clippy::large_enum_variant,
+    clippy::pedantic,
+    reason = "the code is made by the gRPC code generator"
+)]
 pub mod proto;
 mod remote;
 pub mod server;

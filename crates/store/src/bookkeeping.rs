@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -26,10 +26,9 @@ pub(crate) async fn prepare(pool: &Pool) -> Result<(), StoreError> {
     match format(&mut session).await? {
         // Another process was faster.
         Some(FORMAT) => session.roll_back().await,
-        // Version 1 knew neither plans nor conversations.
-        Some(1) => {
+        Some(older @ 1..FORMAT) => {
             let meta = own(session.dialect(), "meta");
-            let added = second_format(session.dialect());
+            let added = added_since(older, session.dialect());
             let script = format!("{added} UPDATE {meta} SET value = '{FORMAT}' WHERE name = 'format';");
             session.script(script).await?;
             session.commit().await
@@ -90,7 +89,7 @@ fn definition(dialect: Dialect) -> String {
                FOR EACH STATEMENT EXECUTE FUNCTION ordain.refuse();"
         }
     };
-    let added = second_format(dialect);
+    let added = added_since(1, dialect);
     format!(
         "{opening}
          CREATE TABLE {meta} (name TEXT PRIMARY KEY, value TEXT NOT NULL) {strict};
@@ -106,6 +105,13 @@ fn definition(dialect: Dialect) -> String {
          {added}
          INSERT INTO {meta} (name, value) VALUES ('format', '{FORMAT}');"
     )
+}
+
+/// What the formats after `older` added, in order.
+fn added_since(older: i64, dialect: Dialect) -> String {
+    let formats = [(2, second_format(dialect)), (3, third_format(dialect))];
+    let added = formats.into_iter().filter(|(format, _)| *format > older);
+    added.map(|(_, script)| script).collect()
 }
 
 /// What the second format added: the plan cache and conversations.
@@ -125,5 +131,20 @@ fn second_format(dialect: Dialect) -> String {
          CREATE TABLE {turns} (conversation TEXT NOT NULL, seq {integer} NOT NULL, at TEXT NOT NULL,
            run_id TEXT NOT NULL, request TEXT NOT NULL, answer TEXT NOT NULL, status TEXT,
            PRIMARY KEY (conversation, seq)) {strict};"
+    )
+}
+
+/// What the third format added: keys of callers, and what an idempotency key was used for.
+fn third_format(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let (keys, claims) = (own(dialect, "keys"), own(dialect, "claims"));
+    format!(
+        "CREATE TABLE {keys} (key_id TEXT PRIMARY KEY, name TEXT NOT NULL, scopes TEXT NOT NULL,
+           secret_sha256 TEXT NOT NULL, created_at TEXT NOT NULL, expires_at TEXT, last_used_at TEXT,
+           revoked_at TEXT, requests_per_minute {integer}, cells {integer}, tokens_per_day {integer}) {strict};
+         ALTER TABLE {claims} ADD COLUMN fingerprint TEXT;"
     )
 }

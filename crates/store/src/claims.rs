@@ -8,6 +8,7 @@ use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::runs;
 use crate::session::Intent;
+use crate::sql::Datum;
 use crate::store::Inner;
 
 /// Longer keys are no keys.
@@ -22,10 +23,19 @@ pub enum Claim {
     Finished(Box<RunRecord>),
     /// The key's run is still going on.
     Running(RunId),
+    /// The key was used for something else before.
+    Other(RunId),
 }
 
 /// Claims a key. The claim is committed before anything else of the run happens.
-pub(crate) async fn claim(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<Claim, StoreError> {
+///
+/// `fingerprint` stands for what is asked: the same key with another one is a mistake of the caller.
+pub(crate) async fn claim(
+    store: &Arc<Inner>,
+    key: &str,
+    fingerprint: Option<&str>,
+    run: &RunId,
+) -> Result<Claim, StoreError> {
     if key.is_empty() || key.len() > KEY_BYTES_MAX || key.contains('\0') {
         let message = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes of text");
         return Err(StoreError::BadCall { message });
@@ -38,11 +48,19 @@ pub(crate) async fn claim(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<
     sql.result("lease_until_ms")
         .push(", ")
         .result("finished")
-        .push(&format!(" FROM {claims} WHERE claim = "));
+        .push(&format!(", fingerprint FROM {claims} WHERE claim = "));
     sql.text_param(key);
     let rows = session.read(sql).await?;
     if let Some(row) = rows.first() {
         let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
+        let is_live = row[2].as_integer() == Some(1) || row[1].as_integer().is_some_and(|until| until > now);
+        if let (Some(given), Some(kept)) = (fingerprint, row[3].as_text())
+            && is_live
+            && given != kept
+        {
+            session.roll_back().await?;
+            return Ok(Claim::Other(holder));
+        }
         if row[2].as_integer() == Some(1) {
             let record = runs::find(&mut session, holder.as_str()).await?;
             session.roll_back().await?;
@@ -53,11 +71,14 @@ pub(crate) async fn claim(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<
             return Ok(Claim::Running(holder));
         }
     }
-    let mut sql =
-        session.sql(&format!("INSERT INTO {claims} (claim, run_id, lease_until_ms, finished) VALUES ("));
+    let mut sql = session.sql(&format!(
+        "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint) VALUES ("
+    ));
     sql.text_param(key).push(", ").text_param(run.as_str()).push(", ");
-    sql.integer_param(now.saturating_add(lease)).push(", 0) ON CONFLICT (claim) DO UPDATE SET ");
-    sql.push("run_id = excluded.run_id, lease_until_ms = excluded.lease_until_ms");
+    sql.integer_param(now.saturating_add(lease)).push(", 0, ");
+    sql.bind(fingerprint.map_or(Datum::Null, |text| Datum::Text(text.to_owned())), "text");
+    sql.push(") ON CONFLICT (claim) DO UPDATE SET run_id = excluded.run_id, ");
+    sql.push("lease_until_ms = excluded.lease_until_ms, fingerprint = excluded.fingerprint");
     session.write(sql).await?;
     session.commit().await?;
     Ok(Claim::Taken)

@@ -151,6 +151,12 @@ pub enum StoreError {
         /// What was given.
         plan: String,
     },
+    /// No such key.
+    #[error("there is no key `{key}`")]
+    UnknownKey {
+        /// What was given.
+        key: String,
+    },
     /// A run that is not in the state which the operation needs.
     #[error("run `{run}` is {state}, so it cannot be {operation}")]
     WrongState {
@@ -234,6 +240,7 @@ impl StoreError {
             Self::RowsConflict { .. } => "rows_conflict",
             Self::UnknownRun { .. } => "unknown_run",
             Self::UnknownPlan { .. } => "unknown_plan",
+            Self::UnknownKey { .. } => "unknown_key",
             Self::WrongState { .. } => "wrong_state",
             Self::KeyHeld { .. } => "key_held",
             Self::Ledger { .. } => "ledger",
@@ -254,6 +261,7 @@ impl StoreError {
             Self::ReadOnly { reason, .. } => reason.clone(),
             Self::Seed(error) => error.hint.clone(),
             Self::DuplicateKey { .. } => Some("take a key that is not in use, or update the row".to_owned()),
+            Self::UnknownKey { .. } => Some("`ordain keys list` shows the keys".to_owned()),
             Self::Conflict => Some("run it again".to_owned()),
             Self::Busy => Some("wait for the other process to finish, then try again".to_owned()),
             Self::Unreachable { .. } => {

@@ -20,6 +20,7 @@ mod condition;
 mod conversations;
 mod error;
 mod fault;
+mod keys;
 mod ledger;
 mod options;
 mod plans;
@@ -40,6 +41,7 @@ pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
 pub use fault::Faults;
+pub use keys::{CallerKey, NewKey, split_key};
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,

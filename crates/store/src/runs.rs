@@ -40,6 +40,33 @@ pub(crate) async fn record(
     Ok(record)
 }
 
+/// Writes the record of a run that was cut short, unless the run has come to its end after all: that is looked at in
+/// the same transaction, so that a commit which was on its way is not overwritten.
+pub(crate) async fn record_unless_there(
+    store: &Arc<Inner>,
+    record: RunRecord,
+    note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    match find(&mut session, record.run_id.as_str()).await {
+        Ok(there) => {
+            session.roll_back().await?;
+            return Ok(there);
+        }
+        Err(StoreError::UnknownRun { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    write(&mut session, &record, None).await?;
+    finish_claim(&mut session, &note, &record.run_id).await?;
+    let kind = record.kind.clone();
+    let entry = entry(&kind, &record, None, note);
+    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
+    let committed = session.commit().await;
+    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
+    store.ledger.remember(&checkpoint);
+    Ok(record)
+}
+
 /// Writes a record over the one that is there.
 pub(crate) async fn write(
     session: &mut Session,
@@ -127,6 +154,16 @@ pub(crate) async fn list(
     }
     sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
     session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+}
+
+/// How many runs are in a state.
+pub(crate) async fn count(session: &mut Session, state: RunState) -> Result<u64, StoreError> {
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql("SELECT ");
+    sql.result("count(*)").push(&format!(" FROM {runs} WHERE state = ")).text_param(state.as_str());
+    let rows = session.read(sql).await?;
+    let count = rows.first().and_then(|row| row[0].as_integer());
+    Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
 }
 
 /// Applies the diff of a held run, if every row that it touches is still what it was.

@@ -11,8 +11,9 @@ use crate::catalog::{self, Catalog};
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
+use crate::keys::{self, CallerKey, NewKey};
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
-use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
+use crate::options::{Clock, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan};
 use crate::relation::{ForeignKey, Identity, Relation, Storage};
 use crate::review;
@@ -146,9 +147,24 @@ impl Store {
         runs::record(&self.inner, record, None, note).await
     }
 
+    /// Records a run that was cut short, unless it has come to its end after all; then that record is given back.
+    pub async fn record_unless_there(
+        &self,
+        record: RunRecord,
+        note: EntryNote,
+    ) -> Result<RunRecord, StoreError> {
+        runs::record_unless_there(&self.inner, record, note).await
+    }
+
     /// Claims an idempotency key for a run, durably, before anything else happens.
     pub async fn claim(&self, key: &str, run: &RunId) -> Result<Claim, StoreError> {
-        claims::claim(&self.inner, key, run).await
+        claims::claim(&self.inner, key, None, run).await
+    }
+
+    /// The same, for a caller who says by a fingerprint what is asked: the same key with another one is
+    /// [`Claim::Other`].
+    pub async fn claim_for(&self, key: &str, fingerprint: &str, run: &RunId) -> Result<Claim, StoreError> {
+        claims::claim(&self.inner, key, Some(fingerprint), run).await
     }
 
     /// Gives an idempotency key back, for a run that could not be carried out and may be tried again.
@@ -169,6 +185,11 @@ impl Store {
         limit: u64,
     ) -> Result<Vec<RunRecord>, StoreError> {
         runs::list(&mut self.inner.pool.session().await?, state, before, limit).await
+    }
+
+    /// How many runs are in a state.
+    pub async fn count_runs(&self, state: RunState) -> Result<u64, StoreError> {
+        runs::count(&mut self.inner.pool.session().await?, state).await
     }
 
     /// Applies the diff of a held run: the very diff that was shown.
@@ -259,6 +280,36 @@ impl Store {
     /// The conversations, the latest first.
     pub async fn conversations(&self, limit: u64) -> Result<Vec<Conversation>, StoreError> {
         conversations::list(&mut self.inner.pool.session().await?, limit).await
+    }
+
+    /// Makes a key for callers. Its secret is given back this once and kept only as a hash.
+    pub async fn create_key(&self, key: NewKey, note: EntryNote) -> Result<(CallerKey, Secret), StoreError> {
+        keys::create(&self.inner, key, note).await
+    }
+
+    /// All keys, revoked and expired ones too, the oldest first.
+    pub async fn keys(&self) -> Result<Vec<CallerKey>, StoreError> {
+        keys::list(&mut self.inner.pool.session().await?).await
+    }
+
+    /// Makes a key useless from now on.
+    pub async fn revoke_key(&self, key_id: &str, note: EntryNote) -> Result<CallerKey, StoreError> {
+        keys::revoke(&self.inner, key_id, note).await
+    }
+
+    /// Makes a new key like an old one, which stays good for the overlap and no longer.
+    pub async fn rotate_key(
+        &self,
+        key_id: &str,
+        overlap: std::time::Duration,
+        note: EntryNote,
+    ) -> Result<(CallerKey, Secret), StoreError> {
+        keys::rotate(&self.inner, key_id, overlap, note).await
+    }
+
+    /// Remembers that a key was used just now.
+    pub async fn key_used(&self, key_id: &str) -> Result<(), StoreError> {
+        keys::used(&self.inner, key_id).await
     }
 
     /// The place of the newest ledger entry: it grows with every change that goes through this store.

@@ -22,6 +22,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
         "" | "s" | "sec" => number,
         "m" | "min" => number * 60.0,
         "h" => number * 3600.0,
+        "d" => number * 86_400.0,
         _ => return Err(wrong()),
     };
     // A year is longer than anything may run, and far inside what a clock can hold.

@@ -36,6 +36,7 @@ Exit code: 0 stopped as asked, 2 usage or configuration, 3 no sandbox or no port
 /// Serve cells to other machines over gRPC
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// The address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:50051", value_name = "ADDRESS:PORT")]
@@ -111,11 +112,11 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn serve(args: &Args, options: ServeOptions) -> Result<(), ServeError> {
-    let server = BoundServer::bind(args.listen, options, Arc::new(Operator::new(args.json))).await?;
+    let bound = BoundServer::bind(args.listen, options, Arc::new(Operator::new(args.json))).await?;
     let (reload, asked) = BoundServer::reload();
     let stop = stop_signal()?;
     let watching = tokio::spawn(watch_hangups(reload));
-    let served = server.serve(stop, asked).await;
+    let served = bound.serve(stop, asked).await;
     watching.abort();
     served
 }

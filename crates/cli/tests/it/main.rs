@@ -8,5 +8,8 @@ mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
+mod executor;
+mod executor_python;
+mod models;
 mod verify;
 mod workspace;

@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::error::{WorkspaceError, line_of};
+use super::roles::RolesSection;
 use crate::engine::Approval;
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -56,6 +57,7 @@ pub(super) struct TableSection {
     columns: BTreeMap<String, ColumnSection>,
     index: Vec<Names>,
     accept_triggers: bool,
+    pub(super) roles: RolesSection,
 }
 
 /// `"name"` or `["order_id", "line"]`.
@@ -78,6 +80,11 @@ pub(super) struct InvariantSection {
 pub(super) struct ModelSection {
     pub(super) name: Option<String>,
     pub(super) base_url: Option<String>,
+    pub(super) review: Option<bool>,
+    pub(super) temperature: Option<f64>,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) timeout: Option<WrittenDuration>,
+    pub(super) small: Option<bool>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -93,14 +100,14 @@ pub(super) struct Mode(pub(super) Approval);
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LimitsSection {
-    wall: Option<WrittenDuration>,
-    cpu: Option<WrittenDuration>,
-    memory: Option<WrittenBytes>,
-    processes: Option<u32>,
-    output: Option<WrittenBytes>,
+    pub(super) wall: Option<WrittenDuration>,
+    pub(super) cpu: Option<WrittenDuration>,
+    pub(super) memory: Option<WrittenBytes>,
+    pub(super) processes: Option<u32>,
+    pub(super) output: Option<WrittenBytes>,
     artifacts: Option<u32>,
     artifact_bytes: Option<WrittenBytes>,
-    file: Option<WrittenBytes>,
+    pub(super) file: Option<WrittenBytes>,
     pub(super) rounds: Option<u32>,
 }
 
@@ -133,10 +140,10 @@ pub(super) enum LevelName {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct WrittenDuration(Duration);
+pub(super) struct WrittenDuration(pub(super) Duration);
 
 #[derive(Debug, Clone, Copy)]
-struct WrittenBytes(u64);
+pub(super) struct WrittenBytes(pub(super) u64);
 
 /// Reads the file.
 pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
@@ -144,6 +151,11 @@ pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
     // The section keeps the place; only here is the text to count lines in.
     file.store.url_line =
         file.store.url_line.map(|at| line_of(text, usize::try_from(at).unwrap_or(usize::MAX)));
+    for (_, table) in &mut file.tables {
+        for (_, _, place) in &mut table.roles.0 {
+            *place = line_of(text, usize::try_from(*place).unwrap_or(usize::MAX));
+        }
+    }
     Ok(file)
 }
 
@@ -190,6 +202,10 @@ impl LimitsSection {
 }
 
 impl ProfileName {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::Core, Self::Data, Self::Full].into_iter().find(|profile| profile.as_str() == text)
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -200,6 +216,10 @@ impl ProfileName {
 }
 
 impl LevelName {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::Full, Self::Reduced, Self::None].into_iter().find(|level| level.as_str() == text)
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -229,19 +249,22 @@ impl<'de> Deserialize<'de> for StoreSection {
     }
 }
 
-impl<'de> Deserialize<'de> for Mode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl Mode {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let rows = |text: &str| text.strip_prefix("rows>").and_then(|number| number.trim().parse().ok());
-        match text.as_str() {
+        match text {
             "auto" => Ok(Self(Approval::Auto)),
             "hold" => Ok(Self(Approval::Hold)),
-            other => rows(other).map(|most| Self(Approval::AboveRows(most))).ok_or_else(|| {
-                D::Error::custom(format_args!(
-                    "`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\""
-                ))
-            }),
+            other => rows(other)
+                .map(|most| Self(Approval::AboveRows(most)))
+                .ok_or_else(|| format!("`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\"")),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Mode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -27,8 +27,9 @@ fn without_reasoning(text: &str) -> String {
             let end = lower.find(&close);
             let program = lower.find("<execute_python>").unwrap_or(usize::MAX);
             match (start, end) {
-                // Some templates put the opening tag into the question.
-                (None, Some(end)) if text[..end].trim().len() < end || program > end => {
+                // Some templates put the opening tag into the question. Everything up to the end is a thought, unless
+                // the end stands in the program itself.
+                (None, Some(end)) if end < program || lower[end..].contains("<execute_python>") => {
                     text.replace_range(..end + close.len(), "");
                 }
                 (Some(start), _) if start > program => break,

@@ -155,3 +155,45 @@ fn quotes_inside_strings_stay_typographic() {
     );
     assert!(draft.code.starts_with("answer_text = \"It’s \\\"here\\\"\"  # “note”"), "{}", draft.code);
 }
+
+proptest::proptest! {
+    /// Whatever a model writes, reading it ends, and code that is given is never cut off.
+    #[test]
+    fn no_reply_breaks_the_reader(parts in proptest::collection::vec(0..PARTS.len(), 0..12), noise in ".{0,20}") {
+        let mut text: String = parts.iter().map(|part| PARTS[*part]).collect();
+        let middle = text.floor_char_boundary(text.len() / 2);
+        text.insert_str(middle, &noise);
+        for task in [Task::Ask, Task::Check, Task::Code] {
+            let _ = read(&text, Finish::Stop, task);
+            let cut_off = read(&text, Finish::Length, task);
+            proptest::prop_assert!(matches!(cut_off, Reply::Unusable(_)), "{:?}", cut_off);
+        }
+    }
+}
+
+const PARTS: [&str; 24] = [
+    "<execute_python>",
+    "</execute_python>",
+    "<think>",
+    "</think>",
+    "<plan>",
+    "</plan>",
+    "{\"action\":\"ask\"}",
+    "```python\n",
+    "\n```\n",
+    "```",
+    "{\"code\": \"x = 1\"}",
+    "answer_text = 'a'\n",
+    "STATUS = 'success'\n",
+    "result = {'status': 'PASS'}\n",
+    ">>> x = 1\n",
+    "    ",
+    "“",
+    "’",
+    "&lt;",
+    "final_answer(",
+    ")",
+    "ä",
+    "\u{feff}",
+    "# “",
+];

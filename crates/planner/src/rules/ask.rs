@@ -7,6 +7,7 @@
 
 mod compose;
 mod follow;
+mod intent;
 mod lexicon;
 mod reading;
 mod template;
@@ -30,10 +31,10 @@ pub fn plan(brief: &Brief) -> Reply {
     let tokens = Tokens::of(request, brief, &shop);
     let intent = reading::read(&tokens, &shop);
     let composer = Composer { brief, shop: &shop, tokens: &tokens, meant: meant.as_deref() };
-    let composed = composer.compose(&intent);
+    let written = composer.compose(&intent);
     Reply::Plan(Draft {
-        code: composed.code,
-        title: composed.title,
+        code: written.code,
+        title: written.title,
         declared: Some(json!({ "planner": "rules", "uses_turns": meant.is_some() })),
         modifications: Vec::new(),
     })

@@ -150,10 +150,9 @@ impl<'a> RoledTable<'a> {
     pub fn of(brief: &'a TableBrief) -> Self {
         let mut columns: Vec<(Role, &'a str)> = Vec::new();
         for rule in &RULES {
-            if let Some(declared) = brief.roles.get(rule.name) {
-                if let Some(column) = brief.table.column(declared) {
-                    columns.push((rule.role, &column.name));
-                }
+            let declared = brief.roles.get(rule.name).and_then(|declared| brief.table.column(declared));
+            if let Some(column) = declared {
+                columns.push((rule.role, &column.name));
             }
         }
         for rule in &RULES {
@@ -217,10 +216,8 @@ impl<'a> RoledTable<'a> {
 }
 
 fn choose<'a>(rule: &Rule, brief: &'a TableBrief, free: impl Iterator<Item = &'a Column>) -> Option<&'a str> {
-    if rule.role == Role::Id {
-        if let [key] = brief.table.key.as_slice() {
-            return brief.table.column(key).map(|column| column.name.as_str());
-        }
+    if let (Role::Id, [key]) = (rule.role, brief.table.key.as_slice()) {
+        return brief.table.column(key).map(|column| column.name.as_str());
     }
     let ranked = free.filter(|column| !column.hidden && rule.types.contains(&column.column_type)).filter_map(
         |column| {

@@ -144,7 +144,13 @@ fn every_rule_about_requests_is_told() {
 fn a_small_model_gets_a_short_prompt() {
     let small = ModelSettings { is_small: Some(true), ..ModelSettings::default() };
     let brief = brief(Task::Ask, "buy two");
-    let short = replay_with("", small).begin(&brief).messages[0].text.clone();
+    let messages = replay_with("", small).begin(&brief).messages;
+    let short = messages[0].text.clone();
+    assert!(
+        messages[1].text.starts_with("<facts>") && messages[1].text.contains("- number: two"),
+        "{}",
+        messages[1].text
+    );
     let long = opening(&brief).0;
     assert!(short.len() * 3 < long.len(), "{} against {}", short.len(), long.len());
     assert!(short.contains("inventory") && short.contains("STATUS"));

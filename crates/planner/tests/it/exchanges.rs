@@ -68,6 +68,7 @@ async fn an_outline_is_asked_for_twice_at_most() {
     let mut exchange = planner.begin(&brief);
     let outline = planner.outline(&brief, &mut exchange, &mut Quiet).await;
     assert_eq!(outline.unwrap()["steps"][0], "count");
+    assert!(exchange.messages.last().unwrap().text.contains("<outline>\n{\"goal\":\"g\""));
     let error = planner.outline(&brief, &mut exchange, &mut Quiet).await.unwrap_err();
     assert_eq!(error.code, "model-bad-reply");
     let rules = Planner::Rules.outline(&brief, &mut exchange, &mut Quiet).await.unwrap();

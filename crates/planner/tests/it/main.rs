@@ -2,6 +2,7 @@
 
 mod briefs;
 mod choices;
+mod examples;
 mod exchanges;
 mod live;
 mod providers;

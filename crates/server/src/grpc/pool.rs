@@ -9,6 +9,7 @@ mod member;
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +50,7 @@ impl Default for PoolOptions {
 #[derive(Debug)]
 pub struct ExecutorPool {
     members: Vec<Arc<Member>>,
+    turn: AtomicUsize,
     /// Which executor has a session.
     sessions: Mutex<HashMap<String, usize>>,
     cache: Cache,
@@ -77,6 +79,7 @@ impl ExecutorPool {
         Ok(Self {
             probes: members.iter().map(probe).collect(),
             members,
+            turn: AtomicUsize::new(0),
             sessions: Mutex::default(),
             cache: Cache::new(options.cache_bytes_max),
             busy_wait_max: options.busy_wait_max,
@@ -159,7 +162,9 @@ impl ExecutorPool {
 
     /// The least busy executor that is well and has the profile; if there is none, one that may have recovered.
     fn choose(&self, job: &Job, tried: &[usize]) -> Option<usize> {
-        let left = (0..self.members.len()).filter(|at| !tried.contains(at));
+        // Executors that are equally good have their turns.
+        let (count, turn) = (self.members.len(), self.turn.fetch_add(1, Ordering::Relaxed));
+        let left = (0..count).map(|at| at.wrapping_add(turn) % count).filter(|at| !tried.contains(at));
         left.min_by_key(|&at| self.members[at].rank(job.profile))
     }
 
@@ -172,14 +177,10 @@ impl ExecutorPool {
     ) -> Result<Execution, CellError> {
         let at = {
             let mut sessions = self.lock();
-            match sessions.get(session) {
-                Some(at) => *at,
-                None => {
-                    let at = self.choose(job, &[]).ok_or(CellError::Lost)?;
-                    sessions.insert(session.to_owned(), at);
-                    at
-                }
-            }
+            let kept = sessions.get(session).copied();
+            let at = kept.or_else(|| self.choose(job, &[])).ok_or(CellError::Lost)?;
+            sessions.insert(session.to_owned(), at);
+            at
         };
         let ran = self.members[at].run(job, host, output).await;
         ran.map_err(|Failed { error, .. }| {

@@ -60,6 +60,8 @@ pub struct ServeOptions {
     pub allow_open: bool,
     /// Connections at once.
     pub connections_max: usize,
+    /// How long a caller may take from connecting to its first words.
+    pub handshake_max: Duration,
     /// After how long without a job a session ends.
     pub session_idle_max: Duration,
     /// How long running jobs may go on when the executor is stopped.
@@ -84,6 +86,7 @@ impl ServeOptions {
             files_bytes_max: 512 << 20,
             allow_open: false,
             connections_max: 1024,
+            handshake_max: Duration::from_secs(10),
             session_idle_max: Duration::from_mins(15),
             drain_max: Duration::from_secs(30),
             tls: None,
@@ -244,7 +247,12 @@ impl BoundServer {
             isolation: shared.executor.level().to_string(),
         });
         let background = [
-            tokio::spawn(listen::accept(listener, tls.clone(), shared.options.connections_max, accepted)),
+            tokio::spawn(listen::accept(
+                listener,
+                tls.clone(),
+                listen::Bounds::of(&shared.options),
+                accepted,
+            )),
             tokio::spawn(end_idle_sessions(Arc::clone(&shared))),
             tokio::spawn(reload_certificates(Arc::clone(&shared), tls, reload)),
         ];
@@ -368,5 +376,13 @@ async fn reload_certificates(shared: Arc<Shared>, tls: Option<Arc<Tls>>, mut ask
 fn random_name() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

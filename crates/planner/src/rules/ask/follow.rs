@@ -3,7 +3,8 @@
 //! A follow-up is written out as the request that it stands for. The plan then has that text in it instead of
 //! `user_request`, so it belongs to this conversation and is never shared by shape.
 
-use super::reading::{self, Intent, Trade, TradeKind};
+use super::intent::{Intent, Trade, TradeKind};
+use super::reading;
 use super::tokens::{Mark, Shop, Tokens, normal_words};
 use crate::brief::{Brief, Turn};
 use crate::rules::roles::Role;

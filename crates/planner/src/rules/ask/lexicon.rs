@@ -5,7 +5,8 @@
 pub(super) const BUY: &[&str] =
     &["buy", "purchase", "order", "take", "get", "sell", "grab", "give", "have", "ring"];
 /// Asks for something; a purchase only where it says how many.
-pub(super) const WANT: &[&str] = &["want", "need", "like", "love"];
+pub(super) const WANT: &[&str] =
+    &["want", "need", "id like", "would like", "id love", "would love", "we like", "i like"];
 /// Asks to take something back.
 pub(super) const RETURN: &[&str] = &["return", "refund"];
 /// Says that stock came in.
@@ -194,7 +195,7 @@ maximum min minimum highest lowest largest smallest biggest left remaining sold-
 second one ones x know check describe detail information info help carry offer keep recommend suggest available \
 free account behalf order half dozen couple single both shop store ever yet always again expensive low high roughly \
 approximately nearest closest near close exactly least best top favourite favorite bring send cart basket lot bunch \
-because think would-be wonder wondering maybe perhaps someone anyone everyone anybody somebody else either neither \
+because think would-be wonder wondering compare between maybe perhaps someone anyone everyone anybody somebody else either neither \
 nothing available hundred thousand percent say said says mean means overall altogether currently go ahead were \
 cannot cant wont im come came went goes being lately far grab ring tell write-off made earned earn income till paid \
 pay my-self myself use used using fit fits made make makes customer's i'd i'll we'd we'll";

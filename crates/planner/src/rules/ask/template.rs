@@ -63,20 +63,17 @@ impl Fill {
         while let Some((before, after)) = rest.split_once('@') {
             out.push_str(before);
             let key = after.split_once('@').filter(|(key, _)| self.0.contains_key(key) || is_key(key));
-            match key {
-                Some((key, after)) => {
-                    out.push_str(self.0.get(key).map_or("", String::as_str));
-                    rest = after;
-                }
-                None => {
-                    out.push('@');
-                    rest = after;
-                }
+            if let Some((key, after)) = key {
+                out.push_str(self.0.get(key).map_or("", String::as_str));
+                rest = after;
+            } else {
+                out.push('@');
+                rest = after;
             }
         }
         out.push_str(rest);
         // A line that was only a key without a text leaves nothing behind.
-        if !(out.trim().is_empty() && !line.trim().is_empty()) {
+        if !out.trim().is_empty() || line.trim().is_empty() {
             text.push_str(out.trim_end());
             text.push('\n');
         }

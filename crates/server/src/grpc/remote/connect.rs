@@ -37,11 +37,11 @@ impl Default for RemoteOptions {
 
 impl std::fmt::Debug for RemoteOptions {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let has_token = self.token.is_some();
         formatter
             .debug_struct("RemoteOptions")
             .field("tls", &self.tls)
-            .field("has_token", &has_token)
+            .field("token", &self.token.as_ref().map(|_| "…"))
+            .field("connections", &self.connections)
             .finish()
     }
 }

@@ -278,7 +278,7 @@ fn upload(start: proto::Job, files: Vec<(String, File)>, outgoing: Outgoing) -> 
     }
     tokio::task::spawn_blocking(move || {
         let send = |request| outgoing.blocking_send(request).map_err(|_| std::io::ErrorKind::BrokenPipe);
-        let sent = || -> std::io::Result<()> {
+        let all = || -> std::io::Result<()> {
             send(start)?;
             for (name, mut content) in files {
                 let mut is_first = true;
@@ -297,6 +297,6 @@ fn upload(start: proto::Job, files: Vec<(String, File)>, outgoing: Outgoing) -> 
             Ok(())
         };
         // A file that cannot be read to its end leaves the job without its `go`, so that it never runs.
-        let _ = sent();
+        let _ = all();
     })
 }

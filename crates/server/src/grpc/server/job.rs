@@ -105,12 +105,12 @@ pub(crate) async fn run_with_host(
     }
     ready.job.files = upload.files();
     let (replies, received) = mpsc::channel(1);
-    let (calls, called) = tokio::sync::watch::channel(0);
+    let (calls, open_call) = tokio::sync::watch::channel(0);
     let mut host = CallerHost { live: live.clone(), calls, replies: received };
     let mut output = live.clone();
     let execution = tokio::select! {
         execution = run(shared, caller, ready.job, &mut host, &mut output, deadline) => execution?,
-        fault = pass_replies(&mut inbound, replies, called) => return Err(fault),
+        fault = pass_replies(&mut inbound, replies, open_call) => return Err(fault),
     };
     drop((live, host, output, upload));
     told.cause = Some(execution.cause);
@@ -325,7 +325,7 @@ impl Host for CallerHost {
 async fn pass_replies(
     inbound: &mut Streaming<proto::RunRequest>,
     replies: mpsc::Sender<Result<Value, HostError>>,
-    called: tokio::sync::watch::Receiver<u64>,
+    open_call: tokio::sync::watch::Receiver<u64>,
 ) -> Status {
     let mut answered = 0;
     loop {
@@ -336,7 +336,7 @@ async fn pass_replies(
             Err(fault) => return fault,
         };
         // One reply for each call, and none without a call.
-        if reply.id != *called.borrow() || reply.id == answered {
+        if reply.id != *open_call.borrow() || reply.id == answered {
             return invalid("a reply answers no open call");
         }
         answered = reply.id;

@@ -7,23 +7,27 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
+use super::ServeOptions;
 use super::caller::Peer;
 use super::tls::Tls;
 
-/// How long a caller may take to shake hands.
-const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long to wait when the machine has no descriptors left.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// What every HTTP/2 connection begins with.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A connection, plain or encrypted.
 pub(crate) struct Connection {
     bytes: Bytes,
+    /// The part of the preface that has not been read again yet.
+    preface: &'static [u8],
     peer: Peer,
     _place: OwnedSemaphorePermit,
 }
@@ -33,14 +37,27 @@ enum Bytes {
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
+/// What connections may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    connections_max: usize,
+    handshake_max: Duration,
+}
+
+impl Bounds {
+    pub(crate) fn of(options: &ServeOptions) -> Self {
+        Self { connections_max: options.connections_max, handshake_max: options.handshake_max }
+    }
+}
+
 /// Accepts connections until the receiver is dropped.
 pub(crate) async fn accept(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
-    connections_max: usize,
+    bounds: Bounds,
     accepted: mpsc::Sender<io::Result<Connection>>,
 ) {
-    let places = Arc::new(Semaphore::new(connections_max));
+    let places = Arc::new(Semaphore::new(bounds.connections_max));
     // While all places are taken, further callers wait in the kernel's queue and cost nothing here.
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let stream = tokio::select! {
@@ -53,7 +70,8 @@ pub(crate) async fn accept(
         };
         let (tls, accepted) = (tls.clone(), accepted.clone());
         tokio::spawn(async move {
-            let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, shake_hands(stream, tls.as_deref(), place));
+            let shaken =
+                tokio::time::timeout(bounds.handshake_max, shake_hands(stream, tls.as_deref(), place));
             // Whoever does not manage that is nobody to tell.
             if let Ok(Ok(connection)) = shaken.await {
                 let _ = accepted.send(Ok(connection)).await;
@@ -69,19 +87,28 @@ async fn shake_hands(
 ) -> io::Result<Connection> {
     // Host calls are small and each waits for its answer.
     stream.set_nodelay(true)?;
-    let Some(tls) = tls else {
-        let peer = Peer { certificate: None };
-        return Ok(Connection { bytes: Bytes::Plain(stream), peer, _place: place });
+    let (bytes, certificate) = match tls {
+        None => (Bytes::Plain(stream), None),
+        Some(tls) => {
+            let stream = tls.acceptor().accept(stream).await?;
+            let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+            let certificate = shown.map(|certificate| fingerprint(certificate));
+            (Bytes::Encrypted(Box::new(stream)), certificate)
+        }
     };
-    let stream = tls.acceptor().accept(stream).await?;
-    let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
-    let certificate = shown.map(|certificate| fingerprint(certificate));
-    let peer = Peer { certificate };
-    Ok(Connection { bytes: Bytes::Encrypted(Box::new(stream)), peer, _place: place })
+    let mut connection = Connection { bytes, preface: &[], peer: Peer { certificate }, _place: place };
+    // Whoever opens a connection and says nothing would otherwise hold its place for ever.
+    let mut said = [0; PREFACE.len()];
+    connection.read_exact(&mut said).await?;
+    if said != *PREFACE {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    connection.preface = PREFACE;
+    Ok(connection)
 }
 
 fn fingerprint(certificate: &[u8]) -> String {
-    Sha256::digest(certificate).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    super::hexadecimal(&Sha256::digest(certificate)[..16])
 }
 
 impl Connected for Connection {
@@ -98,6 +125,12 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.preface.is_empty() {
+            let (now, later) = self.preface.split_at(buffer.remaining().min(self.preface.len()));
+            buffer.put_slice(now);
+            self.preface = later;
+            return Poll::Ready(Ok(()));
+        }
         match &mut self.bytes {
             Bytes::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Bytes::Encrypted(stream) => Pin::new(stream).poll_read(context, buffer),

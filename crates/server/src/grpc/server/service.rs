@@ -34,13 +34,13 @@ impl Executor for Service {
 
     async fn execute(&self, request: Request<proto::ExecuteRequest>) -> Result<Response<Events>, Status> {
         let call = self.begin("Execute", &request)?;
-        let request = request.into_inner();
+        let request = Box::new(request.into_inner());
         Ok(Response::new(Events::of(|live, tail| call.carry_out(live, tail, Work::Execute(request)))))
     }
 
     async fn run(&self, request: Request<Streaming<proto::RunRequest>>) -> Result<Response<Events>, Status> {
         let call = self.begin("Run", &request)?;
-        let inbound = request.into_inner();
+        let inbound = Box::new(request.into_inner());
         Ok(Response::new(Events::of(|live, tail| call.carry_out(live, tail, Work::Run(inbound)))))
     }
 
@@ -141,8 +141,8 @@ impl Service {
 
 /// What a call brings.
 enum Work {
-    Execute(proto::ExecuteRequest),
-    Run(Streaming<proto::RunRequest>),
+    Execute(Box<proto::ExecuteRequest>),
+    Run(Box<Streaming<proto::RunRequest>>),
 }
 
 /// One call that has a place.
@@ -162,10 +162,10 @@ impl Call {
         let ends = (live, tail.clone());
         let done = match work {
             Work::Execute(request) => {
-                job::execute(shared, caller, request, deadline, ends, &mut entry.told).await
+                job::execute(shared, caller, *request, deadline, ends, &mut entry.told).await
             }
             Work::Run(inbound) => {
-                job::run_with_host(shared, caller, inbound, deadline, ends, &mut entry.told).await
+                job::run_with_host(shared, caller, *inbound, deadline, ends, &mut entry.told).await
             }
         };
         entry.code = done.as_ref().map_or_else(Status::code, |()| Code::Ok);

@@ -1,0 +1,68 @@
+//! `ordain config`: the settings that hold, and where each comes from.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use ordain_engine::Resolved;
+
+use crate::show::grid::Grid;
+use crate::show::{Colour, coloured, line};
+use crate::workspace::{self, WorkspaceArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain config                        every setting, its value and where that comes from
+  ORDAIN_MODEL=rules ordain config     a variable comes before ordain.toml
+  ordain config --json                 with the variables and the meaning of each
+
+A value comes from the first place that has one: flags, the environment, the workspace's .env,
+ordain.toml, the default. Keys and connection strings are never shown.";
+
+/// Show the settings that hold, and where each comes from
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain config`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let resolved = match args.workspace.load().and_then(|workspace| workspace.resolved()) {
+        Ok(resolved) => resolved,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    let mut stdout = io::stdout().lock();
+    let written = if args.json {
+        writeln!(stdout, "{}", serde_json::to_string_pretty(&resolved)?)
+    } else {
+        show(&mut stdout, &resolved)
+    };
+    match written {
+        // The reader of our output has gone, which is no failure of ours.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn show(out: &mut impl Write, resolved: &[Resolved]) -> io::Result<()> {
+    let mut grid = Grid::new(["setting", "value", "from"]);
+    for setting in resolved {
+        let source = match setting.variable {
+            Some(variable) => format!("{} ({variable})", setting.source),
+            None if setting.value.is_none() => String::new(),
+            None => setting.source.to_owned(),
+        };
+        let value = setting.value.as_deref().map_or_else(|| "not set".to_owned(), line);
+        grid.row([setting.key.to_owned(), value, source]);
+    }
+    grid.write(out, "")?;
+    writeln!(
+        out,
+        "{}",
+        coloured(Colour::Dim, "`ordain config --json` tells what each means and which variables give it")
+    )
+}

@@ -1,0 +1,226 @@
+//! `ordain eval`: how often requests come out right.
+
+mod case;
+mod report;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_cell::LocalExecutor;
+use ordain_cell::profile::Profile;
+use ordain_engine::{Ask, Engine, EngineError, Workspace};
+use ordain_planner::{ModelSettings, Planner, choose};
+use ordain_store::{ConversationTurn, Database, EntryNote, StoreError};
+use ordain_types::{PlanSource, RunRecord};
+
+use crate::commands::python;
+use crate::engine;
+use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE};
+use crate::workspace::{self, WorkspaceArgs};
+use case::Case;
+use report::{Judged, Report};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain eval eval.jsonl                     every case once, with the rule planner
+  ordain eval eval.jsonl --model auto        with the model that `ordain ask` would take
+  ordain eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
+  ordain eval eval.jsonl --min 95 --json     exit code 1 below 95 %
+
+A case is one line of JSON:
+  {\"request\": \"Buy 2 moons\", \"expect\": {\"status\": \"success\",
+   \"diff\": {\"inventory\": {\"SG006\": {\"quantity_in_stock\": [12, 10]}},
+            \"transactions\": {\"added\": [{\"transaction_amount\": 240}]}}}}
+`expect` has `status`, `diff`, `answer_contains`, `answer_not_contains` and `unchanged`; `turns` before it is an
+earlier conversation. A `diff` names every row and column that changes; added rows are compared in the columns named.
+Every case begins with the seed rows, in a store that is thrown away: the workspace itself is not touched.";
+
+/// Run a file of requests and count how many come out right
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The cases, one JSON object a line
+    #[arg(value_name = "FILE.jsonl")]
+    file: PathBuf,
+    /// Who writes the plans: `rules`, `auto`, or a provider and a model
+    #[arg(long, value_name = "MODEL", default_value = "rules")]
+    model: String,
+    /// How often each case is run
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: u32,
+    /// Exit with 1 when less than this percent is right
+    #[arg(long, value_name = "PERCENT")]
+    min: Option<f64>,
+    /// Write every plan anew
+    #[arg(long)]
+    no_cache: bool,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Print the figures and the failures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain eval`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let cases = match read(&args.file).and_then(|text| case::parse(&text)) {
+        Ok(cases) => cases,
+        Err(problem) => {
+            failure::print_text(
+                &format!("{}: {problem}", args.file.display()),
+                Some("`ordain eval --help` shows a case"),
+            );
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    let workspace = match load(args) {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(carry_out(args, workspace, &cases))
+}
+
+/// The workspace that is named, else the one that the file of cases is in, else the current one.
+fn load(args: &Args) -> Result<Workspace, ordain_engine::WorkspaceError> {
+    if args.workspace.is_named() {
+        return args.workspace.load();
+    }
+    let beside = args.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match beside.map(Workspace::find) {
+        Some(Ok(root)) => Workspace::load(&root),
+        _ => args.workspace.load(),
+    }
+}
+
+async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> anyhow::Result<ExitCode> {
+    let settings = ModelSettings {
+        name: args.model.clone(),
+        base_url: workspace.model.base_url.clone(),
+        ..ModelSettings::default()
+    };
+    let planner = match choose(&settings, |name| std::env::var(name).ok()).await {
+        Ok(choice) => choice.planner,
+        Err(error) => {
+            failure::print(&error, error.hint.as_deref());
+            return Ok(ExitCode::from(UNAVAILABLE));
+        }
+    };
+    let folder = tempfile::tempdir()?;
+    workspace.database = Database::Sqlite { path: folder.path().join("store.db") };
+    workspace.approval = ordain_engine::Approval::Auto;
+    let executor = match engine::executor(&workspace, 2) {
+        Ok(executor) => executor,
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    let judged = tokio::select! {
+        judged = judge_all(args, &workspace, folder.path(), cases, &planner, Arc::clone(&executor)) => Some(judged),
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    executor.close().await;
+    match judged {
+        Some(Ok(judged)) => finish(args, &planner, judged),
+        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        None => Ok(ExitCode::from(INTERRUPTED)),
+    }
+}
+
+/// Runs every case on one throw-away store; its rows are the seed's again before each run, its plans are kept.
+async fn judge_all(
+    args: &Args,
+    workspace: &Workspace,
+    folder: &Path,
+    cases: &[Case],
+    planner: &Planner,
+    executor: Arc<LocalExecutor>,
+) -> Result<Vec<Judged>, EngineError> {
+    let mut options = workspace.store_options();
+    options.state = folder.to_owned();
+    let store = ordain_store::Store::open(options).await?;
+    let engine = Engine::new(store, executor, workspace.settings());
+    let mut judged = Vec::new();
+    for run in 1..=args.runs {
+        for case in cases {
+            engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
+            let record = ask(&engine, case, run, planner, !args.no_cache).await?;
+            judged.push(of_record(case, run, &record));
+        }
+    }
+    Ok(judged)
+}
+
+async fn ask(
+    engine: &Engine,
+    case: &Case,
+    run: u32,
+    planner: &Planner,
+    cache: bool,
+) -> Result<RunRecord, EngineError> {
+    let mut ask = Ask { planner: planner.clone(), cache, ..Ask::new(&case.request, "eval", "cli") };
+    if !case.turns.is_empty() {
+        let conversation = format!("eval-{}-{run}", case.line);
+        for turn in &case.turns {
+            let turn = ConversationTurn {
+                seq: 0,
+                at: String::new(),
+                run_id: String::new(),
+                request: turn.request.clone(),
+                answer: turn.answer.clone(),
+                status: turn.status.clone(),
+            };
+            engine.store().add_turn(&conversation, &turn).await.map_err(|error: StoreError| error)?;
+        }
+        ask.conversation = Some(conversation);
+    }
+    engine.ask(ask).await
+}
+
+fn of_record(case: &Case, run: u32, record: &RunRecord) -> Judged {
+    let source = match record.plan.source {
+        PlanSource::Model => "model",
+        PlanSource::Rules => "rules",
+        PlanSource::Cache => "cache",
+        PlanSource::File => "file",
+    };
+    Judged {
+        line: case.line,
+        request: case.request.clone(),
+        run,
+        wrong: case.judge(record),
+        status: record.status.clone(),
+        answer: record.answer.text.clone(),
+        plan: source.to_owned(),
+        total_ms: record.timing_ms.total,
+        plan_ms: record.timing_ms.plan,
+        model_calls: record.usage.model_calls,
+        input_tokens: record.usage.input_tokens,
+        output_tokens: record.usage.output_tokens,
+    }
+}
+
+fn finish(args: &Args, planner: &Planner, judged: Vec<Judged>) -> anyhow::Result<ExitCode> {
+    let report = Report::of(&planner.name(), args.runs, judged);
+    let mut stdout = io::stdout().lock();
+    if args.json {
+        writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
+    } else {
+        report.write(&mut stdout, &args.file.display().to_string(), args.runs)?;
+    }
+    let is_low = args.min.is_some_and(|min| report.share < min);
+    Ok(if is_low { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    file.take(case::FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > case::FILE_BYTES_MAX {
+        return Err(format!("the file is larger than {} bytes", case::FILE_BYTES_MAX));
+    }
+    Ok(text)
+}

@@ -1,0 +1,104 @@
+//! What an evaluation found, for people and for programs.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// What came of one run of one case.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Judged {
+    pub(super) line: usize,
+    pub(super) request: String,
+    pub(super) run: u32,
+    /// What is wrong; empty where the run is right.
+    pub(super) wrong: Vec<String>,
+    pub(super) status: Option<String>,
+    pub(super) answer: Option<String>,
+    pub(super) plan: String,
+    pub(super) total_ms: f64,
+    pub(super) plan_ms: f64,
+    pub(super) model_calls: u64,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+}
+
+/// The figures of an evaluation.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Report {
+    pub(super) planner: String,
+    pub(super) cases: usize,
+    pub(super) runs: usize,
+    pub(super) right: usize,
+    /// Percent of runs that are right.
+    pub(super) share: f64,
+    /// Percent of cases of which every run is right.
+    pub(super) every_run_share: f64,
+    pub(super) from_cache: usize,
+    pub(super) model_calls: u64,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) total_ms_p50: f64,
+    pub(super) total_ms_max: f64,
+    pub(super) failures: Vec<Judged>,
+}
+
+impl Report {
+    /// Counts what was judged.
+    pub(super) fn of(planner: &str, runs_each: u32, judged: Vec<Judged>) -> Self {
+        let runs = judged.len();
+        let cases = runs / runs_each.max(1) as usize;
+        let right = judged.iter().filter(|one| one.wrong.is_empty()).count();
+        let broken: std::collections::BTreeSet<usize> =
+            judged.iter().filter(|one| !one.wrong.is_empty()).map(|one| one.line).collect();
+        let mut times: Vec<f64> = judged.iter().map(|one| one.total_ms).collect();
+        times.sort_by(f64::total_cmp);
+        Self {
+            planner: planner.to_owned(),
+            cases,
+            runs,
+            right,
+            share: percent(right, runs),
+            every_run_share: percent(cases - broken.len().min(cases), cases),
+            from_cache: judged.iter().filter(|one| one.plan == "cache").count(),
+            model_calls: judged.iter().map(|one| one.model_calls).sum(),
+            input_tokens: judged.iter().map(|one| one.input_tokens).sum(),
+            output_tokens: judged.iter().map(|one| one.output_tokens).sum(),
+            total_ms_p50: times.get(times.len() / 2).copied().unwrap_or_default(),
+            total_ms_max: times.last().copied().unwrap_or_default(),
+            failures: judged.into_iter().filter(|one| !one.wrong.is_empty()).collect(),
+        }
+    }
+
+    /// Writes the report for people.
+    pub(super) fn write(&self, to: &mut dyn Write, file: &str, runs_each: u32) -> io::Result<()> {
+        for failure in &self.failures {
+            writeln!(to, "{file}:{}: {}", failure.line, crate::show::line(&failure.request))?;
+            for wrong in &failure.wrong {
+                writeln!(to, "    {}", crate::show::line(wrong))?;
+            }
+            let answer = failure.answer.as_deref().unwrap_or("none");
+            writeln!(to, "    answer: {}", crate::show::line(answer))?;
+        }
+        writeln!(to, "planner   {}", self.planner)?;
+        writeln!(to, "right     {} of {} runs, {:.1} %", self.right, self.runs, self.share)?;
+        if runs_each > 1 {
+            writeln!(
+                to,
+                "pass^{runs_each}    {:.1} % of {} cases in every run",
+                self.every_run_share, self.cases
+            )?;
+        }
+        writeln!(to, "cache     {} runs used a plan that was kept", self.from_cache)?;
+        writeln!(
+            to,
+            "model     {} calls, {} tokens in, {} out",
+            self.model_calls, self.input_tokens, self.output_tokens
+        )?;
+        writeln!(to, "time      {:.1} ms p50, {:.1} ms at most", self.total_ms_p50, self.total_ms_max)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below the limit")]
+fn percent(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}

@@ -1,0 +1,163 @@
+//! `ordain keys`: who may use a served workspace.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use ordain_server::http::Scope;
+use ordain_store::{CallerKey, NewKey, Secret, Store};
+use ordain_types::parse_duration;
+use serde_json::json;
+
+use crate::show::grid::Grid;
+use crate::show::line;
+use crate::workspace::{Failure, WorkspaceArgs, note, with_store};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain keys create --scope read,run --name shop --expires 90d
+  ordain keys list
+  ordain keys rotate 3f9c0a17be42            a new key; the old one is good for another day
+  ordain keys revoke 3f9c0a17be42
+
+A key is shown once, when it is made; only its hash is kept. A running server notices within
+seconds, or at once on SIGHUP. Scopes: read looks; run asks and runs code; approve approves,
+rejects and undoes; admin does everything. run and approve include read.";
+
+/// Make, list, rotate or revoke the keys of callers
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(subcommand)]
+    command: Command,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a key; it is shown this once
+    Create {
+        /// What it allows: read, run, approve, admin; several with commas between them
+        #[arg(long, required = true, value_delimiter = ',', value_parser = read_scope)]
+        scope: Vec<Scope>,
+        /// What it is for, in words
+        #[arg(long, default_value = "")]
+        name: String,
+        /// How long it is good, such as 90d
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        expires: Option<Duration>,
+        /// Requests a minute, instead of the server's default
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+        requests_per_minute: Option<u64>,
+        /// Runs at once, instead of the server's default
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        cells: Option<u64>,
+        /// Tokens of models a day, instead of the server's default
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+        tokens_per_day: Option<u64>,
+    },
+    /// All keys, revoked and expired ones too
+    List,
+    /// Make a new key like an old one, which ends after the overlap
+    Rotate {
+        /// The old key's id
+        id: String,
+        /// How long the old key stays good
+        #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_duration)]
+        overlap: Duration,
+    },
+    /// Make a key useless
+    Revoke {
+        /// The key's id
+        id: String,
+    },
+}
+
+/// Carries out `ordain keys …`.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let workspace = args.workspace.clone();
+    with_store(&workspace, async |store| match args.command {
+        Command::Create { scope, name, expires, requests_per_minute, cells, tokens_per_day } => {
+            let new = NewKey {
+                name,
+                scopes: scope.into_iter().map(|scope| scope.to_string()).collect(),
+                expires_in: expires,
+                requests_per_minute,
+                cells,
+                tokens_per_day,
+            };
+            show_made(&store.create_key(new, note()).await?, args.json)
+        }
+        Command::List => list(&store, args.json).await,
+        Command::Rotate { id, overlap } => {
+            show_made(&store.rotate_key(&id, overlap, note()).await?, args.json)
+        }
+        Command::Revoke { id } => {
+            let key = store.revoke_key(&id, note()).await?;
+            let mut stdout = io::stdout().lock();
+            if args.json {
+                writeln!(stdout, "{:#}", json!(key))?;
+            } else {
+                writeln!(stdout, "key {} is revoked", key.key_id)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    })
+}
+
+fn show_made((key, secret): &(CallerKey, Secret), as_json: bool) -> Result<ExitCode, Failure> {
+    let mut stdout = io::stdout().lock();
+    if as_json {
+        let mut value = json!(key);
+        value["secret"] = json!(secret.0);
+        writeln!(stdout, "{value:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(stdout, "{}", secret.0)?;
+    let until = key.expires_at.as_deref().map(|end| format!(" until {end}")).unwrap_or_default();
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "key {} with {}{until}", key.key_id, key.scopes.join(", "))?;
+    writeln!(stderr, "hint: keep it now, it is not shown again; callers send `Authorization: Bearer KEY`")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
+    let keys = store.keys().await?;
+    let now = store.timestamp();
+    let mut stdout = io::stdout().lock();
+    if as_json {
+        writeln!(stdout, "{:#}", json!(keys))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut grid = Grid::new(["key", "name", "scopes", "state", "made", "expires", "last used"]);
+    for key in &keys {
+        let state = match (&key.revoked_at, key.is_good(&now)) {
+            (Some(_), _) => "revoked",
+            (None, true) => "good",
+            (None, false) => "expired",
+        };
+        let time = |time: &Option<String>| line(time.as_deref().unwrap_or("–"));
+        grid.row([
+            line(&key.key_id),
+            line(&key.name),
+            line(&key.scopes.join(",")),
+            state.to_owned(),
+            line(&key.created_at),
+            time(&key.expires_at),
+            time(&key.last_used_at),
+        ]);
+    }
+    grid.write(&mut stdout, "")?;
+    if keys.is_empty() {
+        writeln!(io::stderr(), "hint: `ordain keys create --scope read,run` makes the first one")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read_scope(text: &str) -> Result<Scope, String> {
+    text.trim().parse()
+}

@@ -1,0 +1,213 @@
+//! `ordain serve`: serves a workspace over HTTP.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::{CellError, LocalExecutor, LocalOptions};
+use ordain_engine::{Engine, Planner, Workspace};
+use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
+use ordain_types::parse_duration;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::commands::python;
+use crate::failure::{self, UNAVAILABLE, USAGE};
+use crate::workspace::{self, WorkspaceArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain serve                                        on http://127.0.0.1:8000, for this machine
+  curl -s localhost:8000/v1/requests -H 'Content-Type: application/json' \\
+       -d '{\"request\": \"do you have round sunglasses?\"}'
+  ordain keys create --scope read,run                 a key, and then
+  ordain serve --listen 0.0.0.0:8000                  for other machines, with keys
+
+http://127.0.0.1:8000/docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
+the keys again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
+
+/// Serve the workspace over HTTP
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
+    listen: SocketAddr,
+    /// A web page's origin that may call; may be given several times
+    #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = read_origin)]
+    cors: Vec<String>,
+    /// Ask for keys on a loopback address too
+    #[arg(long)]
+    require_keys: bool,
+    /// How requests are logged, to stderr [default: text on a terminal, else json]
+    #[arg(long, value_enum)]
+    log: Option<LogArg>,
+    /// Requests a minute for a key that has no limit of its own
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    requests_per_minute: u64,
+    /// Runs at once for a key that has no limit of its own
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
+    cells: u64,
+    /// Tokens of models a day for a key that has no limit of its own; 0 is no limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    tokens_per_day: u64,
+    /// How long running work may go on when the server stops
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    drain: Duration,
+    /// Print where it listens as JSON, to stdout
+    #[arg(long)]
+    json: bool,
+}
+
+/// How requests are logged.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LogArg {
+    /// One JSON object a line.
+    Json,
+    /// For a person.
+    Text,
+    /// Not at all.
+    Off,
+}
+
+/// Carries out `ordain serve`.
+#[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let workspace = match args.workspace.load() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    http::raise_descriptor_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(&args, &workspace))
+}
+
+async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    let _lock = match ServeLock::take(&workspace.state()) {
+        Ok(lock) => lock,
+        Err(error) => {
+            failure::print(&error, error.hint().as_deref());
+            return Ok(ExitCode::from(UNAVAILABLE));
+        }
+    };
+    let store = match workspace.open_store().await {
+        Ok(store) => store,
+        Err(error) => return Ok(workspace::of_store(&error)),
+    };
+    let mut options = options(args, workspace);
+    if let Err(error) = http::check_address(&options, &store).await {
+        failure::print(&error, error.hint().as_deref());
+        return Ok(ExitCode::from(USAGE));
+    }
+    let listener = match TcpListener::bind(args.listen).await {
+        Ok(listener) => listener,
+        Err(error) => {
+            let hint = "choose another port with `--listen 127.0.0.1:PORT`; port 0 takes a free one";
+            failure::print_text(&format!("cannot listen on {}: {error}", args.listen), Some(hint));
+            return Ok(ExitCode::from(UNAVAILABLE));
+        }
+    };
+    let executor = match executor(workspace).await {
+        Ok(executor) => Arc::new(executor),
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    options.listen = listener.local_addr()?;
+    options.isolation = executor.level().to_string();
+    announce(args, &options)?;
+    let engine = Engine::new(store, Arc::clone(&executor) as _, workspace.settings());
+    let service = Service::new(engine, Planner::Rules, options);
+    let stop = watch_signals(service.clone())?;
+    http::serve(listener, service, stop).await;
+    executor.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
+    let by_default = if io::stderr().is_terminal() { LogArg::Text } else { LogArg::Json };
+    HttpOptions {
+        keys_required: args.require_keys,
+        cors: args.cors.clone(),
+        log: match args.log.unwrap_or(by_default) {
+            LogArg::Json => LogFormat::Json,
+            LogArg::Text => LogFormat::Text,
+            LogArg::Off => LogFormat::Off,
+        },
+        requests_per_minute: args.requests_per_minute,
+        cells: args.cells,
+        tokens_per_day: args.tokens_per_day,
+        drain_time: args.drain,
+        ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
+    }
+}
+
+/// Cells are made ahead, so that the first request need not wait for one.
+async fn executor(workspace: &Workspace) -> Result<LocalExecutor, CellError> {
+    let mut options = LocalOptions::new(DataDir::from_env()?);
+    options.limits = workspace.limits.clone();
+    let executor = LocalExecutor::new(options)?;
+    executor.warm(Profile::Core).await?;
+    Ok(executor)
+}
+
+fn announce(args: &Args, options: &HttpOptions) -> io::Result<()> {
+    let (listen, planner) = (options.listen, Planner::Rules.name());
+    if args.json {
+        let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
+            "isolation": options.isolation, "keys": options.needs_keys() });
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{told}")?;
+        return stdout.flush();
+    }
+    let keys = if options.needs_keys() { "callers need a key" } else { "no key needed on this machine" };
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "serving `{}` on http://{listen}", options.workspace)?;
+    writeln!(stderr, "planner {planner} · isolation {} · {keys}", options.isolation)?;
+    writeln!(stderr, "try http://{listen}/docs · Ctrl-C stops")
+}
+
+/// Gives the future that ends when the server is to stop. A second signal does not wait for running work.
+fn watch_signals(service: Service) -> io::Result<impl Future<Output = ()>> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut hangup = signal(SignalKind::hangup())?;
+    let reloaded = service.clone();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let said = match reloaded.reload_keys().await {
+                Ok(()) => "keys were read again".to_owned(),
+                Err(error) => format!("keys could not be read again: {error}"),
+            };
+            let _ = writeln!(io::stderr(), "{said}");
+        }
+    });
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        let _ = stop.send(());
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        service.cancel_runs();
+    });
+    Ok(async move {
+        let _ = stopped.await;
+    })
+}
+
+/// An origin as browsers send it: scheme and host, perhaps a port, nothing else.
+fn read_origin(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match rest {
+        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ', '*']) => {
+            Ok(text.to_ascii_lowercase())
+        }
+        _ => Err(format!("`{text}` is not an origin; write one such as https://app.example:8443")),
+    }
+}

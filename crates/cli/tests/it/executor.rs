@@ -1,0 +1,270 @@
+//! `ordain executor` as its operators and callers see it: the real binary, several of them, killed at the worst moment.
+
+use std::io::{BufRead, BufReader};
+use std::pin::Pin;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, HostFuture, Job, Output};
+use ordain_engine::{Ask, Engine, Mode, PlanFile, Workspace};
+use ordain_server::grpc::{ExecutorPool, PoolOptions};
+use ordain_types::{RunRecord, RunState};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::command::{Folder, Running, eventually, is_running, ordain, run};
+
+/// A running `ordain executor`.
+pub(crate) struct Served {
+    pub(crate) running: Running,
+    pub(crate) address: String,
+    lines: mpsc::Receiver<Value>,
+}
+
+impl Served {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, |_| {})
+    }
+
+    pub(crate) fn start_with(arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+        let mut command = ordain(["executor", "--listen", "127.0.0.1:0", "--json", "--idle-cells", "2"]);
+        command.args(arguments);
+        change(&mut command);
+        let mut running = Running::start(command);
+        let stderr = running.0.stderr.take().unwrap();
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                // Whatever is on stderr has to be JSON.
+                let value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                if sender.send(value).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut served = Self { running, address: String::new(), lines };
+        let listening = served.wait_for("listening");
+        listening["address"].as_str().unwrap().clone_into(&mut served.address);
+        served
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The next event of that name in the log.
+    pub(crate) fn wait_for(&self, event: &str) -> Value {
+        loop {
+            let line =
+                self.lines.recv_timeout(Duration::from_mins(1)).unwrap_or_else(|_| panic!("no `{event}`"));
+            if line["event"] == event {
+                return line;
+            }
+        }
+    }
+}
+
+const BUY_ONE: &str = "\
+Item = Query()
+item = inventory_tbl.get(Item.name == 'Classic')
+left = item['quantity_in_stock'] - 1
+inventory_tbl.update({'quantity_in_stock': left}, Item.name == 'Classic')
+STATUS = 'success'
+answer_text = 'Sold one Classic.'
+";
+
+/// A sunglasses shop with enough stock for everybody.
+struct Shop {
+    folder: Folder,
+    root: String,
+}
+
+impl Shop {
+    fn new(stock: u32) -> Self {
+        let folder = Folder::new();
+        let root = folder.join("shop");
+        let made = run(ordain(["init", "--example", "sunglasses", &root]));
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let path = format!("{root}/tables/inventory.json");
+        let mut rows: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        for row in rows.as_array_mut().unwrap() {
+            row["quantity_in_stock"] = stock.into();
+        }
+        std::fs::write(&path, rows.to_string()).unwrap();
+        Self { folder, root }
+    }
+
+    fn classics(&self) -> i64 {
+        let shown = run(ordain(["tables", "inventory", "--rows", "--json", "--workspace", &self.root]));
+        let rows = shown.json();
+        let row = rows.as_array().unwrap().iter().find(|row| row["name"] == "Classic").unwrap();
+        row["quantity_in_stock"].as_i64().unwrap()
+    }
+}
+
+#[test]
+fn a_plan_runs_on_an_executor_and_changes_the_store_here() {
+    let (shop, served) = (Shop::new(10), Served::start(&[]));
+    let plan = shop.folder.file("buy.py", BUY_ONE);
+    let arguments =
+        ["ask", "buy one", "--plan", &plan, "--json", "-w", &shop.root, "--executor", &served.url()];
+    let asked = run(ordain(arguments));
+    assert_eq!(asked.code, Some(0), "{asked:?}");
+    assert_eq!(asked.json()["state"], "committed");
+    assert_eq!(shop.classics(), 9);
+    let job = served.wait_for("job");
+    assert_eq!((job["cause"].as_str(), job["method"].as_str()), (Some("ok"), Some("Run")));
+}
+
+#[test]
+fn an_executor_that_is_not_there_leaves_everything_as_it_was() {
+    let shop = Shop::new(10);
+    let plan = shop.folder.file("buy.py", BUY_ONE);
+    let arguments = ["ask", "buy one", "--plan", &plan, "-w", &shop.root, "--executor", "http://127.0.0.1:1"];
+    let asked = run(ordain(arguments));
+    assert_eq!(asked.code, Some(3), "{asked:?}");
+    assert!(asked.stderr.contains("cannot be reached") && asked.stderr.contains("hint:"), "{asked:?}");
+    assert_eq!(shop.classics(), 10);
+}
+
+/// Runs jobs on a pool, and kills the first executor in the middle of one: when the host has answered a write of it and
+/// the job does not know yet.
+struct Killing {
+    pool: ExecutorPool,
+    victim: Mutex<Option<Served>>,
+    jobs: AtomicU32,
+}
+
+struct KillingHost<'a> {
+    killing: &'a Killing,
+    host: &'a mut dyn Host,
+    is_due: bool,
+}
+
+impl Executor for Killing {
+    fn run<'a>(
+        &'a self,
+        job: Job,
+        host: &'a mut dyn Host,
+        output: &'a mut dyn Output,
+    ) -> ExecutionFuture<'a> {
+        let is_due = self.jobs.fetch_add(1, Ordering::Relaxed) >= 10;
+        Box::pin(async move {
+            let mut host = KillingHost { killing: self, host, is_due };
+            self.pool.run(job, &mut host, output).await
+        })
+    }
+
+    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        self.pool.end_session(name)
+    }
+}
+
+impl Host for KillingHost<'_> {
+    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
+        let is_write = call.name == "table.update";
+        Box::pin(async move {
+            let answer = self.host.call(call).await;
+            let victim_runs_it = self.killing.pool.members()[0].in_flight == 1;
+            if is_write && self.is_due && victim_runs_it {
+                // Dropping it kills it.
+                drop(self.killing.victim.lock().unwrap().take());
+            }
+            answer
+        })
+    }
+}
+
+#[test]
+fn killing_one_of_two_executors_loses_no_run_and_changes_no_row_twice() {
+    const PURCHASES: u32 = 40;
+    let shop = Shop::new(1000);
+    let (first, second) = (Served::start(&[]), Served::start(&[]));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let records: Vec<RunRecord> = runtime.block_on(async {
+        let workspace = Workspace::load(std::path::Path::new(&shop.root)).unwrap();
+        let addresses = [first.url(), second.url()];
+        let pool = ExecutorPool::new(addresses.iter().map(String::as_str), &PoolOptions::default()).unwrap();
+        let killing = Killing { pool, victim: Mutex::new(Some(first)), jobs: AtomicU32::new(0) };
+        let store = workspace.open_store().await.unwrap();
+        let engine = Engine::new(store, Arc::new(killing), workspace.settings());
+        let buyers: Vec<_> = (0..PURCHASES)
+            .map(|number| {
+                let engine = engine.clone();
+                tokio::spawn(async move {
+                    let plan = Some(PlanFile { code: BUY_ONE.to_owned(), name: "buy.py".to_owned() });
+                    let request = format!("buy one, buyer {number}");
+                    let ask = Ask { plan, mode: Mode::Commit, ..Ask::new(&request, "test", "test") };
+                    engine.ask(ask).await.unwrap()
+                })
+            })
+            .collect();
+        let mut records = Vec::new();
+        for buyer in buyers {
+            records.push(buyer.await.unwrap());
+        }
+        assert!(engine.store().verify_ledger().await.unwrap().findings.is_empty());
+        records
+    });
+    assert!(records.iter().all(|record| record.state == RunState::Committed), "{records:?}");
+    let has_lost =
+        |record: &&RunRecord| record.verdict.history.iter().any(|note| note["executor_lost"].is_string());
+    assert!(records.iter().filter(has_lost).count() >= 1, "an executor was lost in the middle of a run");
+    assert_eq!(shop.classics(), 1000 - i64::from(PURCHASES), "every purchase counts once");
+    second.wait_for("job");
+}
+
+#[test]
+fn a_plan_whose_executor_hangs_is_carried_out_by_another() {
+    let shop = Shop::new(10);
+    let (hanging, other) = (Served::start(&[]), Served::start(&[]));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&hanging.running.0), Signal::STOP)
+        .unwrap();
+    let plan = shop.folder.file("buy.py", BUY_ONE);
+    let both = format!("{},{}", hanging.url(), other.url());
+    let asked = run(ordain(["ask", "buy one", "--plan", &plan, "-w", &shop.root, "--executor", &both]));
+    assert_eq!(asked.code, Some(0), "{asked:?}");
+    assert_eq!(shop.classics(), 9);
+    other.wait_for("job");
+}
+
+#[test]
+fn an_exposed_executor_does_not_start() {
+    let refused = run(ordain(["executor", "--listen", "0.0.0.0:0"]));
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("can be reached from other machines"), "{refused:?}");
+    let mut half = ordain(["executor", "--listen", "127.0.0.1:0"]);
+    half.env("GRPC_USE_SECURE", "true");
+    let refused = run(half);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("GRPC_USE_SECURE"), "{refused:?}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_an_error_with_a_hint() {
+    let served = Served::start(&[]);
+    let refused = run(ordain(["executor", "--listen", &served.address]));
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    assert!(refused.stderr.contains("cannot listen") && refused.stderr.contains("hint:"), "{refused:?}");
+}
+
+#[test]
+fn the_end_is_asked_for_by_a_signal_and_leaves_no_process_behind() {
+    let mut served = Served::start(&[]);
+    let below = served.running.descendants();
+    assert!(!below.is_empty());
+    served.running.signal(Signal::TERM);
+    assert_eq!(served.running.exit_code(), Some(0));
+    assert!(eventually(|| below.iter().all(|process| !is_running(*process))));
+    served.wait_for("stopped");
+}
+
+#[test]
+fn a_killed_executor_leaves_no_process_behind_either() {
+    let mut served = Served::start(&[]);
+    let below = served.running.descendants();
+    served.running.0.kill().unwrap();
+    assert!(eventually(|| below.iter().all(|process| !is_running(*process))));
+}

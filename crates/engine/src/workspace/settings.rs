@@ -1,0 +1,285 @@
+//! Every setting of a workspace, declared once: its key in `ordain.toml`, its variables, what it means.
+//!
+//! A value comes from the first place that has one: flags, which the commands apply themselves, then the environment
+//! and the workspace's `.env`, then `ordain.toml`, then the default.
+
+use ordain_types::{format_bytes, format_duration, parse_bytes, parse_duration};
+use serde::Serialize;
+
+use super::environment::{Environment, Place};
+use super::error::WorkspaceError;
+use super::file::{File, LevelName, Mode, ProfileName, WrittenBytes, WrittenDuration};
+use super::{FILE, Workspace};
+use crate::engine::Approval;
+
+/// One setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its key in `ordain.toml`; `None` for what never stands in a file.
+    pub key: Option<&'static str>,
+    /// Its variables, ours first.
+    pub variables: &'static [&'static str],
+    /// What a bare number in any variable but the first counts.
+    unit: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// Whether its value is never shown.
+    pub is_secret: bool,
+    /// Whether it is taken from the environment of the process alone, never from a workspace.
+    pub is_of_process: bool,
+}
+
+/// A setting's value, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Resolved {
+    /// Its key in `ordain.toml`, or its variable.
+    pub key: &'static str,
+    /// The value; of a secret only whether there is one. `None` if it is not set and has no default.
+    pub value: Option<String>,
+    /// `environment`, `.env`, `ordain.toml` or `default`.
+    pub source: &'static str,
+    /// The variable that gave it, where one did.
+    pub variable: Option<&'static str>,
+    /// The variables that can give it.
+    pub variables: &'static [&'static str],
+    /// What it means.
+    pub about: &'static str,
+}
+
+const fn setting(key: &'static str, variables: &'static [&'static str], about: &'static str) -> Setting {
+    Setting { key: Some(key), variables, unit: "", about, is_secret: false, is_of_process: false }
+}
+
+const fn counted(
+    key: &'static str,
+    variables: &'static [&'static str],
+    unit: &'static str,
+    about: &'static str,
+) -> Setting {
+    Setting { key: Some(key), variables, unit, about, is_secret: false, is_of_process: false }
+}
+
+const fn secret(variables: &'static [&'static str], about: &'static str) -> Setting {
+    Setting { key: None, variables, unit: "", about, is_secret: true, is_of_process: false }
+}
+
+const fn of_process(variables: &'static [&'static str], about: &'static str) -> Setting {
+    Setting { key: None, variables, unit: "", about, is_secret: false, is_of_process: true }
+}
+
+/// All settings that the environment can give.
+pub const SETTINGS: &[Setting] = &[
+    setting("workspace.name", &["ORDAIN_WORKSPACE_NAME"], "what the workspace is called"),
+    Setting {
+        is_secret: true,
+        ..setting("store.url", &["ORDAIN_STORE_URL"], "where the rows are: sqlite, postgres://… or env:NAME")
+    },
+    setting("model.name", &["ORDAIN_MODEL"], "who writes plans: auto, rules, or PROVIDER:MODEL"),
+    setting("model.base_url", &["ORDAIN_MODEL_BASE_URL"], "the address of an OpenAI-compatible server"),
+    setting("model.review", &["ORDAIN_MODEL_REVIEW"], "whether a model gives a second opinion of code"),
+    setting(
+        "model.temperature",
+        &["ORDAIN_MODEL_TEMPERATURE"],
+        "how freely a model chooses its words, 0 to 2",
+    ),
+    setting("model.max_tokens", &["ORDAIN_MODEL_MAX_TOKENS"], "the most tokens of a reply"),
+    setting("model.timeout", &["ORDAIN_MODEL_TIMEOUT"], "how long a reply may take"),
+    setting("model.small", &["ORDAIN_MODEL_SMALL"], "whether the model gets the short prompt"),
+    setting("approval.mode", &["ORDAIN_APPROVAL"], "when a change waits for a person: auto, hold, rows>N"),
+    counted("limits.wall", &["ORDAIN_LIMITS_WALL", "PYTHON_CODE_TIMEOUT"], "s", "how long code may run"),
+    setting("limits.cpu", &["ORDAIN_LIMITS_CPU"], "how much processor time it may use"),
+    counted(
+        "limits.memory",
+        &["ORDAIN_LIMITS_MEMORY", "PYTHON_CODE_MAX_MEMORY"],
+        "MiB",
+        "how much memory it may use",
+    ),
+    setting("limits.processes", &["ORDAIN_LIMITS_PROCESSES"], "how many processes and threads it may have"),
+    setting("limits.output", &["ORDAIN_LIMITS_OUTPUT"], "how much it may print"),
+    counted(
+        "limits.file",
+        &["ORDAIN_LIMITS_FILE", "PYTHON_CODE_MAX_FILE_SIZE"],
+        "MiB",
+        "the largest input file",
+    ),
+    setting(
+        "limits.rounds",
+        &["ORDAIN_LIMITS_ROUNDS", "PYTHON_CODE_MAX_ITERATIONS"],
+        "how many repairs a plan gets",
+    ),
+    setting("python.profile", &["ORDAIN_PYTHON_PROFILE"], "the packages that plans find: core, data, full"),
+    setting("sandbox.minimum", &["ORDAIN_SANDBOX_MINIMUM"], "the isolation below which nothing runs"),
+    secret(&["OPENAI_API_KEY"], "the key for OpenAI"),
+    secret(&["ANTHROPIC_API_KEY"], "the key for Anthropic"),
+    secret(&["GEMINI_API_KEY", "GOOGLE_API_KEY"], "the key for Gemini"),
+    secret(&["OPENROUTER_API_KEY", "API_KEY"], "the key for OpenRouter"),
+    secret(&["ORDAIN_API_KEY"], "the key for the server at model.base_url, or for any provider"),
+    of_process(&["ORDAIN_WORKSPACE"], "the workspace's folder, where no flag names it"),
+    of_process(&["ORDAIN_DATA_DIR"], "where Python environments are kept"),
+    of_process(&["ORDAIN_PYTHON"], "the Python that cells run"),
+    of_process(&["ORDAIN_EXECUTOR", "CODE_EXECUTOR_HOST"], "where plans run, if not here"),
+    of_process(&["CODE_EXECUTOR_PORT"], "the port of CODE_EXECUTOR_HOST"),
+    of_process(&["GRPC_USE_SECURE"], "whether an executor is reached and served by TLS"),
+    of_process(&["ORDAIN_EXECUTOR_CA"], "who signs the certificate of the executor that is used"),
+    of_process(&["ORDAIN_EXECUTOR_CLIENT_CERT"], "our certificate for the executor that is used"),
+    of_process(&["ORDAIN_EXECUTOR_CLIENT_KEY"], "the file with its key"),
+    of_process(&["ORDAIN_EXECUTOR_CERT", "GRPC_CERT_FILE"], "the certificate that `ordain executor` shows"),
+    of_process(&["ORDAIN_EXECUTOR_KEY", "GRPC_KEY_FILE"], "the file with its key"),
+    of_process(&["ORDAIN_EXECUTOR_CLIENT_CA"], "who signs the certificates of callers of `ordain executor`"),
+    Setting {
+        is_secret: true,
+        ..of_process(&["ORDAIN_EXECUTOR_TOKEN"], "the token between caller and executor")
+    },
+];
+
+/// Whether a variable is one of ours.
+pub(super) fn is_declared(name: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.variables.contains(&name))
+}
+
+/// Whether a variable is taken from the process alone: a workspace may come from somebody else, and where code runs
+/// and who is trusted there is not for it to say.
+pub(super) fn is_of_process(name: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.is_of_process && setting.variables.contains(&name))
+}
+
+/// Puts what the environment says over what the file says.
+pub(super) fn apply(file: &mut File, environment: &Environment) -> Result<(), WorkspaceError> {
+    for setting in SETTINGS {
+        let (Some(key), Some((value, variable, _))) = (setting.key, setting.find(environment)) else {
+            continue;
+        };
+        set(file, key, &value).map_err(|message| WorkspaceError {
+            file: variable.to_owned(),
+            line: None,
+            message,
+            hint: Some(setting.about.to_owned()),
+        })?;
+    }
+    Ok(())
+}
+
+impl Setting {
+    /// The value in the environment, the variable that has it, and where that was found.
+    fn find(&self, environment: &Environment) -> Option<(String, &'static str, Place)> {
+        self.variables.iter().enumerate().find_map(|(index, &variable)| {
+            let (value, place) = environment.find(variable)?;
+            let value = value.trim();
+            let is_bare = index > 0 && value.bytes().all(|byte| byte.is_ascii_digit());
+            let unit = if is_bare { self.unit } else { "" };
+            Some((format!("{value}{unit}"), variable, place))
+        })
+    }
+}
+
+fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
+    let text = || Some(value.to_owned());
+    let duration = || parse_duration(value).map(WrittenDuration).map(Some).map_err(|error| error.to_string());
+    let bytes = || parse_bytes(value).map(WrittenBytes).map(Some).map_err(|error| error.to_string());
+    match key {
+        "workspace.name" => file.workspace.name = text(),
+        "store.url" => file.store.url = text(),
+        "model.name" => file.model.name = text(),
+        "model.base_url" => file.model.base_url = text(),
+        "model.review" => file.model.review = Some(switch(value)?),
+        "model.small" => file.model.small = Some(switch(value)?),
+        "model.temperature" => file.model.temperature = Some(number(value)?),
+        "model.max_tokens" => file.model.max_tokens = Some(number(value)?),
+        "model.timeout" => file.model.timeout = duration()?,
+        "approval.mode" => file.approval.mode = Mode::parse(value)?,
+        "limits.wall" => file.limits.wall = duration()?,
+        "limits.cpu" => file.limits.cpu = duration()?,
+        "limits.memory" => file.limits.memory = bytes()?,
+        "limits.processes" => file.limits.processes = Some(number(value)?),
+        "limits.output" => file.limits.output = bytes()?,
+        "limits.file" => file.limits.file = bytes()?,
+        "limits.rounds" => file.limits.rounds = Some(number(value)?),
+        "python.profile" => {
+            file.python.profile = Some(ProfileName::parse(value).ok_or("it is core, data or full")?);
+        }
+        "sandbox.minimum" => {
+            file.sandbox.minimum = Some(LevelName::parse(value).ok_or("it is full, reduced or none")?);
+        }
+        other => return Err(format!("`{other}` cannot be set by the environment")),
+    }
+    Ok(())
+}
+
+fn switch(value: &str) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err("it is true or false".to_owned()),
+    }
+}
+
+fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
+    value
+        .parse()
+        .map_err(|_| format!("`{}` is not a fitting number", value.chars().take(40).collect::<String>()))
+}
+
+/// Every setting of a workspace with its value and source.
+pub(super) fn resolved(workspace: &Workspace, written: &toml::Table) -> Vec<Resolved> {
+    let is_written = |key: &str| {
+        let (section, name) = key.split_once('.').unwrap_or((key, ""));
+        written.get(section).and_then(toml::Value::as_table).is_some_and(|table| table.contains_key(name))
+    };
+    let resolve = |setting: &Setting| {
+        let found = setting.find(&workspace.environment);
+        let source = match (&found, setting.key) {
+            (Some((_, _, Place::Process)), _) => "environment",
+            (Some((_, _, Place::File)), _) => ".env",
+            (None, Some(key)) if is_written(key) => FILE,
+            _ => "default",
+        };
+        let value = match setting.key {
+            Some(key) => value(workspace, key),
+            None if setting.is_secret => found.as_ref().map(|_| "set, not shown".to_owned()),
+            None => found.as_ref().map(|(value, _, _)| value.chars().take(200).collect()),
+        };
+        Resolved {
+            key: setting.key.unwrap_or(setting.variables[0]),
+            value,
+            source,
+            variable: found.map(|(_, variable, _)| variable),
+            variables: setting.variables,
+            about: setting.about,
+        }
+    };
+    SETTINGS.iter().map(resolve).collect()
+}
+
+fn value(workspace: &Workspace, key: &str) -> Option<String> {
+    let (model, limits) = (&workspace.model, &workspace.limits);
+    Some(match key {
+        "workspace.name" => workspace.name.clone(),
+        "store.url" => match &workspace.database {
+            ordain_store::Database::Sqlite { .. } => "sqlite".to_owned(),
+            // A connection string may hold a password.
+            ordain_store::Database::Postgres { .. } => "postgres://…".to_owned(),
+        },
+        "model.name" => model.name.clone(),
+        "model.base_url" => return model.base_url.clone(),
+        "model.review" => model.review.to_string(),
+        "model.temperature" => return model.temperature.map(|temperature| temperature.to_string()),
+        "model.max_tokens" => model.tokens_max.to_string(),
+        "model.timeout" => format_duration(model.timeout),
+        "model.small" => model.is_small.map_or_else(|| "by the model's name".to_owned(), |is| is.to_string()),
+        "approval.mode" => match workspace.approval {
+            Approval::Auto => "auto".to_owned(),
+            Approval::Hold => "hold".to_owned(),
+            Approval::AboveRows(rows) => format!("rows>{rows}"),
+        },
+        "limits.wall" => format_duration(limits.wall),
+        "limits.cpu" => return limits.cpu.map(format_duration),
+        "limits.memory" => format_bytes(limits.memory_bytes),
+        "limits.processes" => limits.processes.to_string(),
+        "limits.output" => format_bytes(limits.output_bytes),
+        "limits.file" => format_bytes(limits.file_bytes),
+        "limits.rounds" => workspace.rounds.to_string(),
+        "python.profile" => workspace.profile.clone(),
+        "sandbox.minimum" => return workspace.minimum_isolation.clone(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,89 @@
+//! A run as the answer to the request that began it: its record if it ends soon enough, else where to find it.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ordain_types::{RunId, RunRecord};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::frame::Context;
+use super::live::LiveRun;
+use super::problem::Problem;
+use super::wait::Wait;
+
+/// Says that an answer is that of an earlier request with the same idempotency key.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// The longest idempotency key that a caller may send.
+const KEY_MAX: usize = 255;
+
+/// Waits for a run as long as the caller likes, and answers with its record or with its place.
+pub(crate) async fn of_run(
+    run: Arc<LiveRun>,
+    context: &Context,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let wait = Wait::read(headers);
+    context.is_about(run.about.run_id.as_str());
+    let mut response = match tokio::time::timeout(wait.time, run.ended()).await {
+        Ok(ended) => match &*ended {
+            Ok(record) => finished(record, &run.about.run_id),
+            Err(problem) => return Err(problem.clone()),
+        },
+        Err(_elapsed) => {
+            let mut response = (StatusCode::ACCEPTED, json(&running(&run))).into_response();
+            locate(&mut response, &run.about.run_id);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            response
+        }
+    };
+    if wait.is_asked {
+        let applied = match response.status() {
+            StatusCode::ACCEPTED => HeaderValue::from_static("respond-async"),
+            _ => HeaderValue::try_from(format!("wait={}", wait.time.as_secs()))
+                .unwrap_or(HeaderValue::from_static("wait")),
+        };
+        response.headers_mut().insert("preference-applied", applied);
+    }
+    Ok(response)
+}
+
+/// A run that goes on, as a record: everything that is known, and the state `running`.
+pub(crate) fn running(run: &LiveRun) -> Value {
+    let mut record = serde_json::to_value(run.record()).unwrap_or_default();
+    record["state"] = Value::from("running");
+    record
+}
+
+/// A value as a JSON response. Serialising records cannot fail; if it did, the body would be empty.
+pub(crate) fn json(value: &impl Serialize) -> Response {
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+}
+
+/// The caller's idempotency key, made the caller's own, so that two callers never meet in one.
+pub(crate) fn idempotency_key(headers: &HeaderMap, who: &str) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = value.to_str().unwrap_or_default();
+    if key.is_empty() || key.len() > KEY_MAX || headers.get_all("idempotency-key").iter().count() > 1 {
+        let detail = format!("`Idempotency-Key` is one key of 1 to {KEY_MAX} printable ASCII characters");
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "bad_idempotency_key", detail));
+    }
+    Ok(Some(format!("http:{who}:{key}")))
+}
+
+fn finished(record: &RunRecord, begun: &RunId) -> Response {
+    let mut response = json(record);
+    locate(&mut response, &record.run_id);
+    if record.run_id != *begun {
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    response
+}
+
+fn locate(response: &mut Response, run: &RunId) {
+    if let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{run}")) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+}

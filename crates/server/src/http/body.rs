@@ -1,0 +1,164 @@
+//! Reads what callers send: bounded in size and time, strict about its kind, and clear about what is wrong.
+
+use std::ops::Deref;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use ordain_types::format_bytes;
+use serde::de::DeserializeOwned;
+
+use super::problem::Problem;
+use super::service::Service;
+
+/// A JSON body of at most `MAX` bytes.
+#[derive(Debug)]
+pub(crate) struct Json<T, const MAX: usize>(pub(crate) T);
+
+/// The parameters behind the question mark.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T> Deref for Query<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: DeserializeOwned, const MAX: usize> FromRequest<Service> for Json<T, MAX> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, service: &Service) -> Result<Self, Problem> {
+        if !is_json(request.headers()) {
+            return Err(wrong_media_type("application/json"));
+        }
+        let bytes = read(request.into_body(), MAX, service).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned> FromRequestParts<Service> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _service: &Service) -> Result<Self, Problem> {
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
+        query.map(|query| Self(query.0)).map_err(|error| {
+            let message = error.body_text();
+            let message = message.rsplit("string: ").next().unwrap_or_default().to_owned();
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                "bad_query",
+                format!("the query is not understood: {message}"),
+            )
+        })
+    }
+}
+
+/// Reads a whole body, within its size and the time for it.
+pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Result<Bytes, Problem> {
+    let time = service.inner.options.body_time;
+    match tokio::time::timeout(time, axum::body::to_bytes(body, bytes_max)).await {
+        Err(_elapsed) => Err(too_slow(time)),
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_limit(&error) => Err(too_large(bytes_max)),
+        Ok(Err(_)) => {
+            let detail = "the body ended before it was whole";
+            Err(Problem::new(StatusCode::BAD_REQUEST, "body_cut_off", detail))
+        }
+    }
+}
+
+/// Reads JSON, and says where it is wrong.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let pointer = pointer(error.path());
+        let error = error.into_inner();
+        let message = error.to_string();
+        if error.is_data() {
+            let detail = format!("the body is not what is asked for here: {message}");
+            return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail)
+                .about(&pointer, message);
+        }
+        Problem::new(StatusCode::BAD_REQUEST, "bad_json", format!("the body is not JSON: {message}"))
+    })?;
+    reader.end().map_err(|error| {
+        Problem::new(StatusCode::BAD_REQUEST, "bad_json", format!("the body is not JSON: {error}"))
+    })?;
+    Ok(value)
+}
+
+/// The body is of a kind that is not taken here.
+pub(crate) fn wrong_media_type(wanted: &str) -> Problem {
+    let detail = format!("the body must be `{wanted}`");
+    Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "wrong_media_type", detail)
+        .hint(format!("send the header `Content-Type: {wanted}`"))
+}
+
+/// The body is larger than is taken here.
+pub(crate) fn too_large(bytes_max: usize) -> Problem {
+    let limit = format_bytes(bytes_max as u64);
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", format!("the body is larger than {limit}"))
+}
+
+/// The body took too long.
+pub(crate) fn too_slow(time: std::time::Duration) -> Problem {
+    let detail = format!("the body did not arrive within {} seconds", time.as_secs());
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", detail)
+}
+
+/// The kind of a body, without its parameters.
+pub(crate) fn media_type(headers: &HeaderMap) -> String {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    media_type(headers) == "application/json"
+}
+
+fn is_limit(error: &axum::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    path.iter().fold(String::new(), |pointer, segment| match segment {
+        Segment::Seq { index } => format!("{pointer}/{index}"),
+        Segment::Map { key } | Segment::Enum { variant: key } => {
+            format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+        }
+        Segment::Unknown => pointer,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_part_is_named_by_a_pointer() {
+        let problem = parse::<Vec<std::collections::BTreeMap<String, u8>>>(br#"[{"a":1},{"b/c":"x"}]"#);
+        let problem = problem.unwrap_err();
+        assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, "/1/b~1c"));
+    }
+
+    #[test]
+    fn what_is_not_json_or_has_something_behind_it_is_refused() {
+        for wrong in ["", "{", "[1,]", "1 2", "\u{feff}1", "nul"] {
+            assert_eq!(parse::<serde_json::Value>(wrong.as_bytes()).unwrap_err().status, 400, "{wrong}");
+        }
+        let deep = "[".repeat(100_000);
+        assert_eq!(parse::<serde_json::Value>(deep.as_bytes()).unwrap_err().status, 400);
+    }
+}

@@ -1,0 +1,210 @@
+//! Who calls, and what they may do.
+//!
+//! Every handler that needs a caller takes a [`May`] with the scope that it asks for. Getting one is where the key is
+//! compared, where it may have expired or been revoked, and where its rate limit counts.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use ordain_store::CallerKey;
+
+use super::frame::Context;
+use super::problem::Problem;
+use super::service::Service;
+
+/// Who calls without a key, on a loopback address.
+pub(crate) const LOCAL: &str = "local";
+
+/// What a key allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Look at runs, tables, plans, the ledger and the figures.
+    Read,
+    /// Ask, and run code. It includes `read`.
+    Run,
+    /// Approve, reject and undo. It includes `read`.
+    Approve,
+    /// Everything, also pinning and removing plans and ending sessions.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Run, Self::Approve, Self::Admin];
+
+    /// The scope as people write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Run => "run",
+            Self::Approve => "approve",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Whether having this scope is enough where `wanted` is asked for.
+    fn allows(self, wanted: Self) -> bool {
+        self == wanted || self == Self::Admin || (wanted == Self::Read && self != Self::Read)
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
+        found.ok_or_else(|| format!("there is no scope `{text}`; there are read, run, approve and admin"))
+    }
+}
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    /// The key's id, or `local`: the ledger's `who`.
+    pub(crate) id: String,
+    /// The key, unless the call is local.
+    pub(crate) key: Option<CallerKey>,
+}
+
+impl Caller {
+    fn may(&self, wanted: Scope) -> bool {
+        let Some(key) = &self.key else { return true };
+        let scopes = key.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok());
+        scopes.into_iter().any(|scope| scope.allows(wanted))
+    }
+}
+
+/// The proof that the caller may do something.
+#[derive(Debug)]
+pub(crate) struct May<S> {
+    pub(crate) caller: Caller,
+    scope: PhantomData<S>,
+}
+
+/// A scope as a type, so that a handler's signature tells what it asks for.
+pub(crate) trait Asked {
+    const SCOPE: Scope;
+}
+
+macro_rules! asked {
+    ($($name:ident),*) => {$(
+        #[doc = "See [`Scope`]."]
+        #[derive(Debug)]
+        pub(crate) struct $name;
+        impl Asked for $name {
+            const SCOPE: Scope = Scope::$name;
+        }
+    )*};
+}
+asked!(Read, Run, Approve, Admin);
+
+impl<S: Asked> FromRequestParts<Service> for May<S> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Problem> {
+        let caller = service.identify(&parts.headers).await?;
+        let context = parts.extensions.get::<Context>().cloned();
+        if let Some(context) = &context {
+            context.is_by(&caller.id);
+        }
+        let shown = service.inner.rates.request(&caller, &service.inner.options);
+        if let (Some(context), Some(shown)) = (&context, &shown) {
+            context.has_rate(shown.clone());
+        }
+        if let Some(problem) = shown.and_then(|shown| shown.refusal()) {
+            return Err(problem);
+        }
+        if !caller.may(S::SCOPE) {
+            let detail = format!("this needs a key with the scope `{}`", S::SCOPE);
+            let hint = format!("make one with `ordain keys create --scope {}`", S::SCOPE);
+            return Err(Problem::new(StatusCode::FORBIDDEN, "scope_missing", detail).hint(hint));
+        }
+        Ok(Self { caller, scope: PhantomData })
+    }
+}
+
+impl Service {
+    /// Finds out who calls.
+    pub(crate) async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let given = bearer(headers)?;
+        let split = given.and_then(ordain_store::split_key);
+        let Some((id, secret)) = split else {
+            // Tools that insist on some key send one; on a loopback address it means nothing.
+            if !self.inner.options.needs_keys() {
+                return Ok(Caller { id: LOCAL.to_owned(), key: None });
+            }
+            return Err(if given.is_some() { bad_key() } else { no_key() });
+        };
+        let found = self.inner.keys.find(id).await?;
+        let now = self.engine().store().timestamp();
+        match found {
+            // The secret first: whether a key has expired is told only to who has it.
+            Some(key) if !key.has_secret(secret) => Err(bad_key()),
+            Some(key) if key.is_good(&now) => {
+                self.inner.keys.was_used(&key.key_id);
+                Ok(Caller { id: key.key_id.clone(), key: Some(key) })
+            }
+            Some(key) => {
+                let how = if key.revoked_at.is_some() { "was revoked" } else { "has expired" };
+                let problem = Problem::new(StatusCode::UNAUTHORIZED, "key_ended", format!("the key {how}"));
+                Err(problem.hint("make a new one with `ordain keys create` or `ordain keys rotate`"))
+            }
+            None => Err(bad_key()),
+        }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let text = value.to_str().map_err(|_| bad_key())?;
+    let scheme_end = text.find(' ').unwrap_or(text.len());
+    let (scheme, token) = text.split_at(scheme_end);
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(no_key());
+    }
+    Ok(Some(token.trim()))
+}
+
+fn no_key() -> Problem {
+    let detail = "this server needs a key: `Authorization: Bearer ordain_…`";
+    Problem::new(StatusCode::UNAUTHORIZED, "key_missing", detail)
+        .hint("the operator makes one with `ordain keys create`")
+}
+
+fn bad_key() -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "key_unknown", "the key is not known here")
+        .hint("check that it is whole, and that it is this workspace's")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_and_approve_include_read_and_nothing_else() {
+        assert!(Scope::Run.allows(Scope::Read) && Scope::Approve.allows(Scope::Read));
+        assert!(!Scope::Run.allows(Scope::Approve) && !Scope::Approve.allows(Scope::Run));
+        assert!(!Scope::Read.allows(Scope::Run) && !Scope::Run.allows(Scope::Admin));
+        assert!(Scope::ALL.into_iter().all(|scope| Scope::Admin.allows(scope)));
+    }
+
+    #[test]
+    fn only_bearer_tokens_are_read() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(bearer(&headers).unwrap(), None);
+        headers.insert(header::AUTHORIZATION, "bearer  abc".parse().unwrap());
+        assert_eq!(bearer(&headers).unwrap(), Some("abc"));
+        headers.insert(header::AUTHORIZATION, "Basic abc".parse().unwrap());
+        assert!(bearer(&headers).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! `/openapi.json`, `/docs` and `/redoc`: the contract, to read and to try, from the binary alone.
+//!
+//! Swagger UI is in the binary as the archive in which it is published; the two files that are needed are unpacked
+//! when the first reader comes. `/redoc` is a page of our own without any script.
+
+mod archive;
+mod page;
+
+use std::sync::OnceLock;
+
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+
+use super::openapi;
+use super::problem::Problem;
+use super::service::Service;
+
+/// Swagger UI sets styles on elements, and shows pictures that are written in its styles.
+const EXPLORER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+     img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const PAGE_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
+
+const EXPLORER: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+     <title>Ordain API</title>\n<link rel=\"stylesheet\" href=\"/docs/swagger-ui.css\">\n</head>\n<body>\n\
+     <div id=\"explorer\"></div>\n<script src=\"/docs/swagger-ui-bundle.js\"></script>\n\
+     <script src=\"/docs/start.js\"></script>\n</body>\n</html>\n";
+const START: &str = "window.ui = SwaggerUIBundle({\n  url: \"/openapi.json\",\n  dom_id: \"#explorer\",\n  \
+     deepLinking: true,\n  presets: [SwaggerUIBundle.presets.apis],\n  layout: \"BaseLayout\",\n  \
+     validatorUrl: null,\n});\n";
+
+/// The routes of this module. They need no key: they say what the program is, not what the workspace holds.
+pub(crate) fn routes() -> Router<Service> {
+    Router::new()
+        .route("/openapi.json", get(async || text("application/json", document())))
+        .route(
+            "/docs",
+            get(async || with_policy(text("text/html; charset=utf-8", EXPLORER), EXPLORER_POLICY)),
+        )
+        .route("/docs/start.js", get(async || text("text/javascript; charset=utf-8", START)))
+        .route("/docs/swagger-ui.css", get(async || asset("swagger-ui.css", "text/css; charset=utf-8")))
+        .route(
+            "/docs/swagger-ui-bundle.js",
+            get(async || asset("swagger-ui-bundle.js", "text/javascript; charset=utf-8")),
+        )
+        .route(
+            "/redoc",
+            get(async || with_policy(text("text/html; charset=utf-8", reference()), PAGE_POLICY)),
+        )
+}
+
+fn document() -> &'static str {
+    static DOCUMENT: OnceLock<String> = OnceLock::new();
+    DOCUMENT.get_or_init(|| openapi::document().to_json().unwrap_or_default())
+}
+
+fn reference() -> &'static str {
+    static PAGE: OnceLock<String> = OnceLock::new();
+    PAGE.get_or_init(|| page::write(&serde_json::from_str(document()).unwrap_or_default()))
+}
+
+fn text(media_type: &'static str, body: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(media_type))], body).into_response()
+}
+
+fn with_policy(mut response: Response, policy: &'static str) -> Response {
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    response
+}
+
+fn asset(name: &'static str, media_type: &'static str) -> Result<Response, Problem> {
+    static ASSETS: OnceLock<Vec<(&'static str, Vec<u8>)>> = OnceLock::new();
+    let assets = ASSETS.get_or_init(|| {
+        let names = ["swagger-ui.css", "swagger-ui-bundle.js"];
+        let unpacked = names.map(|name| archive::unpack(archive::SWAGGER_UI, &format!("/dist/{name}")));
+        std::iter::zip(names, unpacked).filter_map(|(name, content)| Some((name, content?))).collect()
+    });
+    let found = assets.iter().find(|(of, _)| *of == name);
+    let content = found.map(|(_, content)| content.as_slice()).ok_or_else(|| {
+        Problem::new(StatusCode::NOT_FOUND, "no_such_route", "this part of the explorer is missing")
+    })?;
+    let headers: [(HeaderName, HeaderValue); 2] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400")),
+    ];
+    Ok((headers, content).into_response())
+}

@@ -1,0 +1,218 @@
+//! `POST /v1/exec`: runs given code in a cell, with files.
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use ordain_cell::profile::Profile;
+use ordain_engine::{Exec, Given, Judgement};
+use ordain_types::{Limits, parse_bytes, parse_duration};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::answer;
+use super::body;
+use super::caller::{Caller, May, Run};
+use super::files::{self, Uploads};
+use super::frame::Context;
+use super::live::{About, Telling};
+use super::problem::Problem;
+use super::requests::shortened;
+use super::schema::RunRecord;
+use super::service::Service;
+
+/// Longer names are no names.
+const NAME_MAX: usize = 100;
+
+/// Code to run, and how.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewExec {
+    /// The Python.
+    #[schema(example = "print(1 + 1)")]
+    pub(crate) code: String,
+    /// The name that tracebacks show.
+    #[serde(default)]
+    #[schema(example = "main.py")]
+    pub(crate) name: Option<String>,
+    /// Files that the code can read as `files[name]`.
+    #[serde(default)]
+    pub(crate) files: Vec<NewFile>,
+    /// The Python packages it finds: `core`, `data` or `full`.
+    #[serde(default)]
+    #[schema(example = "core")]
+    pub(crate) profile: Option<String>,
+    /// How long it may run, at most as long as the workspace allows.
+    #[serde(default)]
+    #[schema(example = "5s")]
+    pub(crate) timeout: Option<String>,
+    /// How much memory it may use, at most as much as the workspace allows.
+    #[serde(default)]
+    #[schema(example = "256MiB")]
+    pub(crate) memory: Option<String>,
+    /// Keep variables for later code of the same session and caller.
+    #[serde(default)]
+    pub(crate) session: Option<String>,
+    /// `exec` refuses code that does not fit a cell; `open` looks at syntax and size only.
+    #[serde(default)]
+    #[schema(example = "exec")]
+    pub(crate) policy: Option<String>,
+}
+
+/// A file, given with the code.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewFile {
+    /// The name under which the code sees it.
+    #[schema(example = "sales.csv")]
+    pub(crate) name: String,
+    /// Its content, in base64.
+    #[schema(example = "aXRlbSxxdHkKY2xhc3NpYywzCg==")]
+    pub(crate) content_base64: String,
+}
+
+/// The same as parts of a form: `code`, any of the settings by name, and any number of files as `file`.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "it describes the form; the parts are read one by one")]
+pub(crate) struct ExecForm {
+    /// The Python.
+    code: String,
+    /// Files that the code can read as `files[name]`.
+    #[schema(content_media_type = "application/octet-stream")]
+    file: Vec<Vec<u8>>,
+}
+
+/// Run given code in a cell
+///
+/// The code sees no tables. Files come as base64 in JSON, or as parts of a form. The answer is the run's record with
+/// what was printed, raised and left in `artifacts`; refused and failed code has a record too.
+#[utoipa::path(
+    post,
+    path = "/v1/exec",
+    tag = "exec",
+    operation_id = "exec",
+    params(
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+    ),
+    request_body(content((NewExec = "application/json"), (ExecForm = "multipart/form-data"))),
+    responses(
+        (status = 200, description = "The run has ended; this is its record", body = RunRecord),
+        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecord),
+    )
+)]
+pub(crate) async fn create(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let headers = request.headers().clone();
+    let (new, uploads) = match body::media_type(&headers).as_str() {
+        "application/json" => files::from_json(request, &service).await?,
+        "multipart/form-data" => files::from_form(request, &service).await?,
+        _ => return Err(body::wrong_media_type("application/json` or `multipart/form-data")),
+    };
+    let exec = into_exec(new, &uploads, &service, &may.caller, &headers)?;
+    let run = begin(&service, &may.caller, exec, uploads)?;
+    answer::of_run(run, &context, &headers).await
+}
+
+fn begin(
+    service: &Service,
+    caller: &Caller,
+    mut exec: Exec,
+    uploads: Uploads,
+) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
+    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
+    let run_id = service.engine().store().new_run_id()?;
+    exec.run_id = Some(run_id.clone());
+    let about = About {
+        run_id,
+        kind: "exec",
+        request: exec.given.name.clone(),
+        who: caller.id.clone(),
+        claim: exec.idempotency_key.clone(),
+    };
+    let engine = service.engine().clone();
+    service.begin(about, cells, |run| async move {
+        let mut telling = Telling(run);
+        let ended = engine.exec(exec, &mut telling).await;
+        // The files are on disk for as long as the run needs them.
+        drop(uploads);
+        ended
+    })
+}
+
+fn into_exec(
+    new: NewExec,
+    uploads: &Uploads,
+    service: &Service,
+    caller: &Caller,
+    headers: &HeaderMap,
+) -> Result<Exec, Problem> {
+    let name = new.name.unwrap_or_else(|| "main.py".to_owned());
+    check_name(&name, "/name")?;
+    if let Some(session) = &new.session {
+        check_name(session, "/session")?;
+    }
+    let profile = match new.profile.as_deref() {
+        None => Profile::Core,
+        Some(name) => name.parse::<Profile>().map_err(|_| {
+            let message = format!("there is no profile `{}`", shortened(name));
+            Problem::unprocessable("bad_body", "/profile", message).hint("there are core, data and full")
+        })?,
+    };
+    let judgement = match new.policy.as_deref() {
+        None | Some("exec") => Judgement::Exec,
+        Some("open") => Judgement::Open,
+        Some(_) => return Err(Problem::unprocessable("bad_body", "/policy", "there are `exec` and `open`")),
+    };
+    let limits = limits(new.timeout.as_deref(), new.memory.as_deref(), &service.engine().settings().limits)?;
+    Ok(Exec {
+        given: Given { code: new.code, name },
+        judgement,
+        profile,
+        limits,
+        files: uploads.input_files(),
+        // Sessions of two callers never meet.
+        session: new.session.map(|session| format!("{}:{session}", caller.id)),
+        idempotency_key: answer::idempotency_key(headers, &caller.id)?,
+        run_id: None,
+        who: caller.id.clone(),
+        through: "http".to_owned(),
+    })
+}
+
+fn check_name(name: &str, pointer: &str) -> Result<(), Problem> {
+    if name.is_empty() || name.len() > NAME_MAX || name.contains(char::is_control) {
+        let message = format!("a name has 1 to {NAME_MAX} bytes of plain text");
+        return Err(Problem::unprocessable("bad_body", pointer, message));
+    }
+    Ok(())
+}
+
+fn limits(timeout: Option<&str>, memory: Option<&str>, most: &Limits) -> Result<Limits, Problem> {
+    let mut limits = most.clone();
+    if let Some(text) = timeout {
+        let wall = parse_duration(text)
+            .map_err(|error| Problem::unprocessable("bad_body", "/timeout", error.to_string()))?;
+        if wall > most.wall || wall.is_zero() {
+            let message = format!("code may run for at most {}", ordain_types::format_duration(most.wall));
+            return Err(Problem::unprocessable("above_limit", "/timeout", message));
+        }
+        limits.wall = wall;
+    }
+    if let Some(text) = memory {
+        let bytes = parse_bytes(text)
+            .map_err(|error| Problem::unprocessable("bad_body", "/memory", error.to_string()))?;
+        if bytes > most.memory_bytes || bytes == 0 {
+            let message = format!("code may use at most {}", ordain_types::format_bytes(most.memory_bytes));
+            return Err(Problem::unprocessable("above_limit", "/memory", message));
+        }
+        limits.memory_bytes = bytes;
+        // The size of the work folder stays, so that a cell that is ready can be taken.
+        limits.work_bytes = Some(most.work_bytes());
+    }
+    Ok(limits)
+}

@@ -1,0 +1,167 @@
+//! Files that come with a request: on disk for as long as their run needs them.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{FromRequest as _, Request};
+use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ordain_cell::InputFile;
+use ordain_types::format_bytes;
+use tempfile::TempDir;
+
+use super::body;
+use super::exec::NewExec;
+use super::problem::Problem;
+use super::service::Service;
+
+/// The largest body with files.
+pub(crate) const UPLOAD_BYTES_MAX: usize = 64 << 20;
+/// Files with one request.
+const FILES_MAX: usize = 50;
+/// The largest part of a form that is not a file.
+const TEXT_BYTES_MAX: usize = 2 << 20;
+
+/// The files of one request. Dropping it removes them.
+#[derive(Debug, Default)]
+pub(crate) struct Uploads {
+    folder: Option<TempDir>,
+    /// Names that callers gave, and where the content is. The names never become paths.
+    files: Vec<(String, PathBuf)>,
+}
+
+impl Uploads {
+    /// The files as a job takes them.
+    pub(crate) fn input_files(&self) -> Vec<InputFile> {
+        let file = |(name, path): &(String, PathBuf)| InputFile { name: name.clone(), path: path.clone() };
+        self.files.iter().map(file).collect()
+    }
+
+    fn create(&mut self, name: String) -> Result<fs_err::File, Problem> {
+        if self.files.len() >= FILES_MAX {
+            let message = format!("at most {FILES_MAX} files come with one request");
+            return Err(Problem::unprocessable("too_many_files", "/files", message));
+        }
+        let failed =
+            |error: std::io::Error| Problem::internal(format!("an upload could not be kept: {error}"));
+        if self.folder.is_none() {
+            self.folder = Some(tempfile::tempdir().map_err(failed)?);
+        }
+        let root = self.folder.as_ref().map(TempDir::path).unwrap_or(std::path::Path::new("."));
+        let path = root.join(self.files.len().to_string());
+        let file = fs_err::File::create_new(&path).map_err(failed)?;
+        self.files.push((name, path));
+        Ok(file)
+    }
+}
+
+/// Reads code and files from JSON.
+pub(crate) async fn from_json(request: Request, service: &Service) -> Result<(NewExec, Uploads), Problem> {
+    let bytes = body::read(request.into_body(), UPLOAD_BYTES_MAX, service).await?;
+    let mut new: NewExec = body::parse(&bytes)?;
+    let mut uploads = Uploads::default();
+    for (place, file) in std::mem::take(&mut new.files).into_iter().enumerate() {
+        let content = STANDARD.decode(file.content_base64.as_bytes()).map_err(|error| {
+            let pointer = format!("/files/{place}/content_base64");
+            Problem::unprocessable("bad_file", &pointer, format!("it is not base64: {error}"))
+        })?;
+        check_size(content.len(), &file.name, service)?;
+        let mut target = uploads.create(file.name)?;
+        target.write_all(&content).map_err(not_kept)?;
+    }
+    Ok((new, uploads))
+}
+
+/// Reads code and files from the parts of a form.
+pub(crate) async fn from_form(request: Request, service: &Service) -> Result<(NewExec, Uploads), Problem> {
+    let time = service.inner.options.body_time;
+    let form = Multipart::from_request(request, service).await.map_err(|error| {
+        let detail = format!("the form is not understood: {}", error.body_text());
+        Problem::new(StatusCode::BAD_REQUEST, "bad_form", detail)
+    })?;
+    let read = tokio::time::timeout(time, read_form(form, service)).await;
+    read.map_err(|_elapsed| body::too_slow(time))?
+}
+
+async fn read_form(mut form: Multipart, service: &Service) -> Result<(NewExec, Uploads), Problem> {
+    let (mut new, mut uploads, mut has_code) = (NewExec::default(), Uploads::default(), false);
+    while let Some(field) = form.next_field().await.map_err(bad_form)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        match name.as_str() {
+            "file" | "files" | "files[]" => save(field, &mut uploads, service).await?,
+            "code" => {
+                has_code = true;
+                new.code = text(field).await?;
+            }
+            "name" => new.name = Some(text(field).await?),
+            "profile" => new.profile = Some(text(field).await?),
+            "timeout" => new.timeout = Some(text(field).await?),
+            "memory" => new.memory = Some(text(field).await?),
+            "session" => new.session = Some(text(field).await?),
+            "policy" => new.policy = Some(text(field).await?),
+            _ => {
+                let message = "the form has a part that is not known here";
+                let problem = Problem::unprocessable("bad_body", "/", message);
+                return Err(
+                    problem.hint("known are code, file, name, profile, timeout, memory, session and policy")
+                );
+            }
+        }
+    }
+    if !has_code {
+        return Err(Problem::unprocessable("bad_body", "/code", "the form has no part `code`"));
+    }
+    Ok((new, uploads))
+}
+
+async fn save(mut field: Field<'_>, uploads: &mut Uploads, service: &Service) -> Result<(), Problem> {
+    let Some(name) = field.file_name().map(str::to_owned) else {
+        return Err(Problem::unprocessable("bad_file", "/file", "a file needs a file name"));
+    };
+    let mut target = uploads.create(name.clone())?;
+    let mut size = 0;
+    while let Some(piece) = field.chunk().await.map_err(bad_form)? {
+        size += piece.len();
+        check_size(size, &name, service)?;
+        target.write_all(&piece).map_err(not_kept)?;
+    }
+    Ok(())
+}
+
+async fn text(mut field: Field<'_>) -> Result<String, Problem> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(bad_form)? {
+        if bytes.len() + piece.len() > TEXT_BYTES_MAX {
+            return Err(body::too_large(TEXT_BYTES_MAX));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| Problem::unprocessable("bad_body", "/", "a part of the form is not UTF-8 text"))
+}
+
+fn check_size(size: usize, name: &str, service: &Service) -> Result<(), Problem> {
+    let most = service.engine().settings().limits.file_bytes;
+    if size as u64 > most {
+        let name = super::requests::shortened(name);
+        let detail = format!("the file `{name}` is larger than {}", format_bytes(most));
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file_too_large", detail));
+    }
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used where an error is mapped")]
+fn bad_form(error: MultipartError) -> Problem {
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        return body::too_large(UPLOAD_BYTES_MAX);
+    }
+    let detail = format!("the form is not understood: {}", error.body_text());
+    Problem::new(StatusCode::BAD_REQUEST, "bad_form", detail)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used where an error is mapped")]
+fn not_kept(error: std::io::Error) -> Problem {
+    Problem::internal(format!("an upload could not be kept: {error}"))
+}

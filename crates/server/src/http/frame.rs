@@ -1,0 +1,210 @@
+//! What happens around every request, whatever its route: an id, a look at `Host` and `Origin`, the end of panics, the
+//! writing of problems, figures and the log.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt as _;
+
+use super::cors;
+use super::log::Line;
+use super::problem::Problem;
+use super::rate::Shown;
+use super::service::Service;
+
+/// Names a request, in both directions.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest id that a caller may choose.
+const REQUEST_ID_MAX: usize = 64;
+
+/// What is found out about a request on its way.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Context(Arc<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    request_id: String,
+    who: OnceLock<String>,
+    run_id: OnceLock<String>,
+    rate: OnceLock<Shown>,
+}
+
+impl Context {
+    fn new(request_id: String) -> Self {
+        Self(Arc::new(Found { request_id, ..Found::default() }))
+    }
+
+    /// Who calls. The first word stands.
+    pub(crate) fn is_by(&self, who: &str) {
+        let _ = self.0.who.set(who.to_owned());
+    }
+
+    /// The run that the request is about.
+    pub(crate) fn is_about(&self, run: &str) {
+        let _ = self.0.run_id.set(run.to_owned());
+    }
+
+    /// How the caller's key stands.
+    pub(crate) fn has_rate(&self, shown: Shown) {
+        let _ = self.0.rate.set(shown);
+    }
+}
+
+/// Puts the frame around the routes.
+pub(crate) fn around(routes: Router, service: &Service) -> Router {
+    // A route must have been found before the figures can be told by its template, so the layer is inside.
+    routes.layer(middleware::from_fn_with_state(service.clone(), frame))
+}
+
+async fn frame(State(service): State<Service>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let context = Context::new(request_id(request.headers()));
+    request.extensions_mut().insert(context.clone());
+    let method = request.method().clone();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let refused = cors::check(&service, request.headers());
+    let mut response = match refused {
+        Err(problem) => problem.into_response(),
+        Ok(()) => match cors::preflight(&service, &request) {
+            Some(response) => response,
+            None => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+                Ok(response) => response,
+                Err(_panic) => Problem::internal("a handler panicked").into_response(),
+            },
+        },
+    };
+    response = written(response, &context, &route);
+    cors::allow(&service, origin.as_ref(), response.headers_mut());
+    finish(response.headers_mut(), &context);
+    tell(&service, &context, &Seen { method: &method, route: &route, began }, &response);
+    response
+}
+
+/// What the log and the figures say of a request.
+struct Seen<'a> {
+    method: &'a Method,
+    route: &'a str,
+    began: Instant,
+}
+
+fn tell(service: &Service, context: &Context, seen: &Seen<'_>, response: &Response) {
+    let status = response.status().as_u16();
+    let elapsed = seen.began.elapsed();
+    service.inner.metrics.request(seen.route, seen.method, status, elapsed);
+    service.inner.log.request(&Line {
+        request_id: &context.0.request_id,
+        method: seen.method.as_str(),
+        route: seen.route,
+        status,
+        elapsed,
+        who: context.0.who.get().map(String::as_str),
+        run_id: context.0.run_id.get().map(String::as_str),
+        trouble: response.extensions().get::<Trouble>().map(|trouble| trouble.0.as_str()),
+    });
+}
+
+/// What failed inside, on its way to the log.
+#[derive(Debug, Clone)]
+struct Trouble(String);
+
+/// Writes the problem that a response carries, if it carries one.
+fn written(mut response: Response, context: &Context, route: &str) -> Response {
+    let Some(mut problem) = response.extensions_mut().remove::<Box<Problem>>() else { return response };
+    problem.request_id.clone_from(&context.0.request_id);
+    let (media_type, body) = rendered(&problem, route);
+    let (mut parts, _) = response.into_parts();
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    if problem.status == StatusCode::UNAUTHORIZED.as_u16() {
+        parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ordain\""));
+    }
+    if let Some(inner) = problem.inner.take() {
+        parts.extensions.insert(Trouble(inner));
+    }
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// A problem in the shape of the route's protocol. Protocols that have a shape of their own are told apart here.
+fn rendered(problem: &Problem, _route: &str) -> (&'static str, String) {
+    ("application/problem+json", serde_json::to_string(problem).unwrap_or_default())
+}
+
+fn finish(headers: &mut HeaderMap, context: &Context) {
+    if let Ok(id) = HeaderValue::from_str(&context.0.request_id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    if let Some(rate) = context.0.rate.get() {
+        rate.write(headers);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    let usual = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    ];
+    for (name, value) in usual {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+}
+
+/// The caller's id for the request if it is a plain one, else one of ours.
+fn request_id(headers: &HeaderMap) -> String {
+    let is_plain = |id: &&str| {
+        !id.is_empty()
+            && id.len() <= REQUEST_ID_MAX
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(is_plain);
+    given.map_or_else(new_id, str::to_owned)
+}
+
+fn new_id() -> String {
+    let mut random = [0_u8; 10];
+    // An id that is not random is still an id; no request fails for want of it.
+    let _ = getrandom::fill(&mut random);
+    random.iter().fold("req_".to_owned(), |id, byte| format!("{id}{byte:02x}"))
+}
+
+/// There is no such route.
+pub(crate) async fn not_found() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no_such_route", "there is nothing at this address")
+        .hint("`/docs` shows what there is")
+}
+
+/// The route does not know the method.
+pub(crate) async fn method_not_allowed() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "this address does not take that method",
+    )
+    .hint("`/docs` shows what there is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callers_id_is_kept_only_if_it_is_plain() {
+        let mut headers = HeaderMap::new();
+        assert!(request_id(&headers).starts_with("req_"));
+        headers.insert(REQUEST_ID, HeaderValue::from_static("trace-1.a_B"));
+        assert_eq!(request_id(&headers), "trace-1.a_B");
+        for odd in ["", "a b", "a\tb", "{\"forged\":1}", &"x".repeat(65)] {
+            headers.insert(REQUEST_ID, HeaderValue::from_str(odd).unwrap());
+            assert!(request_id(&headers).starts_with("req_"), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Runs that go on: each a task of its own, with a log of what happens and a way to end it.
+//!
+//! A connection only watches. Losing it changes nothing; cancelling is an act of its own, which drops the run's
+//! future. That ends the cell and rolls the transaction back, and the run is recorded as cancelled, unless its commit
+//! was faster.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use futures_util::FutureExt as _;
+use ordain_engine::{EngineError, Progress};
+use ordain_store::{EntryNote, StoreError};
+use ordain_types::{RunError, RunId, RunRecord, RunState};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+
+use super::problem::Problem;
+use super::rate::Cells;
+use super::service::Service;
+
+/// Finished runs whose event log is still kept, so that a watcher who lost its connection misses nothing.
+const RECENT_MAX: usize = 64;
+/// Events of one run.
+const EVENTS_MAX: usize = 10_000;
+/// Bytes of the events of one run.
+const EVENT_BYTES_MAX: usize = 1 << 20;
+
+/// How a run ended: its record, or why there is none.
+pub(crate) type Ended = Result<RunRecord, Problem>;
+
+/// What a run is about, known before it begins.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    /// Its id.
+    pub(crate) run_id: RunId,
+    /// What made it: `ask`, `exec`.
+    pub(crate) kind: &'static str,
+    /// What was asked.
+    pub(crate) request: String,
+    /// Who asked, for the ledger.
+    pub(crate) who: String,
+    /// The idempotency key that it holds.
+    pub(crate) claim: Option<String>,
+}
+
+/// One thing that happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct RunEvent {
+    /// Its place, counted from one.
+    pub(crate) id: u64,
+    /// What happened: `started`, `stage`, `text`, `stdout`, `stderr`, `finished`.
+    pub(crate) name: &'static str,
+    /// What there is to say of it, as JSON.
+    pub(crate) data: String,
+}
+
+/// A run that goes on, or went on a moment ago.
+#[derive(Debug)]
+pub(crate) struct LiveRun {
+    pub(crate) about: About,
+    pub(crate) started_at: String,
+    began: Instant,
+    events: Mutex<Events>,
+    /// How many events there are; watchers wait for it to change.
+    count: watch::Sender<u64>,
+    cancel: Notify,
+    ended: watch::Sender<Option<Arc<Ended>>>,
+}
+
+#[derive(Debug, Default)]
+struct Events {
+    list: Vec<RunEvent>,
+    bytes: usize,
+    is_full: bool,
+}
+
+impl LiveRun {
+    fn new(about: About, started_at: String) -> Self {
+        Self {
+            about,
+            started_at,
+            began: Instant::now(),
+            events: Mutex::default(),
+            count: watch::Sender::new(0),
+            cancel: Notify::new(),
+            ended: watch::Sender::new(None),
+        }
+    }
+
+    /// Adds an event. When the log is full only the end is still told.
+    pub(crate) fn tell(&self, name: &'static str, data: &Value) {
+        let data = data.to_string();
+        let mut events = lock(&self.events);
+        let is_end = name == "finished";
+        if events.is_full && !is_end {
+            return;
+        }
+        let id = events.list.len() as u64 + 1;
+        if !is_end && (events.list.len() + 2 >= EVENTS_MAX || events.bytes + data.len() > EVENT_BYTES_MAX) {
+            events.is_full = true;
+            let note = json!({ "message": "more happens than is told here; the record has it all" });
+            events.list.push(RunEvent { id, name: "cut", data: note.to_string() });
+        } else {
+            events.bytes += data.len();
+            events.list.push(RunEvent { id, name, data });
+        }
+        let count = events.list.len() as u64;
+        drop(events);
+        self.count.send_replace(count);
+    }
+
+    /// The events behind a place, and whether the last of them is the end.
+    pub(crate) fn events_after(&self, place: u64) -> (Vec<RunEvent>, bool) {
+        let events = lock(&self.events);
+        let from = usize::try_from(place).unwrap_or(usize::MAX).min(events.list.len());
+        let is_over = events.list.last().is_some_and(|event| event.name == "finished");
+        (events.list[from..].to_vec(), is_over)
+    }
+
+    /// Waits until there are more events than so many.
+    pub(crate) async fn more_than(&self, count: u64) {
+        let mut counts = self.count.subscribe();
+        // The sender lives as long as the run does.
+        let _ = counts.wait_for(|now| *now > count).await;
+    }
+
+    /// Waits until the run has ended.
+    pub(crate) async fn ended(&self) -> Arc<Ended> {
+        let mut ended = self.ended.subscribe();
+        loop {
+            if let Some(ended) = ended.borrow_and_update().clone() {
+                return ended;
+            }
+            if ended.changed().await.is_err() {
+                return Arc::new(Err(Problem::internal("the task of a run is gone")));
+            }
+        }
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
+    /// Ends it. Nothing happens if it has ended already.
+    pub(crate) fn cancel(&self) {
+        self.cancel.notify_one();
+    }
+
+    /// The record as far as it is known.
+    pub(crate) fn record(&self) -> RunRecord {
+        let mut record = RunRecord::new(self.about.run_id.clone(), self.about.kind, &self.about.request);
+        record.started_at.clone_from(&self.started_at);
+        record.timing_ms.total = millis(self.began);
+        record
+    }
+}
+
+/// All runs that go on, and the last that ended.
+#[derive(Debug)]
+pub(crate) struct LiveRuns {
+    runs_max: usize,
+    state: Mutex<State>,
+    idle: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    going_on: HashMap<String, Arc<LiveRun>>,
+    recent: VecDeque<Arc<LiveRun>>,
+}
+
+impl LiveRuns {
+    pub(crate) fn new(runs_max: usize) -> Self {
+        Self { runs_max, state: Mutex::default(), idle: Notify::new() }
+    }
+
+    /// How many go on.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.state).going_on.len()
+    }
+
+    /// The run of that id, if it goes on or ended a moment ago.
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<LiveRun>> {
+        let state = lock(&self.state);
+        let recent = || state.recent.iter().find(|run| run.about.run_id.as_str() == id);
+        state.going_on.get(id).or_else(recent).cloned()
+    }
+
+    /// Runs that go on, newest first.
+    pub(crate) fn going_on(&self) -> Vec<Arc<LiveRun>> {
+        let mut runs: Vec<_> = lock(&self.state).going_on.values().cloned().collect();
+        runs.sort_by(|one, other| other.about.run_id.cmp(&one.about.run_id));
+        runs
+    }
+
+    /// Waits until none goes on.
+    pub(crate) async fn idle(&self) {
+        loop {
+            let idle = self.idle.notified();
+            if self.count() == 0 {
+                return;
+            }
+            idle.await;
+        }
+    }
+
+    /// Ends all of them.
+    pub(crate) fn cancel_all(&self) {
+        for run in self.going_on() {
+            run.cancel();
+        }
+    }
+
+    fn add(&self, run: &Arc<LiveRun>) -> Result<(), Problem> {
+        let mut state = lock(&self.state);
+        if state.going_on.len() >= self.runs_max {
+            let detail = format!("{} runs go on, which is the limit", self.runs_max);
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "runs_full", detail).after(1));
+        }
+        state.going_on.insert(run.about.run_id.to_string(), Arc::clone(run));
+        Ok(())
+    }
+
+    fn retire(&self, run: &Arc<LiveRun>) {
+        let mut state = lock(&self.state);
+        state.going_on.remove(run.about.run_id.as_str());
+        state.recent.push_back(Arc::clone(run));
+        if state.recent.len() > RECENT_MAX {
+            state.recent.pop_front();
+        }
+        drop(state);
+        self.idle.notify_waiters();
+    }
+}
+
+impl Service {
+    /// Begins a run as a task of its own. `work` is given the run, to tell what happens in it.
+    pub(crate) fn begin<F>(
+        &self,
+        about: About,
+        cells: Cells,
+        work: impl FnOnce(Arc<LiveRun>) -> F,
+    ) -> Result<Arc<LiveRun>, Problem>
+    where
+        F: Future<Output = Result<RunRecord, EngineError>> + Send + 'static,
+    {
+        if self.is_draining() {
+            let detail = "the server is stopping and takes no new work";
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", detail).after(5));
+        }
+        let run = Arc::new(LiveRun::new(about, self.engine().store().timestamp()));
+        self.inner.live.add(&run)?;
+        let data =
+            json!({ "run_id": run.about.run_id, "kind": run.about.kind, "request": run.about.request });
+        run.tell("started", &data);
+        let (service, task, work) = (self.clone(), Arc::clone(&run), work(Arc::clone(&run)));
+        tokio::spawn(async move {
+            let ended = service.carry_out(&task, work).await;
+            drop(cells);
+            service.settle(&task, ended);
+        });
+        Ok(run)
+    }
+
+    async fn carry_out<F>(&self, run: &Arc<LiveRun>, work: F) -> Ended
+    where
+        F: Future<Output = Result<RunRecord, EngineError>> + Send,
+    {
+        let ended = tokio::select! {
+            // A run that has ended has ended, also when it was cancelled at the same moment.
+            biased;
+            ended = AssertUnwindSafe(work).catch_unwind() => Some(ended),
+            () = run.cancel.notified() => None,
+        };
+        match ended {
+            Some(Ok(Ok(record))) => Ok(record),
+            Some(Ok(Err(error))) => self.could_not(run, error).await,
+            Some(Err(_panic)) => {
+                let error = run_error("internal", "the run failed inside the server", None);
+                let recorded = self.cut_short(run, RunState::Failed, error, run.about.claim.clone()).await;
+                recorded.map_err(Problem::from)
+            }
+            None => {
+                let hint = "ask again to have it carried out";
+                let error = run_error("cancelled", "the run was cancelled and rolled back", Some(hint));
+                let recorded =
+                    self.cut_short(run, RunState::RolledBack, error, run.about.claim.clone()).await;
+                recorded.map_err(Problem::from)
+            }
+        }
+    }
+
+    /// Records an attempt that could not be carried out, and says why.
+    async fn could_not(&self, run: &Arc<LiveRun>, error: EngineError) -> Ended {
+        let is_repeat = matches!(error, EngineError::Running { .. } | EngineError::KeyReused { .. });
+        let problem = Problem::from(error);
+        if !is_repeat {
+            let error = run_error(&problem.code, &problem.detail, problem.hint.as_deref());
+            // The problem is told in any case; a store that is not there cannot record it.
+            let _ = self.cut_short(run, RunState::Failed, error, None).await;
+        }
+        Err(problem)
+    }
+
+    async fn cut_short(
+        &self,
+        run: &Arc<LiveRun>,
+        state: RunState,
+        error: RunError,
+        claim: Option<String>,
+    ) -> Result<RunRecord, StoreError> {
+        let mut record = run.record();
+        record.state = state;
+        record.error = Some(error);
+        let note = EntryNote { claim, ..EntryNote::by(&run.about.who, "http") };
+        let store = self.engine().store();
+        let recorded = store.record_unless_there(record.clone(), note.clone()).await;
+        match recorded {
+            // The key was not claimed yet, or not by this run.
+            Err(StoreError::KeyHeld { .. }) => {
+                store.record_unless_there(record, EntryNote { claim: None, ..note }).await
+            }
+            recorded => recorded,
+        }
+    }
+
+    fn settle(&self, run: &Arc<LiveRun>, ended: Ended) {
+        match &ended {
+            Ok(record) => {
+                // What an idempotency key gave back was counted when it ran.
+                if record.run_id == run.about.run_id {
+                    self.inner.metrics.run(record);
+                }
+                self.inner
+                    .rates
+                    .spend(&run.about.who, record.usage.input_tokens + record.usage.output_tokens);
+                let data = json!({ "run_id": record.run_id, "state": record.state, "status": record.status,
+                    "answer": record.answer.text, "error": record.error });
+                run.tell("finished", &data);
+            }
+            Err(problem) => {
+                if let Some(inner) = &problem.inner {
+                    self.inner.log.trouble(run.about.run_id.as_str(), inner);
+                }
+                run.tell(
+                    "finished",
+                    &json!({ "run_id": run.about.run_id, "state": "failed", "error": problem }),
+                );
+            }
+        }
+        run.ended.send_replace(Some(Arc::new(ended)));
+        self.inner.live.retire(run);
+    }
+}
+
+/// Tells what a planner says as events.
+#[derive(Debug)]
+pub(crate) struct Telling(pub(crate) Arc<LiveRun>);
+
+impl Progress for Telling {
+    fn text(&mut self, piece: &str) {
+        self.0.tell("text", &json!({ "text": piece }));
+    }
+
+    fn stage(&mut self, name: &str) {
+        self.0.tell("stage", &json!({ "stage": name }));
+    }
+}
+
+impl ordain_cell::Output for Telling {
+    fn write(&mut self, stream: ordain_cell::Stream, bytes: &[u8]) {
+        let name = match stream {
+            ordain_cell::Stream::Stdout => "stdout",
+            ordain_cell::Stream::Stderr => "stderr",
+        };
+        self.0.tell(name, &json!({ "text": String::from_utf8_lossy(bytes) }));
+    }
+}
+
+pub(crate) fn run_error(code: &str, message: &str, hint: Option<&str>) -> RunError {
+    RunError { code: code.to_owned(), message: message.to_owned(), hint: hint.map(str::to_owned) }
+}
+
+fn millis(since: Instant) -> f64 {
+    (since.elapsed().as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> LiveRun {
+        let about = About {
+            run_id: RunId("r1".to_owned()),
+            kind: "ask",
+            request: "buy".to_owned(),
+            who: "local".to_owned(),
+            claim: None,
+        };
+        LiveRun::new(about, String::new())
+    }
+
+    #[test]
+    fn events_are_counted_from_one_and_read_from_any_place() {
+        let run = run();
+        for stage in ["planning", "running"] {
+            run.tell("stage", &json!({ "stage": stage }));
+        }
+        let (all, is_over) = run.events_after(0);
+        assert_eq!(all.iter().map(|event| event.id).collect::<Vec<_>>(), [1, 2]);
+        assert!(!is_over);
+        run.tell("finished", &json!({}));
+        let (rest, is_over) = run.events_after(2);
+        assert_eq!((rest.len(), rest[0].name, is_over), (1, "finished", true));
+        assert!(run.events_after(99).0.is_empty());
+    }
+
+    #[test]
+    fn a_flood_of_output_is_cut_and_the_end_is_still_told() {
+        let run = run();
+        for _ in 0..3 * EVENTS_MAX {
+            run.tell("stdout", &json!({ "text": "x" }));
+        }
+        run.tell("finished", &json!({}));
+        let (events, is_over) = run.events_after(0);
+        assert!(events.len() <= EVENTS_MAX, "{}", events.len());
+        assert_eq!(events[events.len() - 2].name, "cut");
+        assert!(is_over);
+    }
+}

@@ -1,0 +1,116 @@
+//! `/v1/plans`: the plans that are kept and used again.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use ordain_store::CachedPlan;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer;
+use super::body::Query;
+use super::caller::{Admin, May, Read};
+use super::cursor;
+use super::problem::Problem;
+use super::schema::Plan;
+use super::service::Service;
+
+/// Which plans.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Only plans of this kind: `ask`, `code` or `check`.
+    kind: Option<String>,
+    /// How many: 1 to 500, 50 if it is not given.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u64>,
+}
+
+/// Kept plans: pinned ones first, then the last used.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlanList {
+    /// The plans.
+    #[schema(value_type = Vec<Plan>)]
+    plans: Vec<Shown>,
+}
+
+/// A plan, and whether it still holds.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    plan: CachedPlan,
+    stale: Option<String>,
+}
+
+impl Shown {
+    fn new(plan: CachedPlan, service: &Service) -> Self {
+        let engine = service.engine();
+        Self { stale: engine.settings().stale(&plan, &engine.store().schema()), plan }
+    }
+}
+
+/// List kept plans
+#[utoipa::path(get, path = "/v1/plans", tag = "plans", operation_id = "list_plans", params(Which),
+    responses((status = 200, description = "The plans", body = PlanList)))]
+pub(crate) async fn list(
+    State(service): State<Service>,
+    _may: May<Read>,
+    query: Query<Which>,
+) -> Result<Response, Problem> {
+    let limit = cursor::limit(query.limit)?;
+    let plans = service.engine().store().plans(query.kind.as_deref(), limit).await?;
+    let plans = plans.into_iter().map(|plan| Shown::new(plan, &service)).collect();
+    Ok(answer::json(&PlanList { plans }))
+}
+
+/// One kept plan
+#[utoipa::path(get, path = "/v1/plans/{plan}", tag = "plans", operation_id = "get_plan",
+    params(("plan" = String, Path, description = "the plan's id, or a beginning of it that no other has")),
+    responses((status = 200, description = "The plan", body = Plan)))]
+pub(crate) async fn get(
+    State(service): State<Service>,
+    _may: May<Read>,
+    Path(plan): Path<String>,
+) -> Result<Response, Problem> {
+    let plan = service.engine().store().plan(&plan).await?;
+    Ok(answer::json(&Shown::new(plan, &service)))
+}
+
+/// Forget a kept plan
+#[utoipa::path(delete, path = "/v1/plans/{plan}", tag = "plans", operation_id = "evict_plan",
+    params(("plan" = String, Path, description = "the plan's id")),
+    responses((status = 200, description = "The plan that was forgotten", body = Plan)))]
+pub(crate) async fn evict(
+    State(service): State<Service>,
+    _may: May<Admin>,
+    Path(plan): Path<String>,
+) -> Result<Response, Problem> {
+    let plan = service.engine().store().evict_plan(&plan).await?;
+    Ok(answer::json(&Shown::new(plan, &service)))
+}
+
+/// Keep a plan and prefer it, whatever happens
+#[utoipa::path(post, path = "/v1/plans/{plan}/pin", tag = "plans", operation_id = "pin_plan",
+    params(("plan" = String, Path, description = "the plan's id")),
+    responses((status = 200, description = "The plan is pinned", body = Plan)))]
+pub(crate) async fn pin(
+    State(service): State<Service>,
+    _may: May<Admin>,
+    Path(plan): Path<String>,
+) -> Result<Response, Problem> {
+    let plan = service.engine().store().pin_plan(&plan, true).await?;
+    Ok(answer::json(&Shown::new(plan, &service)))
+}
+
+/// Let a pinned plan go
+#[utoipa::path(post, path = "/v1/plans/{plan}/unpin", tag = "plans", operation_id = "unpin_plan",
+    params(("plan" = String, Path, description = "the plan's id")),
+    responses((status = 200, description = "The plan is not pinned", body = Plan)))]
+pub(crate) async fn unpin(
+    State(service): State<Service>,
+    _may: May<Admin>,
+    Path(plan): Path<String>,
+) -> Result<Response, Problem> {
+    let plan = service.engine().store().pin_plan(&plan, false).await?;
+    Ok(answer::json(&Shown::new(plan, &service)))
+}

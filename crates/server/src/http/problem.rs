@@ -1,0 +1,248 @@
+//! What went wrong, as RFC 9457 says it.
+//!
+//! A handler gives a [`Problem`]; the frame writes it down, since only the frame knows the request's id and which
+//! shape the caller's protocol wants. What the caller is told never holds a path, a secret or the text of an inner
+//! failure; that goes to the log.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ordain_cell::CellError;
+use ordain_engine::EngineError;
+use ordain_store::StoreError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Why a request was not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Problem {
+    /// A stable name of the kind of problem: `urn:ordain:problem:` and the code.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The status in words.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// What went wrong, for people.
+    pub detail: String,
+    /// A stable name of the kind of problem, for programs.
+    pub code: String,
+    /// What would help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Names this request; the log has it too.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub request_id: String,
+    /// What is wrong with which part of the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<PartProblem>,
+    /// The run that this is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// When another try makes sense, in seconds.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
+    /// What happened inside, for the log alone.
+    #[serde(skip)]
+    pub inner: Option<String>,
+}
+
+/// What is wrong with one part of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PartProblem {
+    /// The part, as a JSON pointer into the body, or a parameter's name.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem of that kind.
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        Self {
+            kind: format!("urn:ordain:problem:{code}"),
+            title: status.canonical_reason().unwrap_or("Problem").to_owned(),
+            status: status.as_u16(),
+            detail: detail.into(),
+            code: code.to_owned(),
+            hint: None,
+            request_id: String::new(),
+            errors: Vec::new(),
+            run_id: None,
+            retry_after: None,
+            inner: None,
+        }
+    }
+
+    /// Something inside failed that the caller can do nothing about and need not know.
+    pub fn internal(inner: impl Into<String>) -> Self {
+        let detail = "something failed inside the server; its log has more under this request's id";
+        let mut problem = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail);
+        problem.inner = Some(inner.into());
+        problem
+    }
+
+    /// The same with a remedy.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, naming a part of the request.
+    #[must_use]
+    pub fn about(mut self, pointer: &str, message: impl Into<String>) -> Self {
+        self.errors.push(PartProblem { pointer: pointer.to_owned(), message: message.into() });
+        self
+    }
+
+    /// The same, with the time after which another try makes sense.
+    #[must_use]
+    pub fn after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The same, naming the run that it is about.
+    #[must_use]
+    pub fn of_run(mut self, run: &str) -> Self {
+        self.run_id = Some(run.to_owned());
+        self
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// A value in the request that is well formed and means nothing here.
+    pub(crate) fn unprocessable(code: &str, pointer: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message.clone()).about(pointer, message)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(run) = &self.run_id
+            && let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{run}"))
+        {
+            response.headers_mut().insert(header::LOCATION, location);
+        }
+        response.extensions_mut().insert(Box::new(self));
+        response
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let (code, hint, detail) = (error.code(), error.hint(), error.to_string());
+        let status = match &error {
+            StoreError::UnknownRun { .. }
+            | StoreError::UnknownPlan { .. }
+            | StoreError::UnknownTable { .. }
+            | StoreError::UnknownKey { .. } => StatusCode::NOT_FOUND,
+            StoreError::WrongState { .. }
+            | StoreError::RowsConflict { .. }
+            | StoreError::Violated { .. }
+            | StoreError::KeyHeld { .. } => StatusCode::CONFLICT,
+            StoreError::Conflict | StoreError::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,
+            StoreError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+            StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. } => {
+                let detail = "the database cannot be reached at this moment";
+                let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).after(5);
+                problem.inner = Some(error.to_string());
+                return problem;
+            }
+            _ => return Self::internal(detail),
+        };
+        let mut problem = Self::new(status, code, detail);
+        problem.hint = hint;
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            problem.retry_after = Some(1);
+        }
+        problem
+    }
+}
+
+impl From<CellError> for Problem {
+    fn from(error: CellError) -> Self {
+        let hint = error.hint();
+        let mut problem = match &error {
+            CellError::Busy { .. } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "cells_busy", error.to_string()).after(1)
+            }
+            CellError::Sessions { .. } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "sessions_full", error.to_string()).after(30)
+            }
+            CellError::File { .. } => Self::unprocessable("bad_file", "/files", error.to_string()),
+            _ => {
+                let detail = "no cell could be had, so no code ran";
+                let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "no_cell", detail).after(5);
+                problem.inner = Some(error.to_string());
+                return problem.hint("the operator should look at the log and at `ordain doctor`");
+            }
+        };
+        problem.hint = hint;
+        problem
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        let (detail, hint) = (error.to_string(), error.hint());
+        let mut problem = match error {
+            EngineError::Store(error) => return error.into(),
+            EngineError::Cell(error) => return error.into(),
+            EngineError::Inspection => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "inspection_refused", detail)
+            }
+            EngineError::Contended { .. } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)
+            }
+            EngineError::Running { run } => {
+                let problem = Self::new(StatusCode::CONFLICT, "still_running", detail).of_run(&run).after(1);
+                return problem.hint("wait for that run; this answer's `Location` is where it is");
+            }
+            EngineError::KeyReused { run } => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", detail).of_run(&run)
+            }
+            EngineError::RequestTooLong { .. } => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_long", detail)
+            }
+            EngineError::Artifacts(error) => {
+                let mut problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, "artifacts_not_kept", detail);
+                problem.inner = Some(error.to_string());
+                return problem;
+            }
+        };
+        problem.hint = hint;
+        problem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inner_failure_is_kept_from_the_caller() {
+        let error = StoreError::Database { message: "no such file /srv/secret/store.db".to_owned() };
+        let problem = Problem::from(error);
+        assert_eq!(problem.status, 500);
+        let told = serde_json::to_string(&problem).unwrap();
+        assert!(!told.contains("secret"), "{told}");
+        assert!(problem.inner.unwrap().contains("secret"));
+    }
+
+    #[test]
+    fn a_busy_store_says_when_to_try_again() {
+        let response = Problem::from(StoreError::Busy).into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+    }
+}

@@ -1,0 +1,197 @@
+//! How much a key may do: requests a minute, cells at once, tokens of models a day.
+//!
+//! The counts are this process's. Requests flow as through a bucket that fills evenly, so that a burst is fine and a
+//! stream is not; the fields that tell of it are those of the IETF draft on `RateLimit` headers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+
+use super::caller::Caller;
+use super::problem::Problem;
+use super::service::HttpOptions;
+
+const DAY_S: u64 = 86_400;
+const MINUTE_S: u64 = 60;
+
+/// What every key has used.
+#[derive(Debug, Default)]
+pub(crate) struct RateLimits {
+    used: Arc<Mutex<HashMap<String, Used>>>,
+}
+
+#[derive(Debug)]
+struct Used {
+    /// Requests that may still come at this moment.
+    room: f64,
+    at: Instant,
+    cells: u64,
+    /// The day, counted from 1970, and the tokens of that day.
+    tokens: (u64, u64),
+}
+
+/// How a key stands with its requests, for the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    limit: u64,
+    remaining: u64,
+    /// Seconds until there is room for one more, if there is none now.
+    wait_s: Option<u64>,
+}
+
+/// A cell that a run of a key takes; it is given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    of: Option<(Arc<Mutex<HashMap<String, Used>>>, String)>,
+}
+
+impl RateLimits {
+    /// Counts a request. Local callers have no limit.
+    pub(crate) fn request(&self, caller: &Caller, options: &HttpOptions) -> Option<Shown> {
+        let key = caller.key.as_ref()?;
+        let limit = key.requests_per_minute.unwrap_or(options.requests_per_minute).max(1);
+        let mut all = lock(&self.used);
+        let used = all.entry(caller.id.clone()).or_insert_with(|| Used::new(limit));
+        Some(used.request(limit, Instant::now()))
+    }
+
+    /// Takes a cell for a run.
+    pub(crate) fn cell(&self, caller: &Caller, options: &HttpOptions) -> Result<Cells, Problem> {
+        let Some(key) = &caller.key else { return Ok(Cells { of: None }) };
+        let limit = key.cells.unwrap_or(options.cells).max(1);
+        let tokens_max = key.tokens_per_day.unwrap_or(options.tokens_per_day);
+        let mut all = lock(&self.used);
+        let used = all.entry(caller.id.clone()).or_insert_with(|| Used::new(options.requests_per_minute));
+        if used.cells >= limit {
+            let detail = format!("{limit} runs of this key go on, which is its limit");
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "cells_limit", detail).after(1));
+        }
+        let (day, left_s) = today();
+        if tokens_max > 0 && used.tokens_of(day) >= tokens_max {
+            let detail = format!("this key has used its {tokens_max} tokens of today");
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "tokens_limit", detail).after(left_s));
+        }
+        used.cells += 1;
+        drop(all);
+        Ok(Cells { of: Some((Arc::clone(&self.used), caller.id.clone())) })
+    }
+
+    /// Counts the tokens of a run.
+    pub(crate) fn spend(&self, id: &str, tokens: u64) {
+        if tokens == 0 {
+            return;
+        }
+        let day = today().0;
+        if let Some(used) = lock(&self.used).get_mut(id) {
+            let before = used.tokens_of(day);
+            used.tokens = (day, before.saturating_add(tokens));
+        }
+    }
+}
+
+impl Used {
+    #[expect(clippy::cast_precision_loss, reason = "a limit is a small number")]
+    fn new(limit: u64) -> Self {
+        Self { room: limit as f64, at: Instant::now(), cells: 0, tokens: (0, 0) }
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a limit is a small number, and the room is never below zero"
+    )]
+    fn request(&mut self, limit: u64, now: Instant) -> Shown {
+        let each_s = limit as f64 / MINUTE_S as f64;
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        self.room = (self.room + passed * each_s).min(limit as f64);
+        self.at = now;
+        if self.room < 1.0 {
+            let wait = ((1.0 - self.room) / each_s).ceil().max(1.0);
+            return Shown { limit, remaining: 0, wait_s: Some(wait as u64) };
+        }
+        self.room -= 1.0;
+        Shown { limit, remaining: self.room as u64, wait_s: None }
+    }
+
+    fn tokens_of(&self, day: u64) -> u64 {
+        if self.tokens.0 == day { self.tokens.1 } else { 0 }
+    }
+}
+
+impl Shown {
+    /// The problem, if there is no room.
+    pub(crate) fn refusal(&self) -> Option<Problem> {
+        let wait_s = self.wait_s?;
+        let detail = format!("this key may make {} requests a minute", self.limit);
+        Some(Problem::new(StatusCode::TOO_MANY_REQUESTS, "requests_limit", detail).after(wait_s))
+    }
+
+    /// Writes the fields that tell of it.
+    pub(crate) fn write(&self, headers: &mut HeaderMap) {
+        let policy = format!("\"requests\";q={};w={MINUTE_S}", self.limit);
+        let state = format!("\"requests\";r={};t={}", self.remaining, self.wait_s.unwrap_or(MINUTE_S));
+        for (name, value) in [("ratelimit-policy", policy), ("ratelimit", state)] {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
+        }
+    }
+}
+
+impl Drop for Cells {
+    fn drop(&mut self) {
+        let Some((used, id)) = self.of.take() else { return };
+        if let Some(used) = lock(&used).get_mut(&id) {
+            used.cells = used.cells.saturating_sub(1);
+        }
+    }
+}
+
+/// The day, counted from 1970, and how many seconds of it are left.
+fn today() -> (u64, u64) {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    (seconds / DAY_S, DAY_S - seconds % DAY_S)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_burst_up_to_the_limit_passes_and_the_next_waits() {
+        let mut used = Used::new(60);
+        let now = used.at;
+        for left in (0..60).rev() {
+            assert_eq!(used.request(60, now).remaining, left);
+        }
+        let shown = used.request(60, now);
+        assert_eq!(shown.wait_s, Some(1));
+        assert_eq!(shown.refusal().unwrap().status, 429);
+        assert_eq!(used.request(60, now + Duration::from_secs(2)).wait_s, None, "the bucket fills again");
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_gives_no_room() {
+        let mut used = Used::new(1);
+        let now = used.at;
+        assert_eq!(used.request(1, now).wait_s, None);
+        assert_eq!(used.request(1, now).wait_s, Some(60));
+    }
+
+    #[test]
+    fn the_fields_are_structured() {
+        let mut headers = HeaderMap::new();
+        Shown { limit: 60, remaining: 3, wait_s: None }.write(&mut headers);
+        assert_eq!(headers["ratelimit-policy"], "\"requests\";q=60;w=60");
+        assert_eq!(headers["ratelimit"], "\"requests\";r=3;t=60");
+    }
+}

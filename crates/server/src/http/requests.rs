@@ -1,0 +1,175 @@
+//! `POST /v1/requests`: asks something of the workspace's data.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use ordain_engine::{Ask, Mode, PlanFile, Planner};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::answer;
+use super::body::Json;
+use super::caller::{Caller, May, Run};
+use super::frame::Context;
+use super::live::{About, Telling};
+use super::problem::Problem;
+use super::schema::RunRecord;
+use super::service::Service;
+
+/// The largest body: a request and a plan with room to spare.
+const BODY_MAX: usize = 4 << 20;
+
+/// What is asked, and how it is to be carried out.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRequest {
+    /// What is asked, in words.
+    #[schema(example = "do you have round sunglasses under $100?", max_length = 1_048_576)]
+    request: String,
+    /// The plan for it: Python code. Without it a planner writes one, or a kept one is used.
+    #[serde(default)]
+    plan: Option<String>,
+    /// Show what would change, and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+    /// Keep the change for approval.
+    #[serde(default)]
+    hold: bool,
+    /// Who writes the plan: `auto` is whom the server was started with; `rules` is the built-in rule planner.
+    #[serde(default)]
+    #[schema(example = "auto")]
+    model: Option<String>,
+    /// How the plan grows: `auto` or `direct`.
+    #[serde(default)]
+    #[schema(example = "auto")]
+    strategy: Option<String>,
+    /// Write a new plan even if the cache has one, and do not keep it.
+    #[serde(default)]
+    no_cache: bool,
+    /// The conversation that the request is a turn of.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200)]
+    conversation: Option<String>,
+}
+
+/// Ask something of the workspace's data
+///
+/// The answer is the run's record, also when the run was refused, failed or rolled back: its `state` says so. A run
+/// that takes longer than `Prefer: wait=N` (30 seconds if it is not given) is answered with 202 and its place.
+#[utoipa::path(
+    post,
+    path = "/v1/requests",
+    tag = "requests",
+    operation_id = "ask",
+    params(
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+    ),
+    request_body = NewRequest,
+    responses(
+        (status = 200, description = "The run has ended; this is its record", body = RunRecord),
+        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecord),
+    )
+)]
+pub(crate) async fn create(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    Json(body): Json<NewRequest, BODY_MAX>,
+) -> Result<Response, Problem> {
+    let ask = body.into_ask(&service, &may.caller, &headers)?;
+    let run = service.begin_ask(&may.caller, ask)?;
+    answer::of_run(run, &context, &headers).await
+}
+
+impl NewRequest {
+    fn into_ask(self, service: &Service, caller: &Caller, headers: &HeaderMap) -> Result<Ask, Problem> {
+        let mode = match (self.dry_run, self.hold) {
+            (true, true) => {
+                let message = "a dry run changes nothing, so there is nothing to hold";
+                return Err(Problem::unprocessable("bad_body", "/hold", message));
+            }
+            (true, false) => Mode::DryRun,
+            (false, true) => Mode::Hold,
+            (false, false) => Mode::Commit,
+        };
+        check_strategy(self.strategy.as_deref())?;
+        if let Some(name) = &self.conversation
+            && (name.is_empty() || name.len() > 200 || name.contains('\0'))
+        {
+            let message = "a conversation's name has 1 to 200 bytes of text";
+            return Err(Problem::unprocessable("bad_body", "/conversation", message));
+        }
+        Ok(Ask {
+            plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+            planner: service.planner(self.model.as_deref())?,
+            cache: !self.no_cache,
+            conversation: self.conversation,
+            mode,
+            idempotency_key: answer::idempotency_key(headers, &caller.id)?,
+            ..Ask::new(&self.request, &caller.id, "http")
+        })
+    }
+}
+
+impl Service {
+    /// Begins to carry out a request. The run's id is set here, so that it can be told before the run has ended.
+    pub(crate) fn begin_ask(
+        &self,
+        caller: &Caller,
+        mut ask: Ask,
+    ) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
+        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
+        let run_id = self.engine().store().new_run_id()?;
+        ask.run_id = Some(run_id.clone());
+        let about = About {
+            run_id,
+            kind: "ask",
+            request: ask.request.clone(),
+            who: caller.id.clone(),
+            claim: ask.idempotency_key.clone(),
+        };
+        let engine = self.engine().clone();
+        self.begin(about, cells, |run| async move {
+            let mut telling = Telling(run);
+            engine.ask_with(ask, &mut telling).await
+        })
+    }
+
+    /// The planner of that name.
+    pub(crate) fn planner(&self, name: Option<&str>) -> Result<Planner, Problem> {
+        match name {
+            None | Some("auto") => Ok(self.inner.planner.clone()),
+            Some("rules") => Ok(Planner::Rules),
+            Some(name) if name == self.inner.planner.name() => Ok(self.inner.planner.clone()),
+            Some(name) => {
+                let message = format!("there is no model `{}` here", shortened(name));
+                let problem = Problem::unprocessable("unknown_model", "/model", message);
+                Err(problem.hint("`auto` is whom the server was started with, `rules` the rule planner"))
+            }
+        }
+    }
+}
+
+/// Until the other strategies are there, asking for one is an error and not something else done silently.
+pub(crate) fn check_strategy(name: Option<&str>) -> Result<(), Problem> {
+    match name {
+        None | Some("auto" | "direct") => Ok(()),
+        Some(name @ ("react" | "plan")) => {
+            let message = format!("the strategy `{name}` is not available yet");
+            Err(Problem::unprocessable("unknown_strategy", "/strategy", message).hint("`direct` is"))
+        }
+        Some(name) => {
+            let message = format!("there is no strategy `{}`", shortened(name));
+            Err(Problem::unprocessable("unknown_strategy", "/strategy", message)
+                .hint("there are auto and direct"))
+        }
+    }
+}
+
+/// A caller's word as it may be repeated.
+pub(crate) fn shortened(text: &str) -> String {
+    text.chars().filter(|shown| !shown.is_control()).take(60).collect()
+}

@@ -1,0 +1,216 @@
+//! `/v1/runs`: what was carried out, and what a person decides on it.
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use ordain_store::EntryNote;
+use ordain_types::{RunId, RunRecord, RunState};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer;
+use super::body::Query;
+use super::caller::{Approve, Caller, May, Read, Run};
+use super::cursor;
+use super::frame::Context;
+use super::problem::Problem;
+use super::schema;
+use super::service::Service;
+
+/// Which runs, and which page of them.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Only runs in this state.
+    #[param(value_type = Option<schema::RunState>)]
+    state: Option<String>,
+    /// Items on the page: 1 to 500, 50 if it is not given.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u64>,
+    /// Where the page begins: the `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of runs, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunPage {
+    /// The runs.
+    #[schema(value_type = Vec<schema::RunRecord>)]
+    runs: Vec<Listed>,
+    /// Where the next page begins, if there is one.
+    next_cursor: Option<String>,
+}
+
+/// A run that has a record, or one that goes on.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Listed {
+    Ended(Box<RunRecord>),
+    GoingOn(Value),
+}
+
+/// List runs, newest first
+#[utoipa::path(get, path = "/v1/runs", tag = "runs", operation_id = "list_runs", params(Which),
+    responses((status = 200, description = "A page of runs", body = RunPage)))]
+pub(crate) async fn list(
+    State(service): State<Service>,
+    _may: May<Read>,
+    query: Query<Which>,
+) -> Result<Response, Problem> {
+    let limit = cursor::limit(query.limit)?;
+    let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
+    let state = query.state.as_deref().map(read_state).transpose()?;
+    let mut runs = Vec::new();
+    // Runs that go on are shown on the first page, before those that have a record.
+    if before.is_none() && state.is_none_or(|state| state.is_none()) {
+        let going_on = service.inner.live.going_on();
+        runs.extend(going_on.iter().map(|run| Listed::GoingOn(answer::running(run))));
+    }
+    let mut next_cursor = None;
+    if state != Some(None) {
+        let found = service.engine().store().runs(state.flatten(), before.as_ref(), limit + 1).await?;
+        let more = found.len() as u64 > limit;
+        let found: Vec<_> = found.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX)).collect();
+        next_cursor = found.last().filter(|_| more).map(|run| cursor::write(run.run_id.as_str()));
+        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run))));
+    }
+    let headers = cursor::link("/v1/runs", next_cursor.as_deref());
+    Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
+}
+
+/// A state that records have, or `None` for runs that go on.
+fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
+    if name == "running" {
+        return Ok(None);
+    }
+    serde_json::from_value(Value::from(name)).map(Some).map_err(|_| {
+        let message = "there is no such state";
+        Problem::new(StatusCode::BAD_REQUEST, "bad_query", message).about("state", message).hint(
+            "there are running, committed, answered, held, rejected, rolled_back, failed, undone, conflicted",
+        )
+    })
+}
+
+/// One run
+///
+/// A run that goes on has the state `running` and what is known of it so far.
+#[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs", operation_id = "get_run",
+    params(("run" = String, Path, description = "the run's id, or a beginning of it that no other run has")),
+    responses((status = 200, description = "The run's record", body = schema::RunRecord)))]
+pub(crate) async fn get(
+    State(service): State<Service>,
+    _may: May<Read>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+) -> Result<Response, Problem> {
+    if let Some(live) = service.inner.live.find(&run).filter(|live| !live.is_over()) {
+        context.is_about(&run);
+        return Ok(answer::json(&answer::running(&live)));
+    }
+    let record = service.engine().store().run(&run).await?;
+    context.is_about(record.run_id.as_str());
+    Ok(answer::json(&record))
+}
+
+/// What a person decides.
+#[derive(Debug, Clone, Copy)]
+enum Decision {
+    Approve,
+    Reject,
+    Undo,
+}
+
+/// Commit the diff of a held run
+///
+/// The diff that was shown is applied; the code does not run again. If a row changed meanwhile the run is conflicted.
+#[utoipa::path(post, path = "/v1/runs/{run}/approve", tag = "runs", operation_id = "approve_run",
+    params(("run" = String, Path, description = "the run's id")),
+    responses((status = 200, description = "The run is committed", body = schema::RunRecord)))]
+pub(crate) async fn approve(
+    State(service): State<Service>,
+    may: May<Approve>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+) -> Result<Response, Problem> {
+    decide(&service, &may.caller, &context, &run, Decision::Approve).await
+}
+
+/// Say no to a held run
+#[utoipa::path(post, path = "/v1/runs/{run}/reject", tag = "runs", operation_id = "reject_run",
+    params(("run" = String, Path, description = "the run's id")),
+    responses((status = 200, description = "The run is rejected", body = schema::RunRecord)))]
+pub(crate) async fn reject(
+    State(service): State<Service>,
+    may: May<Approve>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+) -> Result<Response, Problem> {
+    decide(&service, &may.caller, &context, &run, Decision::Reject).await
+}
+
+/// Take back a committed run
+///
+/// The inverse diff is applied, if no row that it touches has changed since.
+#[utoipa::path(post, path = "/v1/runs/{run}/undo", tag = "runs", operation_id = "undo_run",
+    params(("run" = String, Path, description = "the run's id")),
+    responses((status = 200, description = "The run is undone", body = schema::RunRecord)))]
+pub(crate) async fn undo(
+    State(service): State<Service>,
+    may: May<Approve>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+) -> Result<Response, Problem> {
+    decide(&service, &may.caller, &context, &run, Decision::Undo).await
+}
+
+/// Cancel a run that goes on
+///
+/// Its cell is ended and its transaction rolled back. A run that has ended meanwhile is a 409.
+#[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
+    params(("run" = String, Path, description = "the run's id")),
+    responses((status = 200, description = "The run is cancelled", body = schema::RunRecord)))]
+pub(crate) async fn cancel(
+    State(service): State<Service>,
+    _may: May<Run>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+) -> Result<Response, Problem> {
+    let over = |run: &str| {
+        let detail = format!("run `{run}` has already ended");
+        Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
+    };
+    let Some(live) = service.inner.live.find(&run).filter(|live| !live.is_over()) else {
+        let record = service.engine().store().run(&run).await?;
+        return Err(over(record.run_id.as_str()));
+    };
+    context.is_about(live.about.run_id.as_str());
+    live.cancel();
+    match &*live.ended().await {
+        Ok(record) if record.error.as_ref().is_some_and(|error| error.code == "cancelled") => {
+            Ok(answer::json(record))
+        }
+        Ok(record) => Err(over(record.run_id.as_str())),
+        Err(problem) => Err(problem.clone()),
+    }
+}
+
+async fn decide(
+    service: &Service,
+    caller: &Caller,
+    context: &Context,
+    run: &str,
+    decision: Decision,
+) -> Result<Response, Problem> {
+    let store = service.engine().store();
+    let note = EntryNote::by(&caller.id, "http");
+    let record = match decision {
+        Decision::Approve => store.approve(run, note).await,
+        Decision::Reject => store.reject(run, note).await,
+        Decision::Undo => store.undo(run, note).await,
+    }?;
+    context.is_about(record.run_id.as_str());
+    Ok((HeaderMap::new(), answer::json(&record)).into_response())
+}

@@ -1,0 +1,428 @@
+//! The shapes of records, for the OpenAPI document.
+//!
+//! The records themselves are plain data of other crates, which know nothing of HTTP. These are their descriptions;
+//! a test reads real records by them, so that the two cannot drift apart.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A row: its fields and their values.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(transparent)]
+pub(crate) struct Row(BTreeMap<String, Value>);
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RunState {
+    /// It goes on.
+    Running,
+    /// It changed rows and they are committed.
+    Committed,
+    /// It changed nothing and answered.
+    Answered,
+    /// Its diff waits for approval.
+    Held,
+    /// Its code was refused, or a person said no to its diff.
+    Rejected,
+    /// It broke an invariant or a rule, was a dry run, or was cancelled; nothing changed.
+    RolledBack,
+    /// Its code raised an error, passed a limit or could not be run.
+    Failed,
+    /// Its changes were taken back.
+    Undone,
+    /// Its diff was approved too late: a row that it touches had changed meanwhile.
+    Conflicted,
+}
+
+/// One plan for one request, in one transaction, and what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunRecord {
+    /// Names the run; ids sort by time.
+    pub(crate) run_id: String,
+    /// What made the run: `ask`, `exec`, `code`, `check`, `chat`.
+    pub(crate) kind: String,
+    /// What was asked, in words.
+    pub(crate) request: String,
+    /// How the plan grew.
+    pub(crate) strategy: String,
+    /// Where the run stands.
+    pub(crate) state: RunState,
+    /// What the plan's code says of its own success.
+    #[schema(required = true)]
+    pub(crate) status: Option<String>,
+    /// What the person is told.
+    pub(crate) answer: Answer,
+    /// The plan that ran.
+    pub(crate) plan: PlanRecord,
+    /// What the verifier said.
+    pub(crate) verdict: Verdict,
+    /// What running the code gave.
+    pub(crate) outcome: Outcome,
+    /// The rows that changed, or would have, by table.
+    pub(crate) diff: BTreeMap<String, TableDiff>,
+    /// Whether each invariant held.
+    pub(crate) invariants: Vec<InvariantResult>,
+    /// What the planner used.
+    pub(crate) usage: Usage,
+    /// How long each part took, in milliseconds.
+    pub(crate) timing_ms: Timing,
+    /// Why the run was not carried out, where that is so.
+    #[serde(default)]
+    pub(crate) error: Option<RunError>,
+    /// When the run began.
+    #[serde(default)]
+    pub(crate) started_at: String,
+}
+
+/// What the person is told.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    /// One or two sentences.
+    pub(crate) text: Option<String>,
+    /// Rows, where the plan gave some.
+    pub(crate) rows: Option<Value>,
+    /// Any other value, where the plan gave one.
+    pub(crate) json: Option<Value>,
+}
+
+/// The plan that ran.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanRecord {
+    /// Who wrote it: `model`, `rules`, `cache` or `file`.
+    pub(crate) source: String,
+    /// The model's name, where a model wrote it.
+    pub(crate) model: Option<String>,
+    /// What the plan is for.
+    pub(crate) goal: String,
+    /// Its steps.
+    pub(crate) steps: Vec<Step>,
+    /// The run that wrote it, where it came from the plan cache.
+    #[serde(default)]
+    pub(crate) written_by: Option<String>,
+    /// Its id in the plan cache, where it is there.
+    #[serde(default)]
+    pub(crate) plan_id: Option<String>,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Step {
+    /// Names the step within its plan.
+    pub(crate) id: String,
+    /// What it does.
+    pub(crate) title: String,
+    /// The steps whose results it needs.
+    pub(crate) needs: Vec<String>,
+    /// How one can tell that it succeeded.
+    pub(crate) success: String,
+    /// Its Python.
+    pub(crate) code: String,
+    /// `waiting`, `running`, `done` or `failed`.
+    pub(crate) state: String,
+}
+
+/// What the verifier said of the code, over all rounds.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Verdict {
+    /// Whether the last round's code was accepted.
+    pub(crate) accepted: bool,
+    /// How many rounds there were.
+    pub(crate) iterations: u32,
+    /// The findings of the last round.
+    pub(crate) findings: Vec<Value>,
+    /// The verdict of each round.
+    pub(crate) history: Vec<Value>,
+    /// What was changed between rounds.
+    pub(crate) modifications: Vec<Value>,
+}
+
+/// What running the code gave.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Outcome {
+    /// What it printed.
+    pub(crate) stdout: String,
+    /// What it printed to stderr.
+    pub(crate) stderr: String,
+    /// The exception that it did not catch, or the limit that it passed.
+    pub(crate) error: Option<Value>,
+    /// The files that it left.
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+/// A file that a run left.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Artifact {
+    /// Its name, without a folder.
+    pub(crate) name: String,
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// What it holds.
+    pub(crate) media_type: String,
+    /// The hash of its content.
+    pub(crate) sha256: String,
+}
+
+/// What changed in one table.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TableDiff {
+    /// Rows that were not there before.
+    pub(crate) added: Vec<Row>,
+    /// Rows that were there before and differ now.
+    pub(crate) changed: Vec<RowChange>,
+    /// Rows that are gone.
+    pub(crate) removed: Vec<Row>,
+}
+
+/// One changed row.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RowChange {
+    /// What identifies the row.
+    pub(crate) key: Row,
+    /// The row before the run.
+    pub(crate) before: Row,
+    /// The row after the run.
+    pub(crate) after: Row,
+}
+
+/// Whether one invariant held at the end of a run.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InvariantResult {
+    /// The invariant's name.
+    pub(crate) name: String,
+    /// Whether it held.
+    pub(crate) holds: bool,
+    /// Rows that break it, cut to a few.
+    #[serde(default)]
+    pub(crate) rows: Vec<Row>,
+}
+
+/// What the planner used.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Usage {
+    /// Calls of a model.
+    pub(crate) model_calls: u64,
+    /// Tokens given to it.
+    pub(crate) input_tokens: u64,
+    /// Tokens that it gave.
+    pub(crate) output_tokens: u64,
+}
+
+/// How long each part of a run took, in milliseconds.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Timing {
+    /// Making the plan.
+    pub(crate) plan: f64,
+    /// Judging it.
+    pub(crate) verify: f64,
+    /// Running its code.
+    pub(crate) run: f64,
+    /// Checking and committing what it did.
+    pub(crate) commit: f64,
+    /// All together.
+    pub(crate) total: f64,
+}
+
+/// Why a run was not carried out.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunError {
+    /// A stable name of the kind of error.
+    pub(crate) code: String,
+    /// What went wrong.
+    pub(crate) message: String,
+    /// What would help.
+    #[serde(default)]
+    pub(crate) hint: Option<String>,
+}
+
+/// A plan that is kept and used again.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plan {
+    /// Names the plan.
+    pub(crate) plan_id: String,
+    /// What it is for: `ask`, `code`, `check`.
+    pub(crate) kind: String,
+    /// The key of exactly what was asked.
+    pub(crate) exact: String,
+    /// The key of its shape, where it serves every request of that shape.
+    pub(crate) shape: Option<String>,
+    /// What was asked when it was written.
+    pub(crate) request: String,
+    /// What it does.
+    pub(crate) title: String,
+    /// Its Python.
+    pub(crate) code: String,
+    /// Who wrote it.
+    pub(crate) source: String,
+    /// The model's name, where a model wrote it.
+    pub(crate) model: Option<String>,
+    /// The run that wrote it.
+    pub(crate) run_id: String,
+    /// All that it was compiled against.
+    pub(crate) components: BTreeMap<String, String>,
+    /// Whether it is kept and preferred whatever happens.
+    pub(crate) pinned: bool,
+    /// How often it was used again.
+    pub(crate) uses: u64,
+    /// When it was written.
+    pub(crate) created_at: String,
+    /// When it was last used.
+    pub(crate) last_used_at: String,
+    /// Why it no longer holds, if it does not.
+    pub(crate) stale: Option<String>,
+}
+
+/// A table, its rules and how many rows it has.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Table {
+    /// The table's name.
+    pub(crate) name: String,
+    /// The columns, in order.
+    pub(crate) columns: Vec<Column>,
+    /// The columns that identify a row.
+    pub(crate) key: Vec<String>,
+    /// Rows may be added, never changed or removed.
+    pub(crate) append_only: bool,
+    /// Nothing may be written.
+    pub(crate) read_only: bool,
+    /// How many rows it has.
+    pub(crate) rows: u64,
+    /// How many of its rows one run may touch.
+    pub(crate) max_rows_changed: Option<u64>,
+}
+
+/// One column.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Column {
+    /// The column's name.
+    pub(crate) name: String,
+    /// What it holds: `text`, `integer`, `real`, `boolean`, `timestamp` or `json`.
+    #[serde(rename = "type")]
+    pub(crate) column_type: String,
+    /// Whether a row may leave it out.
+    pub(crate) nullable: bool,
+}
+
+/// An entry of the ledger.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    /// Its place, counted from one.
+    pub(crate) seq: u64,
+    /// What it records.
+    pub(crate) kind: String,
+    /// The run that it is about.
+    pub(crate) run_id: Option<String>,
+    /// When it was written.
+    pub(crate) at: String,
+    /// The hash of the entry before.
+    pub(crate) previous: String,
+    /// The hash of `previous` and `body`.
+    pub(crate) hash: String,
+    /// The signature of `hash`.
+    pub(crate) signature: String,
+    /// What is recorded, exactly as it was hashed.
+    pub(crate) body: Value,
+}
+
+/// What a check of the ledger found.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct LedgerReport {
+    /// Whether the ledger is whole.
+    pub(crate) whole: bool,
+    /// How many entries it has.
+    pub(crate) entries: u64,
+    /// What is wrong with it.
+    pub(crate) findings: Vec<Value>,
+}
+
+/// A conversation.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Conversation {
+    /// Its name.
+    pub(crate) conversation: String,
+    /// How many turns it has.
+    pub(crate) turns: u64,
+    /// When the last one was.
+    pub(crate) last_at: String,
+}
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Turn {
+    /// Its place, counted from one.
+    pub(crate) seq: u64,
+    /// When it was.
+    pub(crate) at: String,
+    /// The run that answered.
+    pub(crate) run_id: String,
+    /// What was asked.
+    pub(crate) request: String,
+    /// What was answered.
+    pub(crate) answer: String,
+    /// With which status.
+    pub(crate) status: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_types::RunId;
+
+    use super::*;
+
+    /// A record with every part filled in, so that a part that is not described here is noticed.
+    #[test]
+    fn the_description_of_a_record_is_that_of_the_record() {
+        let mut record = ordain_types::RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        record.plan.written_by = Some(RunId("w".to_owned()));
+        record.plan.plan_id = Some("p".to_owned());
+        record.plan.steps.push(ordain_types::StepRecord {
+            id: "1".to_owned(),
+            title: String::new(),
+            needs: Vec::new(),
+            success: String::new(),
+            code: String::new(),
+            state: "done".to_owned(),
+        });
+        record.outcome.artifacts.push(ordain_types::Artifact {
+            name: "a.csv".to_owned(),
+            bytes: 1,
+            media_type: "text/csv".to_owned(),
+            sha256: String::new(),
+        });
+        let row = || ordain_types::Row::from_iter([("id".to_owned(), Value::from(1))]);
+        let change = ordain_types::RowChange { key: row(), before: row(), after: row() };
+        let diff =
+            ordain_types::TableDiff { added: vec![row()], changed: vec![change], removed: vec![row()] };
+        record.diff.tables.insert("stock".to_owned(), diff);
+        record.invariants.push(ordain_types::InvariantResult {
+            name: "n".to_owned(),
+            holds: false,
+            rows: vec![row()],
+        });
+        let hint = Some("h".to_owned());
+        record.error = Some(ordain_types::RunError { code: "c".to_owned(), message: "m".to_owned(), hint });
+        let value = serde_json::to_value(&record).unwrap();
+        let described: RunRecord = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(described).unwrap(), value);
+    }
+}

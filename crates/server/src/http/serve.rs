@@ -1,0 +1,129 @@
+//! Takes connections, and lets them go.
+//!
+//! A connection costs a place, so places are bounded; a header that does not arrive in time closes it, so that
+//! nobody holds a place by doing nothing. Stopping goes in order: not ready, no new connections, what goes on may end,
+//! the rest is cancelled and rolled back, then the cells end. The ledger is durable with every entry, so nothing is
+//! left to flush but the last answers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use ordain_store::{Store, StoreError};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::service::{HttpOptions, Service};
+
+/// The largest header, all fields together.
+const HEADER_BYTES_MAX: usize = 64 << 10;
+/// Fields of one header.
+const HEADERS_MAX: usize = 100;
+/// How long to wait when the system has no descriptor left for a connection.
+const NO_DESCRIPTOR_WAIT: Duration = Duration::from_millis(50);
+/// How long last answers may take once no run goes on.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is not this machine's alone, and nobody has a key.
+    #[error("refusing to listen on {listen}, which other machines can reach, while there is no key")]
+    NoKeys {
+        /// The address.
+        listen: SocketAddr,
+    },
+    /// The keys cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ServeError {
+    /// What would help.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoKeys { .. } => Some(
+                "make a key with `ordain keys create --scope read,run`, or listen on 127.0.0.1".to_owned(),
+            ),
+            Self::Store(error) => error.hint(),
+        }
+    }
+}
+
+/// Refuses an address that other machines can reach, unless somebody has a key.
+pub async fn check_address(options: &HttpOptions, store: &Store) -> Result<(), ServeError> {
+    if !options.needs_keys() {
+        return Ok(());
+    }
+    let now = store.timestamp();
+    let has_keys = store.keys().await?.iter().any(|key| key.is_good(&now));
+    if has_keys { Ok(()) } else { Err(ServeError::NoKeys { listen: options.listen }) }
+}
+
+/// Serves until `stop` is done, then lets what goes on come to its end.
+pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Output = ()>) {
+    let router = super::router(&service);
+    let places = Arc::new(Semaphore::new(service.inner.options.connections_max));
+    let graceful = GracefulShutdown::new();
+    tokio::pin!(stop);
+    loop {
+        let accepted = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (listener.accept().await, place)
+        };
+        let (accepted, place) = tokio::select! {
+            biased;
+            () = &mut stop => break,
+            accepted = accepted => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = connection(&service, stream, router.clone());
+                let connection = graceful.watch(connection);
+                tokio::spawn(async move {
+                    // A caller that breaks off is no failure of ours.
+                    let _ = connection.await;
+                    drop(place);
+                });
+            }
+            // The caller has gone again, or there are no descriptors left: others come and go meanwhile.
+            Err(_) => tokio::time::sleep(NO_DESCRIPTOR_WAIT).await,
+        }
+    }
+    drop(listener);
+    service.inner.log.event("stopping: no new work is taken");
+    service.begin_draining();
+    let drain_time = service.inner.options.drain_time;
+    // Idle connections are told at once; the others when their answer is written.
+    let answers = tokio::spawn(graceful.shutdown());
+    service.finish_runs(drain_time).await;
+    let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
+    service.inner.log.event("stopped");
+}
+
+/// Lets this process have as many descriptors as the system permits: every connection needs one.
+pub fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // A process that may not raise it goes on with what it has.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+fn connection(
+    service: &Service,
+    stream: TcpStream,
+    router: axum::Router,
+) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<axum::Router>> {
+    // An answer is written at once, so waiting to fill a packet would only delay it.
+    let _ = stream.set_nodelay(true);
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(service.inner.options.header_time)
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(HEADER_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+}

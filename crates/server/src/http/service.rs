@@ -1,0 +1,153 @@
+//! What all routes share: the engine, the callers' keys and limits, the runs that go on, the figures.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ordain_engine::{Engine, Planner};
+
+use super::keyring::KeyRing;
+use super::live::LiveRuns;
+use super::log::{Log, LogFormat};
+use super::metrics::Metrics;
+use super::rate::RateLimits;
+
+/// How a service is set up.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// What the workspace is called.
+    pub workspace: String,
+    /// Where it listens: on a loopback address callers need no key, unless `keys_required`.
+    pub listen: SocketAddr,
+    /// Whether callers need a key on a loopback address too.
+    pub keys_required: bool,
+    /// Origins of web pages that may call, besides the server's own.
+    pub cors: Vec<String>,
+    /// How well cells are isolated, for `/readyz`.
+    pub isolation: String,
+    /// The workspace's state, whose disk must have room.
+    pub state: PathBuf,
+    /// How requests are logged, to stderr.
+    pub log: LogFormat,
+    /// Requests a minute for a key that has no limit of its own.
+    pub requests_per_minute: u64,
+    /// Cells at once for a key that has no limit of its own.
+    pub cells: u64,
+    /// Tokens of models a day for a key that has no limit of its own; 0 is none.
+    pub tokens_per_day: u64,
+    /// Runs that go on at once, over all callers.
+    pub runs_max: usize,
+    /// Connections that are open at once.
+    pub connections_max: usize,
+    /// How long the header of a request may take.
+    pub header_time: Duration,
+    /// How long the body of a request may take.
+    pub body_time: Duration,
+    /// How long running work may go on when the server stops.
+    pub drain_time: Duration,
+}
+
+impl HttpOptions {
+    /// The usual settings for an address.
+    pub fn new(workspace: &str, listen: SocketAddr, state: PathBuf) -> Self {
+        Self {
+            workspace: workspace.to_owned(),
+            listen,
+            keys_required: false,
+            cors: Vec::new(),
+            isolation: "full".to_owned(),
+            state,
+            log: LogFormat::Off,
+            requests_per_minute: 600,
+            cells: 8,
+            tokens_per_day: 0,
+            runs_max: 512,
+            connections_max: 10_000,
+            header_time: Duration::from_secs(15),
+            body_time: Duration::from_secs(60),
+            drain_time: Duration::from_secs(30),
+        }
+    }
+
+    /// Whether callers are known by keys.
+    pub fn needs_keys(&self) -> bool {
+        self.keys_required || !self.listen.ip().is_loopback()
+    }
+}
+
+/// A workspace that is served. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Service {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What clones share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) planner: Planner,
+    pub(crate) options: HttpOptions,
+    pub(crate) keys: KeyRing,
+    pub(crate) rates: RateLimits,
+    pub(crate) live: LiveRuns,
+    pub(crate) metrics: Metrics,
+    pub(crate) log: Log,
+    pub(crate) began: Instant,
+    draining: AtomicBool,
+}
+
+impl Service {
+    /// A service over an engine. Plans are written by `planner` unless a request names another.
+    pub fn new(engine: Engine, planner: Planner, options: HttpOptions) -> Self {
+        let inner = Inner {
+            keys: KeyRing::new(engine.store().clone()),
+            rates: RateLimits::default(),
+            live: LiveRuns::new(options.runs_max),
+            metrics: Metrics::default(),
+            log: Log::new(options.log),
+            began: Instant::now(),
+            draining: AtomicBool::new(false),
+            engine,
+            planner,
+            options,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.inner.engine
+    }
+
+    /// Reads the keys again, so that a revoked one is refused from now on.
+    pub async fn reload_keys(&self) -> Result<(), ordain_store::StoreError> {
+        self.inner.keys.reload().await
+    }
+
+    /// Says that no new work is taken any more. What goes on may come to its end.
+    pub fn begin_draining(&self) {
+        self.inner.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether no new work is taken.
+    pub fn is_draining(&self) -> bool {
+        self.inner.draining.load(Ordering::Acquire)
+    }
+
+    /// Cancels every run that goes on: each is rolled back and recorded.
+    pub fn cancel_runs(&self) {
+        self.inner.live.cancel_all();
+    }
+
+    /// Waits until no run goes on, and cancels those that still do after the time: they are rolled back and recorded.
+    pub async fn finish_runs(&self, time: Duration) {
+        if tokio::time::timeout(time, self.inner.live.idle()).await.is_ok() {
+            return;
+        }
+        self.inner.live.cancel_all();
+        // Rolling back and recording takes moments; a store that does not answer is not waited for.
+        let _ = tokio::time::timeout(Duration::from_secs(20), self.inner.live.idle()).await;
+    }
+}

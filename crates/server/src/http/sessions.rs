@@ -1,0 +1,105 @@
+//! `/v1/sessions`: conversations, and the cells that some of them keep.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use ordain_store::{Conversation, ConversationTurn};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer;
+use super::body::Query;
+use super::caller::{May, Read, Run};
+use super::cursor;
+use super::problem::Problem;
+use super::schema;
+use super::service::Service;
+
+/// How many.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// How many: 1 to 500, 50 if it is not given.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u64>,
+}
+
+/// Conversations, the latest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SessionList {
+    /// The conversations.
+    #[schema(value_type = Vec<schema::Conversation>)]
+    sessions: Vec<Conversation>,
+}
+
+/// The last turns of a conversation, oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Turns {
+    /// The conversation's name.
+    session: String,
+    /// The turns.
+    #[schema(value_type = Vec<schema::Turn>)]
+    turns: Vec<ConversationTurn>,
+}
+
+/// Whether a session's cell was ended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EndedSession {
+    /// Whether there was one.
+    ended: bool,
+}
+
+/// List conversations, the latest first
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(Which),
+    responses((status = 200, description = "The conversations", body = SessionList)))]
+pub(crate) async fn list(
+    State(service): State<Service>,
+    _may: May<Read>,
+    query: Query<Which>,
+) -> Result<Response, Problem> {
+    let limit = cursor::limit(query.limit)?;
+    let sessions = service.engine().store().conversations(limit).await?;
+    Ok(answer::json(&SessionList { sessions }))
+}
+
+/// The turns of a conversation
+#[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "get_session",
+    params(("session" = String, Path, description = "the conversation's name"), Which),
+    responses((status = 200, description = "Its last turns, oldest first", body = Turns)))]
+pub(crate) async fn get(
+    State(service): State<Service>,
+    _may: May<Read>,
+    Path(session): Path<String>,
+    query: Query<Which>,
+) -> Result<Response, Problem> {
+    let limit = cursor::limit(query.limit)?;
+    if session.contains('\0') {
+        return Err(unknown());
+    }
+    let turns = service.engine().store().turns(&session, limit).await?;
+    if turns.is_empty() {
+        return Err(unknown());
+    }
+    Ok(answer::json(&Turns { session, turns }))
+}
+
+/// End the cell of a session
+///
+/// Sessions are those that `POST /v1/exec` was given by name. The variables are gone; conversations stay.
+#[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "end_session",
+    params(("session" = String, Path, description = "the session's name")),
+    responses((status = 200, description = "Whether there was a cell to end", body = EndedSession)))]
+pub(crate) async fn end(
+    State(service): State<Service>,
+    may: May<Run>,
+    Path(session): Path<String>,
+) -> Result<Response, Problem> {
+    // A caller can name its own sessions only.
+    let ended = service.engine().end_session(&format!("{}:{session}", may.caller.id)).await;
+    Ok(answer::json(&EndedSession { ended }))
+}
+
+fn unknown() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "unknown_session", "there is no conversation of that name")
+}

@@ -1,0 +1,12 @@
+//! The gRPC executor.
+
+mod abuse;
+mod certificates;
+mod execute;
+mod host;
+mod link;
+mod pool;
+mod service;
+mod sessions;
+mod tls;
+mod world;

@@ -1,0 +1,239 @@
+//! Several executors as one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ordain_cell::{
+    CellError, Discard, Executor as _, Host, HostCall, HostFuture, InputFile, Job, NoHost, Output, Stream,
+};
+use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions};
+use ordain_types::Cause;
+use serde_json::json;
+
+use super::link::Link;
+use super::world::{Doubling, Taken, World, job, open_job, options};
+
+fn pool<'a>(addresses: impl IntoIterator<Item = &'a str>) -> ExecutorPool {
+    let options = PoolOptions { probe_every: Duration::from_millis(50), ..PoolOptions::default() };
+    ExecutorPool::new(addresses, &options).unwrap()
+}
+
+/// Waits until the executors are as well as said.
+async fn wait_well(pool: &ExecutorPool, well: &[bool]) {
+    for _ in 0..1000 {
+        if pool.members().iter().map(|member| member.is_well).eq(well.iter().copied()) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never {well:?}: {:?}", pool.members());
+}
+
+#[tokio::test]
+async fn a_pool_needs_somebody_in_it() {
+    let nobody = ExecutorPool::new([], &PoolOptions::default()).unwrap_err();
+    assert!(matches!(nobody, ConnectError::Nobody));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_are_spread_over_the_executors() {
+    let (first, second) = (World::new().await, World::new().await);
+    let pool = Arc::new(pool([first.url().as_str(), second.url().as_str()]));
+    let mut jobs = Vec::new();
+    for _ in 0..8 {
+        let pool = Arc::clone(&pool);
+        jobs.push(tokio::spawn(async move {
+            let job = open_job("import time\ntime.sleep(0.2)\nprint('ran')");
+            pool.run(job, &mut NoHost, &mut Discard).await.unwrap().cause
+        }));
+    }
+    for job in jobs {
+        assert_eq!(job.await.unwrap(), Cause::Ok);
+    }
+    for world in [&first, &second] {
+        let count = world.log.text().matches("cause=ok").count();
+        assert!((2..=6).contains(&count), "{count} of 8 jobs");
+    }
+    first.end().await;
+    second.end().await;
+}
+
+#[tokio::test]
+async fn a_lost_executor_is_left_out_and_comes_back() {
+    let (first, second) = (World::new().await, World::new().await);
+    let pool = pool([first.url().as_str(), second.url().as_str()]);
+    wait_well(&pool, &[true, true]).await;
+    let address = first.address;
+    first.end().await;
+    for _ in 0..4 {
+        let execution = pool.run(open_job("print('ran')"), &mut NoHost, &mut Discard).await.unwrap();
+        assert_eq!(execution.stdout, b"ran\n");
+    }
+    wait_well(&pool, &[false, true]).await;
+    let again = World::at(address, options()).await;
+    wait_well(&pool, &[true, true]).await;
+    second.end().await;
+    let execution = pool.run(open_job("print('ran')"), &mut NoHost, &mut Discard).await.unwrap();
+    assert_eq!(execution.stdout, b"ran\n");
+    again.end().await;
+    let error = pool.run(open_job("print('ran')"), &mut NoHost, &mut Discard).await.unwrap_err();
+    assert!(matches!(error, CellError::Unreachable { .. }) && error.may_run_again(), "{error:?}");
+}
+
+/// A host that cuts a link when it is called.
+struct Cutting<F: Fn() + Send>(F, usize);
+
+impl<F: Fn() + Send> Host for Cutting<F> {
+    fn call(&mut self, _call: HostCall) -> HostFuture<'_> {
+        (self.0)();
+        self.1 += 1;
+        Box::pin(std::future::ready(Ok(json!(null))))
+    }
+}
+
+#[tokio::test]
+async fn a_job_whose_host_was_called_is_not_given_to_another_executor() {
+    let (first, second) = (World::new().await, World::new().await);
+    let link = Link::to(first.address).await;
+    let pool = pool([link.url().as_str(), second.url().as_str()]);
+    let mut host = Cutting(link.cutter(), 0);
+    let job = open_job("import ordain\nordain.call('write')\nordain.call('write')\n");
+    // Both are idle, so the first one gets it.
+    let error = pool.run(job, &mut host, &mut Discard).await.unwrap_err();
+    assert!(matches!(error, CellError::Cut { .. }) && error.may_run_again(), "{error:?}");
+    assert_eq!(host.1, 1, "the job did not begin again behind the host's back");
+    assert!(!second.log.text().contains("Run"));
+    // Nothing goes on over there either.
+    first.wait_running(0).await;
+    first.end().await;
+    second.end().await;
+}
+
+/// An output that cuts a link when something comes.
+struct CuttingOutput<F: Fn() + Send>(F);
+
+impl<F: Fn() + Send> Output for CuttingOutput<F> {
+    fn write(&mut self, _stream: Stream, _bytes: &[u8]) {
+        (self.0)();
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_was_heard_is_not_heard_twice() {
+    let (first, second) = (World::new().await, World::new().await);
+    let link = Link::to(first.address).await;
+    let pool = pool([link.url().as_str(), second.url().as_str()]);
+    let job = open_job("import time\nprint('heard', flush=True)\ntime.sleep(600)\n");
+    let error = pool.run(job, &mut NoHost, &mut CuttingOutput(link.cutter())).await.unwrap_err();
+    assert!(matches!(error, CellError::Cut { .. }), "{error:?}");
+    first.wait_running(0).await;
+    first.end().await;
+    second.end().await;
+}
+
+#[tokio::test]
+async fn a_job_of_which_nothing_was_heard_goes_to_another_executor() {
+    let (first, second) = (World::new().await, World::new().await);
+    let link = Link::to(first.address).await;
+    let pool = pool([link.url().as_str(), second.url().as_str()]);
+    let cutting = async {
+        first.wait_running(1).await;
+        link.cut();
+    };
+    let mut host = Doubling::default();
+    let job = open_job("import ordain, time\ntime.sleep(1.5)\nprint(ordain.call('double', number=2))\n");
+    let mut output = Discard;
+    let (ran, ()) = tokio::join!(pool.run(job, &mut host, &mut output), cutting);
+    assert_eq!(ran.unwrap().stdout, b"4\n");
+    assert_eq!(host.asked.len(), 1);
+    assert!(second.log.text().contains("cause=ok"));
+    link.mend();
+    wait_well(&pool, &[true, true]).await;
+    first.end().await;
+    second.end().await;
+}
+
+#[tokio::test]
+async fn a_session_stays_where_it_is_and_is_lost_with_its_executor() {
+    let (first, second) = (World::new().await, World::new().await);
+    let link = Link::to(first.address).await;
+    let pool = pool([link.url().as_str(), second.url().as_str()]);
+    let in_session = |code: &str| Job { session: Some("s".to_owned()), ..open_job(code) };
+    let run = async |code: &str| pool.run(in_session(code), &mut NoHost, &mut Discard).await;
+    run("x = 1").await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(run("print(x)").await.unwrap().stdout, b"1\n");
+    }
+    link.cut();
+    let error = run("print(x)").await.unwrap_err();
+    assert!(matches!(&error, CellError::SessionLost { session, .. } if session == "s"), "{error:?}");
+    assert!(!error.may_run_again());
+    assert_eq!(run("print('x' in globals())").await.unwrap().stdout, b"False\n", "the next one begins anew");
+    assert!(second.log.text().contains("cause=ok"));
+    assert!(pool.end_session("s").await);
+    first.end().await;
+    second.end().await;
+}
+
+#[tokio::test]
+async fn a_full_executor_is_passed_over() {
+    let full = World::with(|options| {
+        options.local.running_max = 1;
+        options.local.waiting_max = 0;
+    })
+    .await;
+    let free = World::new().await;
+    let remote = full.remote();
+    let blocking = tokio::spawn(async move {
+        let _ = remote.run(open_job("import time\ntime.sleep(600)"), &mut NoHost, &mut Discard).await;
+    });
+    full.wait_running(1).await;
+    let pool = pool([full.url().as_str(), free.url().as_str()]);
+    assert_eq!(pool.run(open_job("print(1)"), &mut NoHost, &mut Discard).await.unwrap().stdout, b"1\n");
+    blocking.abort();
+    full.end().await;
+    free.end().await;
+}
+
+#[tokio::test]
+async fn an_identical_job_is_answered_without_running_again() {
+    let world = World::new().await;
+    let pool = pool([world.url().as_str()]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    fs_err::write(&path, "first").unwrap();
+    let job = || {
+        let code = "text = files['a.txt'].read_text()\nprint(text)\n(artifacts / 'b.txt').write_text(text)\n";
+        Job { files: vec![InputFile { name: "a.txt".to_owned(), path: path.clone() }], ..job(code) }
+    };
+    for expected_runs in [1, 1, 1] {
+        let mut output = Taken::default();
+        let execution = pool.run(job(), &mut NoHost, &mut output).await.unwrap();
+        assert_eq!(
+            (execution.stdout.as_slice(), output.stdout.as_slice()),
+            (&b"first\n"[..], &b"first\n"[..])
+        );
+        assert_eq!(execution.artifacts[0].read().unwrap(), b"first");
+        assert_eq!(world.log.text().matches("cause=ok").count(), expected_runs);
+    }
+    assert_eq!(pool.cache_hits(), 2);
+    fs_err::write(&path, "second").unwrap();
+    assert_eq!(pool.run(job(), &mut NoHost, &mut Discard).await.unwrap().stdout, b"second\n");
+    assert_eq!(pool.cache_hits(), 2);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_failed_or_asked_its_host_is_run_again_each_time() {
+    let world = World::new().await;
+    let pool = pool([world.url().as_str()]);
+    for _ in 0..2 {
+        let failed = pool.run(job("raise ValueError('no')"), &mut NoHost, &mut Discard).await.unwrap();
+        assert_eq!(failed.cause, Cause::Error);
+        let timed =
+            pool.run(job("import time\nprint(time.time())"), &mut NoHost, &mut Discard).await.unwrap();
+        assert_eq!(timed.cause, Cause::Ok);
+    }
+    assert_eq!(pool.cache_hits(), 0);
+    world.end().await;
+}

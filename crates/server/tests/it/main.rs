@@ -1,0 +1,3 @@
+//! Tests of the transports through their public surface, with real servers and real cells.
+
+mod grpc;

@@ -1,0 +1,329 @@
+//! Keys of callers: who may use a served workspace, and for what.
+//!
+//! A key is `ordain_<id>_<secret>`: the prefix lets secret scanners find one that leaked, the id finds its row, and the
+//! secret has 256 random bits, so a plain SHA-256 of it is as good as the secret is long. The secret itself is never
+//! kept. What is done with keys stands in the ledger.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::bookkeeping::own;
+use crate::error::StoreError;
+use crate::ledger::{EntryNote, NewEntry, hex};
+use crate::options::Secret;
+use crate::session::{Intent, Session};
+use crate::sql::{Datum, Sql};
+use crate::store::Inner;
+
+/// What every key begins with.
+const PREFIX: &str = "ordain_";
+/// Longer names are no names.
+const NAME_BYTES_MAX: usize = 200;
+/// Keys that a store has at most, revoked ones too.
+const KEYS_MAX: usize = 10_000;
+
+/// The columns, in the order in which [`key`] reads them.
+const COLUMNS: [&str; 11] = [
+    "key_id",
+    "name",
+    "scopes",
+    "secret_sha256",
+    "created_at",
+    "expires_at",
+    "last_used_at",
+    "revoked_at",
+    "requests_per_minute",
+    "cells",
+    "tokens_per_day",
+];
+
+/// A key that is to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewKey {
+    /// What it is for, in words.
+    pub name: String,
+    /// What it allows.
+    pub scopes: Vec<String>,
+    /// How long it is good.
+    pub expires_in: Option<Duration>,
+    /// Requests a minute; the server's default where it is not given.
+    pub requests_per_minute: Option<u64>,
+    /// Cells at once; the server's default where it is not given.
+    pub cells: Option<u64>,
+    /// Tokens of models a day; the server's default where it is not given.
+    pub tokens_per_day: Option<u64>,
+}
+
+/// A key as it is kept: without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallerKey {
+    /// Names the key; the ledger knows callers by it.
+    pub key_id: String,
+    /// What it is for, in words.
+    pub name: String,
+    /// What it allows.
+    pub scopes: Vec<String>,
+    /// When it was made.
+    pub created_at: String,
+    /// When it ends.
+    pub expires_at: Option<String>,
+    /// When it was last used, to the minute or so.
+    pub last_used_at: Option<String>,
+    /// When it was revoked.
+    pub revoked_at: Option<String>,
+    /// Requests a minute, where it has a limit of its own.
+    pub requests_per_minute: Option<u64>,
+    /// Cells at once, where it has a limit of its own.
+    pub cells: Option<u64>,
+    /// Tokens of models a day, where it has a limit of its own.
+    pub tokens_per_day: Option<u64>,
+    #[serde(skip)]
+    secret_sha256: String,
+}
+
+impl CallerKey {
+    /// Whether this is its secret. It takes the same time whatever the difference.
+    pub fn has_secret(&self, secret: &str) -> bool {
+        let given = hex(&Sha256::digest(secret.as_bytes()));
+        given.as_bytes().ct_eq(self.secret_sha256.as_bytes()).into()
+    }
+
+    /// Whether it may be used at a time, which is written as in records.
+    pub fn is_good(&self, now: &str) -> bool {
+        // Timestamps of records sort as texts.
+        self.revoked_at.is_none() && self.expires_at.as_deref().is_none_or(|end| now < end)
+    }
+}
+
+/// The id and the secret of a key as callers send it; `None` if it has not the form of one.
+pub fn split_key(text: &str) -> Option<(&str, &str)> {
+    let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
+    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (id.len() == 12 && secret.len() == 64 && is_plain(id) && is_plain(secret)).then_some((id, secret))
+}
+
+/// Makes a key.
+pub(crate) async fn create(
+    store: &Arc<Inner>,
+    new: NewKey,
+    note: EntryNote,
+) -> Result<(CallerKey, Secret), StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    if list(&mut session).await?.len() >= KEYS_MAX {
+        return Err(StoreError::Limit { limit: "keys", value: KEYS_MAX as u64 });
+    }
+    let made = insert(store, &mut session, new).await?;
+    finish(store, session, "create", &made.0, note).await?;
+    Ok(made)
+}
+
+/// All keys, the oldest first.
+pub(crate) async fn list(session: &mut Session) -> Result<Vec<CallerKey>, StoreError> {
+    let mut sql = select(session);
+    sql.push(" ORDER BY created_at, key_id");
+    Ok(session.read(sql).await?.iter().map(|row| key(row)).collect())
+}
+
+/// Makes a key useless. One that already is stays as it is.
+pub(crate) async fn revoke(
+    store: &Arc<Inner>,
+    key_id: &str,
+    note: EntryNote,
+) -> Result<CallerKey, StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut found = get(&mut session, key_id).await?;
+    if found.revoked_at.is_some() {
+        session.roll_back().await?;
+        return Ok(found);
+    }
+    let now = store.clock.timestamp();
+    set(&mut session, "revoked_at", &now, &found.key_id).await?;
+    found.revoked_at = Some(now);
+    finish(store, session, "revoke", &found, note).await?;
+    Ok(found)
+}
+
+/// Makes a new key like an old one, which ends after the overlap.
+pub(crate) async fn rotate(
+    store: &Arc<Inner>,
+    key_id: &str,
+    overlap: Duration,
+    note: EntryNote,
+) -> Result<(CallerKey, Secret), StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let old = get(&mut session, key_id).await?;
+    let now = store.clock.timestamp();
+    if !old.is_good(&now) {
+        let message = format!("key `{}` is revoked or has expired; make a new one", old.key_id);
+        return Err(StoreError::BadCall { message });
+    }
+    let end = later(store, overlap);
+    // A key that ends sooner anyway is not given more time.
+    if old.expires_at.as_deref().is_none_or(|already| end.as_str() < already) {
+        set(&mut session, "expires_at", &end, &old.key_id).await?;
+    }
+    let new = NewKey {
+        name: old.name.clone(),
+        scopes: old.scopes.clone(),
+        expires_in: None,
+        requests_per_minute: old.requests_per_minute,
+        cells: old.cells,
+        tokens_per_day: old.tokens_per_day,
+    };
+    let made = insert(store, &mut session, new).await?;
+    finish(store, session, "rotate", &made.0, note).await?;
+    Ok(made)
+}
+
+/// Remembers that a key was used. It is no act of anybody, so the ledger does not tell of it.
+pub(crate) async fn used(store: &Arc<Inner>, key_id: &str) -> Result<(), StoreError> {
+    let mut session = store.pool.begin(Intent::Write).await?;
+    set(&mut session, "last_used_at", &store.clock.timestamp(), key_id).await?;
+    session.commit().await
+}
+
+async fn insert(
+    store: &Arc<Inner>,
+    session: &mut Session,
+    new: NewKey,
+) -> Result<(CallerKey, Secret), StoreError> {
+    if new.name.len() > NAME_BYTES_MAX || new.name.contains('\0') {
+        let message = format!("a key's name has at most {NAME_BYTES_MAX} bytes of text");
+        return Err(StoreError::BadCall { message });
+    }
+    let (id, secret) = (random::<6>()?, random::<32>()?);
+    let made = CallerKey {
+        key_id: id,
+        name: new.name,
+        scopes: new.scopes,
+        created_at: store.clock.timestamp(),
+        expires_at: new.expires_in.map(|time| later(store, time)),
+        last_used_at: None,
+        revoked_at: None,
+        requests_per_minute: new.requests_per_minute,
+        cells: new.cells,
+        tokens_per_day: new.tokens_per_day,
+        secret_sha256: hex(&Sha256::digest(secret.as_bytes())),
+    };
+    let keys = own(session.dialect(), "keys");
+    let mut sql = session.sql(&format!("INSERT INTO {keys} ({}) VALUES (", COLUMNS.join(", ")));
+    sql.text_param(&made.key_id);
+    let scopes = made.scopes.join(",");
+    for text in [&made.name, &scopes, &made.secret_sha256, &made.created_at] {
+        sql.push(", ").text_param(text);
+    }
+    for text in [&made.expires_at, &made.last_used_at, &made.revoked_at] {
+        sql.push(", ").bind(text.clone().map_or(Datum::Null, Datum::Text), "text");
+    }
+    for number in [made.requests_per_minute, made.cells, made.tokens_per_day] {
+        let number = number.and_then(|number| i64::try_from(number).ok());
+        sql.push(", ").bind(number.map_or(Datum::Null, Datum::Integer), "bigint");
+    }
+    sql.push(")");
+    session.write(sql).await?;
+    let text = format!("{PREFIX}{}_{secret}", made.key_id);
+    Ok((made, Secret(text)))
+}
+
+async fn finish(
+    store: &Arc<Inner>,
+    mut session: Session,
+    action: &str,
+    key: &CallerKey,
+    note: EntryNote,
+) -> Result<(), StoreError> {
+    let content: Value = json!({ "action": action, "key": key });
+    let entry = NewEntry { kind: "key".to_owned(), run_id: None, note, content };
+    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
+    let committed = session.commit().await;
+    store.settle(committed, &checkpoint, "").await?;
+    store.ledger.remember(&checkpoint);
+    Ok(())
+}
+
+async fn get(session: &mut Session, key_id: &str) -> Result<CallerKey, StoreError> {
+    let mut sql = select(session);
+    sql.push(" WHERE key_id = ").text_param(key_id);
+    let rows = session.read(sql).await?;
+    let unknown = || StoreError::UnknownKey { key: crate::relation::shortened(key_id) };
+    rows.first().map(|row| key(row)).ok_or_else(unknown)
+}
+
+async fn set(
+    session: &mut Session,
+    column: &'static str,
+    value: &str,
+    key_id: &str,
+) -> Result<(), StoreError> {
+    let keys = own(session.dialect(), "keys");
+    let mut sql = session.sql(&format!("UPDATE {keys} SET {column} = "));
+    sql.text_param(value).push(" WHERE key_id = ").text_param(key_id);
+    session.write(sql).await.map(drop)
+}
+
+fn select(session: &Session) -> Sql {
+    let keys = own(session.dialect(), "keys");
+    let mut sql = session.sql("SELECT ");
+    sql.list(", ", COLUMNS, |sql, column| {
+        match column {
+            "requests_per_minute" | "cells" | "tokens_per_day" => sql.result(column),
+            _ => sql.push(column),
+        };
+    });
+    sql.push(&format!(" FROM {keys}"));
+    sql
+}
+
+fn key(row: &[Datum]) -> CallerKey {
+    let text = |place: usize| row[place].as_text().unwrap_or_default().to_owned();
+    let maybe = |place: usize| row[place].as_text().map(str::to_owned);
+    let number = |place: usize| row[place].as_integer().and_then(|number| u64::try_from(number).ok());
+    let scopes = text(2);
+    CallerKey {
+        key_id: text(0),
+        name: text(1),
+        scopes: scopes.split(',').filter(|scope| !scope.is_empty()).map(str::to_owned).collect(),
+        secret_sha256: text(3),
+        created_at: text(4),
+        expires_at: maybe(5),
+        last_used_at: maybe(6),
+        revoked_at: maybe(7),
+        requests_per_minute: number(8),
+        cells: number(9),
+        tokens_per_day: number(10),
+    }
+}
+
+fn later(store: &Arc<Inner>, time: Duration) -> String {
+    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    // Beyond the year 9999 timestamps would no longer sort as texts.
+    ordain_types::format_unix_millis(
+        store.clock.unix_millis().saturating_add(millis).min(253_402_300_799_999),
+    )
+}
+
+/// Random bytes in hexadecimal.
+fn random<const N: usize>() -> Result<String, StoreError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| StoreError::Database { message: error.to_string() })?;
+    Ok(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_keys_are_taken_apart() {
+        let (id, secret) = ("0123456789ab", "f".repeat(64));
+        assert_eq!(split_key(&format!("ordain_{id}_{secret}")), Some((id, secret.as_str())));
+        for wrong in ["", "ordain_", "sk-anything", "ordain_0123456789ab_", "ordain_0123456789ab_é"] {
+            assert_eq!(split_key(wrong), None, "{wrong}");
+        }
+    }
+}
