@@ -58,7 +58,10 @@ fn an_import_prints_checks_and_names_what_has_none() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let ids: Vec<_> = ran.json().as_array().unwrap().iter().map(|check| check["check_id"].clone()).collect();
     assert_eq!(ids, ["orders.order_id.unique", "orders.order_id.not_null"]);
-    assert!(ran.stderr.contains("no check for my.own (orders.order_id): it is a test of the project's own"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("no check for my.own (orders.order_id): it is a test of the project's own"),
+        "{ran:?}"
+    );
     assert!(ran.stderr.contains("2 rules became checks, 1 did not"), "{ran:?}");
     assert_eq!(world.checks(), before);
 }
@@ -79,7 +82,8 @@ fn imported_checks_are_added_once_and_run() {
     assert_eq!(world.checks(), text);
     let ran = world.check(&["run", "--select", "id:orders.order_id.not_null", "--json"]);
     let report = ran.json();
-    let result = report["results"].as_array().unwrap().iter().find(|it| it["check_id"] == "orders.order_id.not_null");
+    let result =
+        report["results"].as_array().unwrap().iter().find(|it| it["check_id"] == "orders.order_id.not_null");
     assert_eq!(result.unwrap()["status"], "PASS", "{report}");
 }
 
@@ -108,7 +112,10 @@ fn checks_are_exported_and_what_cannot_be_is_named() {
         let ran = world.check(&["export", "--to", target]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let left_out = ran.stderr.lines().filter(|line| line.starts_with("left out ")).count();
-        assert!(ran.stderr.contains(&format!("{} checks written, {left_out} left out", total - left_out)), "{ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("{} checks written, {left_out} left out", total - left_out)),
+            "{ran:?}"
+        );
     }
     let ran = world.check(&["export", "--to", "json", "--select", "id:CHK-020", "--output", "one.json"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
@@ -124,9 +131,19 @@ fn proposals_hold_on_the_table_they_are_made_from() {
     let ran = world.check(&["suggest", "users", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let proposals = ran.json();
-    let kinds: Vec<_> = proposals.as_array().unwrap().iter().map(|it| it["check"]["kind"].as_str().unwrap()).collect();
-    assert!(kinds.contains(&"schema") && kinds.contains(&"row_count") && kinds.contains(&"not_null"), "{proposals}");
-    assert!(proposals.as_array().unwrap().iter().all(|it| it["evidence"].as_str().is_some_and(|text| !text.is_empty())));
+    let kinds: Vec<_> =
+        proposals.as_array().unwrap().iter().map(|it| it["check"]["kind"].as_str().unwrap()).collect();
+    assert!(
+        kinds.contains(&"schema") && kinds.contains(&"row_count") && kinds.contains(&"not_null"),
+        "{proposals}"
+    );
+    assert!(
+        proposals
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|it| it["evidence"].as_str().is_some_and(|text| !text.is_empty()))
+    );
     // On their own, each of them passes on the rows it was proposed from.
     world.write("checks/checks.json", "[]\n");
     let ran = world.check(&["suggest", "users", "--add", "all"]);
@@ -141,5 +158,8 @@ fn a_table_that_is_not_there_is_told_with_the_nearest_one() {
     let world = Quality::new();
     let ran = world.check(&["suggest", "usres"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("there is no table `usres`") && ran.stderr.contains("did you mean `users`?"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("there is no table `usres`") && ran.stderr.contains("did you mean `users`?"),
+        "{ran:?}"
+    );
 }
