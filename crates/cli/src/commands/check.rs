@@ -87,7 +87,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::History(args) => history::run(&args, workspace),
         Command::Validate(args) => validate::run(&args, &workspace),
         Command::Watch(args) => watch::run(&args, workspace),
-        Command::Suggest(args) => suggest::run(&args, workspace),
+        Command::Suggest(args) => suggest::run(&args, &workspace),
         Command::Schema(args) => schema::run(&args),
         Command::Import(args) => import::run(&args, Some(&workspace)),
         Command::Export(args) => export::run(&args, &workspace),
