@@ -35,8 +35,6 @@ pub use exec::{Exec, Given, Judgement};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet};
-pub use workspace::{DeclaredRole, Model, Workspace, WorkspaceError};
-pub use workspace::{Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError};
 pub use workspace::{
     DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError,
 };
