@@ -4,6 +4,7 @@ mod ask;
 mod cells;
 mod checks;
 mod sample;
+mod serve;
 mod store;
 mod verify;
 
@@ -18,6 +19,7 @@ Examples:
   ordain bench cells --json       for a program
   ordain bench checks             kept checks against plain pandas, about a minute
   ordain bench ask                requests with kept plans and with new ones, some seconds
+  ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes";
 
@@ -37,6 +39,9 @@ enum Bench {
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
     Cells(cells::Args),
+    /// The HTTP service on loopback, against the same calls in this process
+    #[command(after_help = EXAMPLES)]
+    Serve(serve::Args),
     /// Kept checks on small and large tables, against the same code in one plain Python process
     #[command(after_help = EXAMPLES)]
     Checks(checks::Args),
@@ -51,6 +56,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Bench::Ask(args) => ask::run(&args),
         Bench::Cells(args) => cells::run(&args),
+        Bench::Serve(args) => serve::run(&args),
         Bench::Checks(args) => checks::run(&args),
         Bench::Store(args) => store::run(&args),
         Bench::Verify(args) => verify::run(&args),

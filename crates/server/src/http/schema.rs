@@ -171,6 +171,9 @@ pub(crate) struct Artifact {
     pub(crate) media_type: String,
     /// The hash of its content.
     pub(crate) sha256: String,
+    /// What a reader should know before opening it.
+    #[serde(default)]
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What changed in one table.
@@ -409,6 +412,7 @@ mod tests {
             bytes: 1,
             media_type: "text/csv".to_owned(),
             sha256: String::new(),
+            warnings: vec!["active".to_owned()],
         });
         let row = || ordain_types::Row::from_iter([("id".to_owned(), Value::from(1))]);
         let change = ordain_types::RowChange { key: row(), before: row(), after: row() };
