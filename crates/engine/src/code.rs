@@ -356,6 +356,11 @@ impl Engine {
     fn answer(&self, record: RunRecord, prepared: &Prepared) -> CodeAnswer {
         let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
         let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
-        CodeAnswer { record, problems: prepared.problems(), files: prepared.briefs.clone(), artifacts: folder }
+        CodeAnswer {
+            record,
+            problems: prepared.problems(),
+            files: prepared.briefs.clone(),
+            artifacts: folder,
+        }
     }
 }
