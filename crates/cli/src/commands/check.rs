@@ -64,14 +64,14 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
     match args.command {
-        Command::Run(args) => run::run(&args, workspace),
-        Command::Compile(args) => run::compile(&args, workspace),
+        Command::Run(args) => run::run(&args, &workspace),
+        Command::Compile(args) => run::compile(&args, &workspace),
         Command::List(args) => list::run(&args, &workspace),
-        Command::Show(args) => show::run(&args, workspace),
+        Command::Show(args) => show::run(&args, &workspace),
         Command::Diff(args) => diff::run(&args, workspace),
-        Command::History(args) => history::run(&args, workspace),
+        Command::History(args) => history::run(&args, &workspace),
         Command::Validate(args) => validate::run(&args, &workspace),
-        Command::Watch(args) => watch::run(&args, workspace),
+        Command::Watch(args) => watch::run(&args, &workspace),
     }
 }
 
