@@ -4,6 +4,7 @@ mod abuse;
 mod asks;
 mod chat;
 mod client;
+mod clients;
 mod contract;
 mod execs;
 mod idempotency;

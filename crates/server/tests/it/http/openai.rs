@@ -187,3 +187,24 @@ async fn a_refused_request_is_an_answer_and_json_is_written_on_request() {
         serde_json::from_str(answer["choices"][0]["message"]["content"].as_str().unwrap()).unwrap();
     assert_eq!((&content["status"], &content["run_id"]), (&json!("success"), &answer["ordain"]["run_id"]));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_a_file_that_came_along_is_answered_from_it() {
+    let shop = served().await;
+    // item,amount / a,1.5 / b,2.25
+    let data = "data:text/csv;base64,aXRlbSxhbW91bnQKYSwxLjUKYiwyLjI1Cg==";
+    let file = json!({ "type": "file", "file": { "filename": "sales.csv", "file_data": data } });
+    let text = json!({ "type": "text", "text": "what is the sum of amount?" });
+    let body = json!({ "model": "ordain-auto", "messages": [{ "role": "user", "content": [text, file] }] });
+    let answer = complete(&shop, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let whole = answer.json();
+    assert!(whole["choices"][0]["message"]["content"].as_str().unwrap().contains("3.75"), "{whole}");
+    let run = whole["ordain"]["run_id"].as_str().unwrap();
+    assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["kind"], "code");
+    let mut elsewhere = body.clone();
+    elsewhere["messages"][0]["content"][1] =
+        json!({ "type": "image_url", "image_url": { "url": "http://127.0.0.1/secret" } });
+    let refused = complete(&shop, &elsewhere).await;
+    assert_eq!(refused.json()["error"]["param"], "messages[0].content[1]");
+}

@@ -113,6 +113,19 @@ async fn a_conversation_that_went_on_and_a_new_key_are_calls_of_their_own() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_purchase_that_was_taken_back_can_be_made_again() {
+    let shop = served().await;
+    let before = shop.stock().await;
+    let first = shop.post(PATH, &said("buy 1 aviator")).await.json();
+    let run = first["ordain"]["run_id"].as_str().unwrap();
+    shop.post(&format!("/v1/runs/{run}/undo"), &json!({})).await;
+    assert_eq!(shop.stock().await, before);
+    let second = shop.post(PATH, &said("buy 1 aviator")).await.json();
+    assert_ne!(second["ordain"]["run_id"], first["ordain"]["run_id"]);
+    assert_eq!(shop.stock().await, before - 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_are_answered_anew() {
     let shop = served().await;
     let ask = said("how many aviators do you have left?");
