@@ -407,7 +407,6 @@ mod tests {
             state: "done".to_owned(),
         });
         record.outcome.artifacts.push(ordain_types::Artifact {
-            warnings: Vec::new(),
             name: "a.csv".to_owned(),
             bytes: 1,
             media_type: "text/csv".to_owned(),
