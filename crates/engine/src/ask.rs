@@ -38,6 +38,8 @@ pub struct Ask {
     pub cache: bool,
     /// The conversation that the request is a turn of.
     pub conversation: Option<String>,
+    /// The earlier turns, where the caller keeps them itself. Those of the conversation are then not looked at.
+    pub turns: Option<Vec<Turn>>,
     /// What becomes of the changes.
     pub mode: Mode,
     /// Repeating a request with the same key gives the first outcome again.
@@ -80,6 +82,7 @@ impl Ask {
             planner: Planner::Rules,
             cache: true,
             conversation: None,
+            turns: None,
             mode: Mode::Commit,
             idempotency_key: None,
             run_id: None,
@@ -99,7 +102,8 @@ impl Ask {
     fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let conversation = self.conversation.as_deref().unwrap_or_default();
-        hash(&format!("{}\0{plan}\0{conversation}\0{:?}", self.request, self.mode))
+        let turns = self.turns.as_ref().map_or_else(String::new, |turns| format!("\0{turns:?}"));
+        hash(&format!("{}\0{plan}\0{conversation}\0{:?}{turns}", self.request, self.mode))
     }
 }
 
@@ -340,6 +344,10 @@ impl Engine {
     }
 
     async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
+        if let Some(turns) = &ask.turns {
+            let most = usize::try_from(TURNS_MAX).unwrap_or(usize::MAX);
+            return Ok(turns[turns.len().saturating_sub(most)..].to_vec());
+        }
         let Some(conversation) = &ask.conversation else { return Ok(Vec::new()) };
         let turns = self.store.turns(conversation, TURNS_MAX).await?;
         let shown = turns.into_iter().map(|turn| Turn {

@@ -66,6 +66,18 @@ pub(crate) async fn claim(
     Ok(Claim::Taken)
 }
 
+/// The record of the finished run that holds a key. Nothing is claimed.
+pub(crate) async fn finished(store: &Arc<Inner>, key: &str) -> Result<Option<RunRecord>, StoreError> {
+    let mut session = store.pool.session().await?;
+    let claims = own(session.dialect(), "claims");
+    let mut sql = session.sql(&format!("SELECT run_id FROM {claims} WHERE finished = 1 AND claim = "));
+    sql.text_param(key);
+    let rows = session.read(sql).await?;
+    let Some(holder) = rows.first().and_then(|row| row[0].as_text()) else { return Ok(None) };
+    let holder = holder.to_owned();
+    runs::find(&mut session, &holder).await.map(Some)
+}
+
 /// Who looks for what.
 struct Looking<'a> {
     store: &'a Arc<Inner>,

@@ -37,7 +37,7 @@ impl Checks {
         let names = || schema.tables.iter().map(|table| table.name.as_str()).filter(|name| *name != table);
         let others: Vec<&str> = names().take(OTHERS_MAX).collect();
         let mut job = Job::new(code.clone(), Packages::Data);
-        job.name = "profile.py".to_owned();
+        job.name = "profile.py".into();
         job.limits = self.workspace.limits.clone();
         let mut options = self.local_options(1, 0);
         for name in others.iter().copied().chain([table]) {

@@ -2,6 +2,7 @@
 
 mod asks;
 mod checks;
+mod code;
 mod concurrency;
 mod crash;
 mod files;

@@ -126,6 +126,12 @@ impl Database {
 }
 
 impl World {
+    /// No second opinion of code is asked.
+    pub(crate) fn without_review(&mut self) {
+        let settings = EngineSettings { review: false, ..self.engine.settings().clone() };
+        self.engine = Engine::new(self.engine.store().clone(), self.executor.clone(), settings);
+    }
+
     pub(crate) async fn ask(&self, code: &str) -> RunRecord {
         self.ask_as(code, Mode::Commit).await
     }

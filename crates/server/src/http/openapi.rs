@@ -10,6 +10,7 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
+use super::openai::{self, OpenAiError, OpenAiErrorDetails};
 use super::problem::{PartProblem, ProblemDetails};
 
 /// What every route may answer besides what it says itself.
@@ -47,6 +48,11 @@ pub fn document() -> OpenApi {
         for operation in [&mut item.post, &mut item.delete].into_iter().flatten() {
             add(operation, &CHANGING);
         }
+        if openai::has_route(path) {
+            for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+                speak_openai(operation);
+            }
+        }
     }
     document
 }
@@ -71,9 +77,12 @@ pub(crate) fn base() -> OpenApi {
         .security_scheme("key", SecurityScheme::Http(bearer))
         .schema(ProblemDetails::name(), ProblemDetails::schema())
         .schema(PartProblem::name(), PartProblem::schema())
+        .schema(OpenAiError::name(), OpenAiError::schema())
+        .schema(OpenAiErrorDetails::name(), OpenAiErrorDetails::schema())
         .build();
     let tags = [
         ("requests", "Ask something of the workspace's data"),
+        ("openai", "The same for chat clients: completions and models"),
         ("exec", "Run given code in a cell"),
         ("runs", "What was carried out, and what a person decides on it"),
         ("plans", "Plans that are kept and used again"),
@@ -92,6 +101,18 @@ pub(crate) fn base() -> OpenApi {
         ]))
         .tags(Some(tags))
         .build()
+}
+
+/// Problems of routes of the other protocol have its shape.
+fn speak_openai(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        let RefOr::T(response) = response else { continue };
+        if response.content.shift_remove("application/problem+json").is_some() {
+            let schema = RefOr::Ref(Ref::from_schema_name(OpenAiError::name()));
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            response.content.insert("application/json".to_owned(), RefOr::T(content));
+        }
+    }
 }
 
 fn complete(operation: &mut Operation, is_named: bool) {

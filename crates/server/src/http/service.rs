@@ -12,6 +12,7 @@ use super::keyring::KeyRing;
 use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
+use super::openai::Retries;
 use super::rate::RateLimits;
 
 /// How a service is set up.
@@ -95,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) keys: KeyRing,
     pub(crate) rates: RateLimits,
     pub(crate) live: LiveRuns,
+    pub(crate) retries: Retries,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
@@ -108,6 +110,7 @@ impl Service {
             keys: KeyRing::new(engine.store().clone()),
             rates: RateLimits::default(),
             live: LiveRuns::new(options.runs_max),
+            retries: Retries::default(),
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),

@@ -52,9 +52,9 @@ pub(super) fn add(workspace: &Workspace, checks: &[Check]) -> io::Result<Added> 
 /// Says what was added, for stderr.
 pub(super) fn told(added: &Added) -> String {
     let noun = if added.added == 1 { "check" } else { "checks" };
-    let mut text = format!("added {} {noun} to {FILE}", added.added);
-    if !added.taken.is_empty() {
-        text.push_str(&format!("; there already: {}", added.taken.join(", ")));
-    }
-    text
+    let taken = match &added.taken[..] {
+        [] => String::new(),
+        taken => format!("; there already: {}", taken.join(", ")),
+    };
+    format!("added {} {noun} to {FILE}{taken}", added.added)
 }

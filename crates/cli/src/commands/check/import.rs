@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> anyhow::Result<
             }
         },
         None if !args.json => {
-            io::stdout().lock().write_all(export(Target::Json, &imported.checks).text.as_bytes())?
+            io::stdout().lock().write_all(export(Target::Json, &imported.checks).text.as_bytes())?;
         }
         None => {}
     }

@@ -35,12 +35,12 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check suggest`.
-pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     if let Err(code) = super::ensure_python() {
         return Ok(code);
     }
     let suggestions = super::runtime()?.block_on(async {
-        let checks = super::open(Arc::clone(&workspace)).await?;
+        let checks = super::open(Arc::clone(workspace)).await?;
         checks.suggest(&args.table).await.map_err(|error| super::of_checks(&error))
     });
     let suggestions = match suggestions {
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
             return Ok(ExitCode::from(USAGE));
         }
     };
-    match add::add(&workspace, &wanted) {
+    match add::add(workspace, &wanted) {
         Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
         Err(error) => {
             failure::print_text(&error.to_string(), Some("put the file right, or add the checks by hand"));

@@ -139,9 +139,10 @@ impl<'a> Sentence<'a> {
 
     /// The other table that is named last after a place, else any other.
     pub(super) fn other_after(&self, at: usize) -> Option<&'a TableBrief> {
-        let after = self.tables.iter().filter(|mention| mention.start >= at);
-        let named = after.filter_map(|mention| self.others.iter().find(|it| it.table.name == mention.name));
-        named.last().or(self.others.last()).copied()
+        let after = self.tables.iter().rev().filter(|mention| mention.start >= at);
+        let mut named =
+            after.filter_map(|mention| self.others.iter().find(|it| it.table.name == mention.name));
+        named.next().or(self.others.last()).copied()
     }
 }
 

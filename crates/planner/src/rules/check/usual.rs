@@ -27,7 +27,7 @@ pub(super) fn understand(sentence: &Sentence<'_>) -> Option<Understood> {
     rules.iter().find_map(|rule| rule(sentence))
 }
 
-/// "Flag events rows whose user_id is missing from users."
+/// "Flag events rows whose `user_id` is missing from users."
 fn missing_elsewhere(sentence: &Sentence<'_>) -> Option<Understood> {
     let (at, _) = sentence.first(&[
         "missing from",
@@ -135,7 +135,7 @@ fn nulls(sentence: &Sentence<'_>) -> Option<Understood> {
     Some(Understood::Rule("not_null", params))
 }
 
-/// "Flag duplicate order_id values in orders."
+/// "Flag duplicate `order_id` values in orders."
 fn duplicates(sentence: &Sentence<'_>) -> Option<Understood> {
     if !sentence.has(&[
         "duplicate",
@@ -271,7 +271,7 @@ fn escape(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_alphanumeric() { vec![c] } else { vec!['\\', c] }).collect()
 }
 
-/// "paid_at must not be before created_at"
+/// "`paid_at` must not be before `created_at`"
 fn order_of_columns(sentence: &Sentence<'_>) -> Option<Understood> {
     let names = sentence.column_names();
     let [left, right] = names.as_slice() else { return None };
@@ -448,7 +448,7 @@ fn allowed_values(sentence: &Sentence<'_>) -> Option<Understood> {
     Some(Understood::Rule("in_set", params))
 }
 
-/// "created_at must not be older than 7 days"
+/// "`created_at` must not be older than 7 days"
 fn freshness(sentence: &Sentence<'_>) -> Option<Understood> {
     if !sentence.has(&[
         "older than",
@@ -566,7 +566,7 @@ fn row_count(sentence: &Sentence<'_>) -> Option<Understood> {
     }
 }
 
-/// "order_id must be increasing"
+/// "`order_id` must be increasing"
 fn monotonic(sentence: &Sentence<'_>) -> Option<Understood> {
     let direction = if sentence.has(&["increasing", "ascending", "increase", "monotonic", "sorted"]) {
         "increasing"

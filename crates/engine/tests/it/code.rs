@@ -1,0 +1,232 @@
+//! Questions about files, answered by code: with the rule planner, with given code, and with replies that fail first.
+
+use std::path::PathBuf;
+
+use ordain_engine::{AnswerType, CodeAnswer, CodeTask, PlanFile};
+use ordain_planner::{ModelSettings, choose};
+use ordain_types::{PlanSource, RunState};
+
+use crate::files::made;
+use crate::world::{Database, World, world};
+
+fn task(request: &str, files: &[&str]) -> CodeTask {
+    let files: Vec<PathBuf> = files.iter().map(|name| made().join(name)).collect();
+    CodeTask { files, ..CodeTask::new(request, "test", "test") }
+}
+
+async fn solve(world: &World, task: CodeTask) -> CodeAnswer {
+    world.engine.code(task).await.unwrap()
+}
+
+fn plan(code: &str) -> Option<PlanFile> {
+    Some(PlanFile { code: code.to_owned(), name: "plan.py".to_owned() })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_every_kind_of_file_is_answered_by_code() {
+    let world = world(Database::Sqlite).await;
+    let by_region = "south (50), east (48), west (46), north (45)";
+    let tables = [
+        "a.csv",
+        "a.tsv",
+        "a.json",
+        "a.jsonl",
+        "a.xml",
+        "a.html",
+        "a.xlsx",
+        "a.xls",
+        "a.xlsm",
+        "a.ods",
+        "a.parquet",
+        "a.feather",
+        "a.arrow",
+        "a.sqlite",
+        "a.zip",
+        "a.tar",
+        "b.tar.gz",
+        "orders.csv.gz",
+        "orders.csv.bz2",
+        "orders.csv.xz",
+        "wide.csv",
+    ];
+    let others = [
+        ("a.yaml", "total units", "15"),
+        ("a.yml", "what is in this file?", "list of 3"),
+        ("a.toml", "total units by region", "south (4), north (3)"),
+        ("a.txt", "word frequency", "the (4)"),
+        ("a.md", "how many words", "16 words"),
+        ("a.log", "how many lines contain ERROR", "10 lines"),
+        ("a.rtf", "how many words", "5 words"),
+        ("a.docx", "total sales", "200"),
+        ("a.pptx", "how many slides are there", "2 slides"),
+        ("a.pdf", "how many pages", "2 pages"),
+        ("a.dat", "sum of column 1", "2,470"),
+        ("a.h5", "average temperature", "15"),
+        ("a.hdf5", "maximum temperature", "20"),
+        ("a.nc", "maximum temperature", "5"),
+        ("a.npy", "mean of the array", "5.5"),
+        ("a.npz", "sum of second", "4"),
+        ("a.png", "how large is the picture", "64 × 48"),
+        ("a.jpg", "how large is the picture", "64 × 48"),
+        ("a.jpeg", "how large is the picture", "JPEG"),
+        ("a.gif", "how large is the picture", "GIF"),
+        ("a.bmp", "how large is the picture", "BMP"),
+        ("a.tiff", "how large is the picture", "TIFF"),
+        ("a.webp", "how large is the picture", "WEBP"),
+        ("a.svg", "what is in this file?", "svg"),
+        ("a.7z", "how many files are in the archive", "1 files"),
+    ];
+    let questions = tables.iter().map(|name| (*name, "total units by region", by_region)).chain(others);
+    for (name, question, says) in questions {
+        let answer = solve(&world, task(question, &[name])).await;
+        let text = answer.record.answer.text.clone().unwrap_or_default();
+        assert!(answer.is_success() && text.contains(says), "{name}: {question}: {:?}", answer.record);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_have_types_and_files_come_back() {
+    let world = world(Database::Sqlite).await;
+    let number = solve(&world, task("total units", &["a.csv"])).await;
+    assert_eq!((number.answer_type(), &number.record.answer.json), (AnswerType::Number, &Some(189.into())));
+    let table = solve(&world, task("total revenue by region", &["a.csv"])).await;
+    assert_eq!(table.answer_type(), AnswerType::Table);
+    let figure = solve(&world, task("bar chart of revenue by manager", &["a.xlsx"])).await;
+    assert_eq!(figure.answer_type(), AnswerType::Figure);
+    let artifact = &figure.record.outcome.artifacts[0];
+    assert_eq!((artifact.name.as_str(), artifact.media_type.as_str()), ("chart.png", "image/png"));
+    assert_eq!(artifact.sha256.len(), 64);
+    let text = solve(&world, task("Calculate Fibonacci sequence up to 100", &[])).await;
+    assert_eq!(text.answer_type(), AnswerType::Text);
+    assert_eq!(text.to_json()["output"], "[1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89]");
+    let primes = solve(&world, task("prime numbers up to 100", &[])).await;
+    assert!(primes.record.answer.text.unwrap().contains("25 primes: 2, 3, 5"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_record_has_the_fields_of_older_tools_and_an_entry_of_its_kind() {
+    let world = world(Database::Sqlite).await;
+    let answer = solve(&world, task("total units", &["a.csv", "cut.xlsx"])).await;
+    let json = answer.to_json();
+    assert_eq!(json["success"], true);
+    assert_eq!(json["error"], serde_json::Value::Null);
+    assert_eq!(json["iterations"], 1);
+    assert!(json["code"].as_str().unwrap().contains("read_csv"), "{json}");
+    assert!(json["execution_time"].as_f64().unwrap() > 0.0);
+    assert_eq!(json["verification_history"].as_array().unwrap().len(), 1);
+    assert_eq!(json["file_problems"][0]["name"], "cut.xlsx");
+    let entries = world.engine.store().entries_of_run(&answer.record.run_id).await.unwrap();
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].kind, "code");
+    assert!(entries[0].body.get().contains("a.csv"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_rows_use_the_cached_code_and_a_new_column_type_does_not() {
+    let world = world(Database::Sqlite).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sales.csv");
+    let ask = async |content: &str| {
+        fs_err::write(&path, content).unwrap();
+        let task = CodeTask { files: vec![path.clone()], ..CodeTask::new("total units", "test", "test") };
+        let answer = solve(&world, task).await;
+        (answer.record.plan.source, answer.record.answer.json)
+    };
+    assert_eq!(ask("region,units\nnorth,1\nsouth,2\n").await, (PlanSource::Rules, Some(3.into())));
+    assert_eq!(ask("region,units\nnorth,10\nsouth,20\neast,5\n").await, (PlanSource::Cache, Some(35.into())));
+    let (source, _) = ask("region,units,price\nnorth,10,2\n").await;
+    assert_eq!(source, PlanSource::Rules, "another column is another schema");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_keeps_its_variables_and_nothing_of_an_earlier_answer() {
+    let world = world(Database::Sqlite).await;
+    let turn = async |code: &str| {
+        let task = CodeTask { session: Some("one".to_owned()), plan: plan(code), ..task("turn", &["a.csv"]) };
+        solve(&world, task).await.record
+    };
+    let first = turn("count = len(files['a.csv'].read_text())\nanswer_text = 'counted'\n").await;
+    assert_eq!(first.answer.text.as_deref(), Some("counted"), "{first:?}");
+    let second = turn("print(count > 100)\n").await;
+    assert_eq!(second.answer.text.as_deref(), Some("True"), "{second:?}");
+    // Another engine has no cell for the session: the code of its turns runs again.
+    world.engine.end_code_session("one").await;
+    let third = turn("print(count > 100, 'again')\n").await;
+    assert_eq!(third.answer.text.as_deref(), Some("True again"), "{third:?}");
+    let unknown = turn("print(nothing_defines_this)\n").await;
+    assert_eq!(unknown.state, RunState::Rejected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
+    let world = world(Database::Sqlite).await;
+    let module = |code: &str, name: &str| PlanFile { code: code.to_owned(), name: name.to_owned() };
+    let with = |modules| CodeTask {
+        plan: plan("import shapes\nanswer_text = f'area {shapes.area(3, 4)}'\n"),
+        modules,
+        ..task("modules", &[])
+    };
+    let base = module("def product(a, b):\n    return a * b\n", "base_parts.py");
+    let shapes =
+        module("import base_parts\n\ndef area(a, b):\n    return base_parts.product(a, b)\n", "shapes.py");
+    let answer = solve(&world, with(vec![base.clone(), shapes])).await;
+    assert_eq!(answer.record.answer.text.as_deref(), Some("area 12"), "{:?}", answer.record);
+    let hostile = module("import socket\n\ndef area(a, b):\n    return 0\n", "shapes.py");
+    let refused = solve(&world, with(vec![base, hostile])).await;
+    assert_eq!(refused.record.state, RunState::Rejected);
+    assert!(refused.record.error.unwrap().message.contains("shapes.py"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_computed_before_a_failure_is_kept_only_where_that_is_allowed() {
+    let world = world(Database::Sqlite).await;
+    let code = "answer_text = 'half way'\nanswer_json = 21\nraise ValueError('boom')\n";
+    let failing = |allow_partial| CodeTask { plan: plan(code), allow_partial, ..task("fail", &[]) };
+    let kept = solve(&world, failing(true)).await;
+    assert_eq!((kept.is_success(), kept.record.outcome.partial), (false, true));
+    assert_eq!(kept.record.answer.text.as_deref(), Some("half way"));
+    assert!(kept.record.error.unwrap().message.contains("boom"));
+    let dropped = solve(&world, failing(false)).await;
+    assert_eq!((dropped.record.outcome.partial, dropped.record.answer.text), (false, None));
+    assert_eq!(dropped.record.state, RunState::Failed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_fails_twice_and_is_then_repaired_shows_its_three_versions() {
+    let world = world(Database::Sqlite).await;
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("replies.jsonl");
+    let reply = |code: &str| {
+        let reply = format!("<execute_python>\n{code}\n</execute_python>");
+        serde_json::json!({ "reply": reply }).to_string()
+    };
+    let lines = [
+        reply(
+            "import pandas as pd\ntable = pd.read_csv(files['a.csv'])\nanswer_text = str(table['unit'].sum())\nSTATUS = 'success'",
+        ),
+        reply(
+            "import pandas as pd\ntable = pd.read_csv(files['b.csv'])\nanswer_text = str(table['units'].sum())\nSTATUS = 'success'",
+        ),
+        reply(
+            "import pandas as pd\ntable = pd.read_csv(files['a.csv'])\nanswer_text = f\"{table['units'].sum()} units\"\nSTATUS = 'success'",
+        ),
+    ];
+    fs_err::write(&cassette, lines.join("\n")).unwrap();
+    let settings =
+        ModelSettings { name: format!("replay:{}", cassette.display()), ..ModelSettings::default() };
+    let planner = choose(&settings, |_| None).await.unwrap().planner;
+    let mut world = world;
+    world.without_review();
+    let answer =
+        solve(&world, CodeTask { planner, ..task("how many units in all, please", &["a.csv"]) }).await;
+    let record = &answer.record;
+    assert_eq!(record.answer.text.as_deref(), Some("189 units"), "{record:?}");
+    assert_eq!((record.verdict.iterations, record.plan.source), (3, PlanSource::Model));
+    let history = &record.verdict.history;
+    assert_eq!(history.len(), 3);
+    assert!(history[0]["code"].as_str().unwrap().contains("'unit'"));
+    assert!(history[0]["trouble"]["message"].as_str().unwrap().contains("KeyError"), "{}", history[0]);
+    assert!(history[1]["code"].as_str().unwrap().contains("b.csv"));
+    assert!(history[1].get("trouble").is_some() && history[2].get("trouble").is_none());
+    assert_eq!(record.verdict.modifications.len(), 2);
+}
