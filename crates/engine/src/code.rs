@@ -158,7 +158,7 @@ impl Engine {
         let mut policy = self.code_policy(task);
         policy.names.extend(self.session_names(task).await?);
         let mut trial = FileTrial::new(self, task, &prepared, policy, started);
-        if let Some(problem) = self.unreadable(task, &prepared) {
+        if let Some(problem) = unreadable(task, &prepared) {
             record.state = RunState::Failed;
             record.error = Some(problem);
             let record = trial.write_down(record, &Exchange::default()).await?;
@@ -180,24 +180,6 @@ impl Engine {
             None => self.planned(task, &prepared.briefs, record, &mut trial, progress).await?,
         };
         Ok(self.answer(record, &prepared))
-    }
-
-    /// All files were refused: there is nothing to answer from.
-    fn unreadable(&self, task: &CodeTask, prepared: &Prepared) -> Option<ordain_types::RunError> {
-        if task.files.is_empty() || !prepared.files.is_empty() {
-            return None;
-        }
-        let problems: Vec<String> = prepared
-            .refused
-            .iter()
-            .take(5)
-            .map(|refused| format!("{}: {}", refused.name, refused.problem))
-            .collect();
-        Some(crate::outcome::run_error(
-            "no-readable-file",
-            problems.join("; "),
-            Some("give files that can be read"),
-        ))
     }
 
     /// Tries the code that the caller gave: nobody can put it right.
@@ -239,7 +221,7 @@ impl Engine {
         // A turn of a session means something else after other turns.
         let is_cached = task.cache && brief.turns.is_empty() && task.modules.is_empty();
         if is_cached {
-            let (done, history) = self.from_cache(&exact, &record, trial).await?;
+            let (done, history) = self.try_cached(&exact, &record, trial).await?;
             match done {
                 Some(record) => return Ok(record),
                 None => record.verdict.history.extend(history),
@@ -255,10 +237,7 @@ impl Engine {
                 }
                 Ok(*record)
             }
-            Ended::Over { mut record, exchange } => {
-                trial.forget_partial(&mut record);
-                trial.write_down(*record, &exchange).await
-            }
+            Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
     }
 
@@ -279,7 +258,7 @@ impl Engine {
         Ok(brief)
     }
 
-    async fn from_cache(
+    async fn try_cached(
         &self,
         exact: &str,
         record: &RunRecord,
@@ -363,4 +342,22 @@ impl Engine {
             artifacts: folder,
         }
     }
+}
+
+/// All files were refused: there is nothing to answer from.
+fn unreadable(task: &CodeTask, prepared: &Prepared) -> Option<ordain_types::RunError> {
+    if task.files.is_empty() || !prepared.files.is_empty() {
+        return None;
+    }
+    let problems: Vec<String> = prepared
+        .refused
+        .iter()
+        .take(5)
+        .map(|refused| format!("{}: {}", refused.name, refused.problem))
+        .collect();
+    Some(crate::outcome::run_error(
+        "no-readable-file",
+        problems.join("; "),
+        Some("give files that can be read"),
+    ))
 }

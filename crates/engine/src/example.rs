@@ -143,7 +143,7 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
         }
         match std::str::from_utf8(content) {
             Ok(text) => {
-                fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?
+                fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?;
             }
             Err(_) => fs_err::write(&target, content)?,
         }

@@ -18,8 +18,8 @@ async fn solve(world: &World, task: CodeTask) -> CodeAnswer {
     world.engine.code(task).await.unwrap()
 }
 
-fn plan(code: &str) -> Option<PlanFile> {
-    Some(PlanFile { code: code.to_owned(), name: "plan.py".to_owned() })
+fn plan(code: &str) -> PlanFile {
+    PlanFile { code: code.to_owned(), name: "plan.py".to_owned() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -142,7 +142,8 @@ async fn new_rows_use_the_cached_code_and_a_new_column_type_does_not() {
 async fn a_session_keeps_its_variables_and_nothing_of_an_earlier_answer() {
     let world = world(Database::Sqlite).await;
     let turn = async |code: &str| {
-        let task = CodeTask { session: Some("one".to_owned()), plan: plan(code), ..task("turn", &["a.csv"]) };
+        let task =
+            CodeTask { session: Some("one".to_owned()), plan: Some(plan(code)), ..task("turn", &["a.csv"]) };
         solve(&world, task).await.record
     };
     let first = turn("count = len(files['a.csv'].read_text())\nanswer_text = 'counted'\n").await;
@@ -162,7 +163,7 @@ async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
     let world = world(Database::Sqlite).await;
     let module = |code: &str, name: &str| PlanFile { code: code.to_owned(), name: name.to_owned() };
     let with = |modules| CodeTask {
-        plan: plan("import shapes\nanswer_text = f'area {shapes.area(3, 4)}'\n"),
+        plan: Some(plan("import shapes\nanswer_text = f'area {shapes.area(3, 4)}'\n")),
         modules,
         ..task("modules", &[])
     };
@@ -181,7 +182,7 @@ async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
 async fn what_was_computed_before_a_failure_is_kept_only_where_that_is_allowed() {
     let world = world(Database::Sqlite).await;
     let code = "answer_text = 'half way'\nanswer_json = 21\nraise ValueError('boom')\n";
-    let failing = |allow_partial| CodeTask { plan: plan(code), allow_partial, ..task("fail", &[]) };
+    let failing = |allow_partial| CodeTask { plan: Some(plan(code)), allow_partial, ..task("fail", &[]) };
     let kept = solve(&world, failing(true)).await;
     assert_eq!((kept.is_success(), kept.record.outcome.partial), (false, true));
     assert_eq!(kept.record.answer.text.as_deref(), Some("half way"));
