@@ -3,6 +3,7 @@
 mod json;
 mod node;
 mod record;
+mod yaml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +71,8 @@ impl CheckFiles {
             self.problems.push(problem(1, message, "split it into several files"));
             return;
         }
-        match json::parse(text) {
+        let is_yaml = [".yaml", ".yml"].iter().any(|ending| file.ends_with(ending));
+        match if is_yaml { yaml::parse(text) } else { json::parse(text) } {
             Ok(root) => self.take(file, &root),
             Err(error) => self.problems.push(problem(error.line, error.message, error.hint)),
         }

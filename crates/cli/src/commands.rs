@@ -4,6 +4,7 @@ pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod bench;
 pub(crate) mod chat;
+pub(crate) mod check;
 pub(crate) mod code;
 pub(crate) mod config;
 pub(crate) mod decide;

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::attempt::{StoreTrial, error_of, is_planners};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::fingerprint::{RULES, hash};
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 /// The longest request.
@@ -38,6 +38,8 @@ pub struct Ask {
     pub cache: bool,
     /// The conversation that the request is a turn of.
     pub conversation: Option<String>,
+    /// The earlier turns, where the caller keeps them itself. Those of the conversation are then not looked at.
+    pub turns: Option<Vec<Turn>>,
     /// What becomes of the changes.
     pub mode: Mode,
     /// Repeating a request with the same key gives the first outcome again.
@@ -80,6 +82,7 @@ impl Ask {
             planner: Planner::Rules,
             cache: true,
             conversation: None,
+            turns: None,
             mode: Mode::Commit,
             idempotency_key: None,
             run_id: None,
@@ -99,7 +102,8 @@ impl Ask {
     fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let conversation = self.conversation.as_deref().unwrap_or_default();
-        hash(&format!("{}\0{plan}\0{conversation}\0{:?}", self.request, self.mode))
+        let turns = self.turns.as_ref().map_or_else(String::new, |turns| format!("\0{turns:?}"));
+        hash(&format!("{}\0{plan}\0{conversation}\0{:?}{turns}", self.request, self.mode))
     }
 }
 
@@ -227,6 +231,8 @@ impl Engine {
         let brief = self.brief(&ask.request, turns).await?;
         let key = Key::of(&brief);
         trial.brief_hash = Some(hash(&format!("{brief:?}")));
+        // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
+        trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
         if ask.cache && key.is_usable {
             let (tried, history) = self.with_cache(&key, &record, &mut trial).await?;
@@ -259,7 +265,9 @@ impl Engine {
         let found = self.store.find_plans("ask", &key.exact, Some(&key.shape)).await?;
         let mut history = Vec::new();
         for plan in found {
-            if self.settings.stale(&plan, &trial.schema).is_some() {
+            // Whoever points Ordain to a model wants its plans and not those of the rules.
+            let is_outdone = trial.ask.planner.can_repair() && plan.source == "rules";
+            if is_outdone || self.settings.stale(&plan, &trial.schema).is_some() {
                 continue;
             }
             let mut record = record.clone();
@@ -310,7 +318,10 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
-        let ground = self.settings.ground(&schema);
+        let mut components = self.settings.ground(&schema).components(&accepted.effects);
+        if record.plan.source == PlanSource::Rules {
+            components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
+        }
         let plan = CachedPlan {
             plan_id: hash(&format!("ask\0{}\0{}", key.exact, draft.code)),
             kind: "ask".to_owned(),
@@ -322,7 +333,7 @@ impl Engine {
             source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
             model: record.plan.model.clone(),
             run_id: record.run_id.to_string(),
-            components: ground.components(&accepted.effects),
+            components,
             pinned: false,
             uses: 0,
             created_at: String::new(),
@@ -333,6 +344,10 @@ impl Engine {
     }
 
     async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
+        if let Some(turns) = &ask.turns {
+            let most = usize::try_from(TURNS_MAX).unwrap_or(usize::MAX);
+            return Ok(turns[turns.len().saturating_sub(most)..].to_vec());
+        }
         let Some(conversation) = &ask.conversation else { return Ok(Vec::new()) };
         let turns = self.store.turns(conversation, TURNS_MAX).await?;
         let shown = turns.into_iter().map(|turn| Turn {

@@ -56,7 +56,7 @@ impl Engine {
         brief.tables.clone_from(self.look().await?.as_ref());
         brief.helpers.clone_from(&settings.helpers);
         brief.statuses = self.policy().statuses;
-        brief.packages = self.policy().packages;
+        brief.packages.clone_from(&settings.packages);
         brief.limits = settings.limits.clone();
         brief.turns = turns;
         Ok(brief)

@@ -6,6 +6,7 @@
 //! Invariant: a result says what this run saw. What could not be evaluated is an ERROR, what was not evaluated is
 //! SKIPPED; an older PASS never stands in for either.
 
+mod changes;
 mod compile;
 mod convert;
 mod error;
@@ -15,8 +16,10 @@ mod record;
 mod run;
 mod sources;
 mod state;
+mod suggest;
 mod tables;
 
+pub use changes::Change;
 pub use compile::Standing;
 pub use error::ChecksError;
 pub use read::{read_checks, write_file};

@@ -95,7 +95,7 @@ pub(crate) fn false_claim(told: Told<'_>, evidence: &Evidence) -> Option<Trouble
     if told.diff.is_empty() {
         return claimed_change(told).or_else(|| hard_coded_number(told, evidence));
     }
-    unsupported_number(told).or_else(|| foreign_name(told, evidence))
+    unsupported_number(told, evidence).or_else(|| foreign_name(told, evidence))
 }
 
 /// A change that is reported and was not made.
@@ -150,12 +150,20 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     ))
 }
 
-/// A number that neither the diff nor the request give.
-fn unsupported_number(told: Told<'_>) -> Option<Trouble> {
+/// A number that neither the diff nor the request give. A sentence about another thing that was asked for, too, may
+/// tell what was read of it.
+fn unsupported_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     let request = numbers(told.request);
-    let wrong = numbers(told.answer)
-        .into_iter()
-        .find(|number| !request.contains(number) && !Evidence::supports(told.diff, *number))?;
+    let wrong = sentences(told.answer).find_map(|sentence| {
+        let names = evidence.names_in(sentence);
+        let is_aside = names
+            .iter()
+            .any(|name| contains_words(told.request, name) && !evidence::diff_mentions(told.diff, name));
+        numbers(sentence).into_iter().find(|number| {
+            let is_known = request.contains(number) || Evidence::supports(told.diff, *number);
+            !is_known && !(is_aside && evidence.has_read(*number))
+        })
+    })?;
     Some(trouble(
         "number-not-in-diff",
         format!("the answer says {wrong}, and neither the changed rows nor the request give that number"),
@@ -284,6 +292,27 @@ mod tests {
     #[test]
     fn another_thing_than_the_changed_one_is_a_false_claim() {
         assert_eq!(judge("Sold 3 Aviators for $180.", &sale(), "").as_deref(), Some("name-not-in-diff"));
+    }
+
+    #[test]
+    fn what_was_asked_besides_the_change_may_be_told_in_its_own_sentence() {
+        let judge = |answer| {
+            let request = "buy 3 classics and tell me how much the aviator is";
+            let told = Told { answer, status: "success", request, code: "", diff: &sale() };
+            false_claim(told, &evidence()).map(|trouble| trouble.code)
+        };
+        assert_eq!(judge("Sold 3 Classic for $180. Aviator is $80."), None);
+        assert_eq!(judge("Sold 80 Classic for $180. Aviator is $80.").as_deref(), Some("number-not-in-diff"));
+        assert_eq!(judge("Sold 3 Classic. Aviator is $81.50.").as_deref(), Some("number-not-in-diff"));
+    }
+
+    #[test]
+    fn the_name_of_a_column_is_no_name_of_a_thing() {
+        let mut evidence = Evidence::default();
+        evidence.take(&json!({"columns": ["name", "total"], "rows": [["Classic", 180]]}));
+        let answer = "Sold 3 Classic for $180 in total.";
+        let told = Told { answer, status: "success", request: "buy 3 classics", code: "", diff: &sale() };
+        assert_eq!(false_claim(told, &evidence), None);
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct EngineSettings {
     pub invariants: Vec<(String, String)>,
     /// Columns whose meaning the owner declared: table, role, column.
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
+    /// Packages that planners are told of.
+    pub packages: Vec<String>,
     /// How many repairs a plan gets.
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
@@ -69,6 +71,7 @@ impl Default for EngineSettings {
             policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
+            packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
             rounds: 3,
             artifacts: None,
             review: true,

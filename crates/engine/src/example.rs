@@ -48,6 +48,19 @@ pub const EXAMPLES: &[Example] = &[
         ),
     },
     Example {
+        name: "data-quality",
+        about: "users, events and orders with errors in them, and twenty checks that find them",
+        files: files!(
+            "data-quality",
+            "ordain.toml",
+            "policy.md",
+            "checks/checks.json",
+            "data/events.csv",
+            "data/orders.csv",
+            "data/users.csv"
+        ),
+    },
+    Example {
         name: "sales-files",
         about: "questions about files: a CSV, a workbook, JSON, Parquet, a PDF and a picture",
         files: files!(

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::fingerprint::{hash, hash_bytes};
 use crate::outcome::{self, run_error};
 use crate::rounds::millis;
 
@@ -100,7 +100,12 @@ impl Engine {
         note_verdict(&mut record, exec, &verdict);
         let Some(code) = verdict.into_verified() else {
             record.state = RunState::Rejected;
-            let hint = "the findings say where and why; nothing ran";
+            let hint = match exec.session {
+                None => "the findings say where and why; nothing ran",
+                Some(_) => {
+                    "nothing ran; code that uses what a session defined before needs the policy `open`"
+                }
+            };
             record.error =
                 Some(run_error("rejected", "the verifier refused the code".to_owned(), Some(hint)));
             return self.write_exec(exec, record, started).await;
@@ -152,7 +157,10 @@ impl Exec {
     }
 
     fn fingerprint(&self) -> String {
-        let files: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        // A file that cannot be read is refused later, with its reason.
+        let content = |file: &InputFile| fs_err::read(&file.path).map(|bytes| hash_bytes(&bytes));
+        let files: Vec<_> =
+            self.files.iter().map(|file| (file.name.as_str(), content(file).unwrap_or_default())).collect();
         hash(&format!("exec\0{}\0{files:?}\0{:?}\0{:?}", self.given.code, self.profile, self.session))
     }
 }

@@ -10,6 +10,9 @@ use sha2::{Digest as _, Sha256};
 /// The version of what plans see: names, tables, statuses.
 pub const PLAN_API_VERSION: u32 = 1;
 
+/// The component of plans that rules wrote.
+pub(crate) const RULES: &str = "rule planner";
+
 /// A part of what a plan depends on, and its hash or type.
 pub(crate) type Components = BTreeMap<String, String>;
 
@@ -50,6 +53,7 @@ impl Ground<'_> {
             "policy" => return Some(hash(self.policy)),
             "verifier" => return Some(VERIFIER_VERSION.to_string()),
             "plan API" => return Some(PLAN_API_VERSION.to_string()),
+            RULES => return Some(ordain_planner::RULES_VERSION.to_string()),
             _ => {}
         }
         if let Some(helper) = name.strip_prefix("helper ") {
@@ -102,7 +106,7 @@ fn used(effects: &Effects) -> BTreeMap<String, Option<Vec<String>>> {
 fn difference(name: &str, was: &str, now: Option<&str>) -> String {
     match (name, now) {
         ("policy", _) => "the policy changed".to_owned(),
-        ("verifier" | "plan API", Some(now)) => format!("the {name} is version {now}, it was {was}"),
+        ("verifier" | "plan API" | RULES, Some(now)) => format!("the {name} is version {now}, it was {was}"),
         (name, None) => format!("{name} is gone"),
         (name, Some(now)) if name.starts_with("column ") => format!("{name} changed {was} → {now}"),
         (name, _) if name.starts_with("columns of ") => format!("the {name} changed"),
@@ -134,7 +138,12 @@ fn rules_of(table: &Table) -> String {
 
 /// The first half of a text's SHA-256, in hexadecimal.
 pub(crate) fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
+    hash_bytes(text.as_bytes())
+}
+
+/// The same for bytes.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
     digest[..16].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 

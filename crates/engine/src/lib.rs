@@ -36,7 +36,7 @@ pub use example::{EXAMPLES, Example, InitError, init};
 pub use exec::{Exec, Given, Judgement};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
-pub use ordain_planner::{Planner, Progress, Quiet};
+pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use workspace::{
     DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError,
 };

@@ -130,12 +130,23 @@ impl Workspace {
             helpers: self.helpers.clone(),
             policy: self.policy.clone(),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
+            packages: self.packages(),
             rounds: self.rounds,
             review: self.model.review,
             roles: roles::by_table(&self.roles),
             artifacts: Some(self.state().join("artifacts")),
             ..EngineSettings::default()
         }
+    }
+
+    /// The packages of the workspace's profile.
+    fn packages(&self) -> Vec<String> {
+        let packages = match self.profile.as_str() {
+            "core" => ordain_verify::CORE_IMPORTS,
+            "data" => ordain_verify::DATA_IMPORTS,
+            _ => ordain_verify::FULL_IMPORTS,
+        };
+        packages.iter().map(|&name| name.to_owned()).collect()
     }
 
     /// Opens the workspace's store; missing tables are made from their seeds.

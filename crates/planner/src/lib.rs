@@ -25,4 +25,5 @@ pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker, Trouble, TroubleClass};
 pub use model::{Model, ModelSettings};
 pub use planner::{Planner, PlannerError, Progress, Quiet};
+pub use rules::RULES_VERSION;
 pub use shape::{Shape, Slot};

@@ -35,6 +35,7 @@ const FILES_MAX: usize = 40;
 const FACTS_CHARS_MAX: usize = 6 * 1024;
 const POLICY_CHARS_MAX: usize = 32 * 1024;
 const INVARIANTS_MAX: usize = 100;
+const PACKAGES_CHARS_MAX: usize = 1500;
 const FACTS_MAX: usize = 20;
 
 const USUAL_STATUSES: [&str; 5] =
@@ -218,9 +219,13 @@ fn limits(brief: &Brief) -> String {
     let mut packages = brief.packages.clone();
     packages.sort();
     packages.dedup();
-    let packages = if packages.is_empty() { String::new() } else { format!(" and {}", packages.join(", ")) };
+    let packages = if packages.is_empty() {
+        String::new()
+    } else {
+        format!("; besides it {}", text::cut(&packages.join(", "), PACKAGES_CHARS_MAX))
+    };
     format!(
-        "imports: the standard library without network, processes and threads{packages}\ntime: {}; memory: {}; printed output: {}\n",
+        "imports: the standard library, but nothing for network, processes or threads{packages}\ntime: {}; memory: {}; printed output: {}\n",
         format_duration(brief.limits.wall),
         format_bytes(brief.limits.memory_bytes),
         format_bytes(brief.limits.output_bytes),

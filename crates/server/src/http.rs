@@ -13,6 +13,7 @@ mod answer;
 mod artifacts;
 mod body;
 mod caller;
+mod chat;
 mod cors;
 mod cursor;
 mod docs;
@@ -27,6 +28,7 @@ mod live;
 mod lock;
 mod log;
 mod metrics;
+mod openai;
 mod openapi;
 mod plans;
 mod problem;
@@ -57,6 +59,7 @@ pub fn router(service: &Service) -> Router {
     let (routes, _) = documented().split_for_parts();
     let routes = routes
         .merge(docs::routes())
+        .merge(openai::routes_without_version())
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         // Bodies are read by the routes, each with its own limit; this one is for forms.
@@ -65,10 +68,14 @@ pub fn router(service: &Service) -> Router {
     frame::around(routes, service)
 }
 
-/// The routes that stand in the OpenAPI document, with their descriptions.
+/// The routes that stand in the `OpenAPI` document, with their descriptions.
 fn documented() -> OpenApiRouter<Service> {
     OpenApiRouter::with_openapi(openapi::base())
         .routes(routes!(requests::create))
+        .routes(routes!(chat::create))
+        .routes(routes!(openai::create))
+        .routes(routes!(openai::models::list))
+        .routes(routes!(openai::models::get))
         .routes(routes!(exec::create))
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))

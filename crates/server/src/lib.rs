@@ -1,8 +1,8 @@
 //! The transports: how callers on other machines reach Ordain.
 //!
-//! [`http`] serves one workspace over HTTP: requests, given code, runs, tables, plans and the ledger.
 //! [`grpc`] is the executor as a service, and the client that makes such a service an
-//! [`ordain_cell::Executor`] again.
+//! [`ordain_cell::Executor`] again. [`http`] serves one workspace over HTTP: requests, given code, runs, tables, plans
+//! and the ledger.
 
 pub mod grpc;
 pub mod http;

@@ -7,7 +7,7 @@ use ordain_types::{RunId, RunRecord};
 use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::runs;
-use crate::session::Intent;
+use crate::session::{Intent, Session};
 use crate::sql::Datum;
 use crate::store::Inner;
 
@@ -40,37 +40,19 @@ pub(crate) async fn claim(
         let message = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes of text");
         return Err(StoreError::BadCall { message });
     }
+    // Most repeats are told apart by looking, without waiting for a run that writes: it may be the very one.
+    let looking = Looking { store, key, fingerprint, run };
+    if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
+        return Ok(found);
+    }
     let mut session = store.pool.begin(Intent::Write).await?;
+    if let Some(found) = looking.look(&mut session).await? {
+        session.roll_back().await?;
+        return Ok(found);
+    }
     let claims = own(session.dialect(), "claims");
     let now = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
     let lease = i64::try_from(store.limits.claim_lease.as_millis()).unwrap_or(i64::MAX);
-    let mut sql = session.sql("SELECT run_id, ");
-    sql.result("lease_until_ms")
-        .push(", ")
-        .result("finished")
-        .push(&format!(", fingerprint FROM {claims} WHERE claim = "));
-    sql.text_param(key);
-    let rows = session.read(sql).await?;
-    if let Some(row) = rows.first() {
-        let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
-        let is_live = row[2].as_integer() == Some(1) || row[1].as_integer().is_some_and(|until| until > now);
-        if let (Some(given), Some(kept)) = (fingerprint, row[3].as_text())
-            && is_live
-            && given != kept
-        {
-            session.roll_back().await?;
-            return Ok(Claim::Other(holder));
-        }
-        if row[2].as_integer() == Some(1) {
-            let record = runs::find(&mut session, holder.as_str()).await?;
-            session.roll_back().await?;
-            return Ok(Claim::Finished(Box::new(record)));
-        }
-        if holder != *run && row[1].as_integer().is_some_and(|until| until > now) {
-            session.roll_back().await?;
-            return Ok(Claim::Running(holder));
-        }
-    }
     let mut sql = session.sql(&format!(
         "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint) VALUES ("
     ));
@@ -82,6 +64,56 @@ pub(crate) async fn claim(
     session.write(sql).await?;
     session.commit().await?;
     Ok(Claim::Taken)
+}
+
+/// The record of the finished run that holds a key. Nothing is claimed.
+pub(crate) async fn finished(store: &Arc<Inner>, key: &str) -> Result<Option<RunRecord>, StoreError> {
+    let mut session = store.pool.session().await?;
+    let claims = own(session.dialect(), "claims");
+    let mut sql = session.sql(&format!("SELECT run_id FROM {claims} WHERE finished = 1 AND claim = "));
+    sql.text_param(key);
+    let rows = session.read(sql).await?;
+    let Some(holder) = rows.first().and_then(|row| row[0].as_text()) else { return Ok(None) };
+    let holder = holder.to_owned();
+    runs::find(&mut session, &holder).await.map(Some)
+}
+
+/// Who looks for what.
+struct Looking<'a> {
+    store: &'a Arc<Inner>,
+    key: &'a str,
+    fingerprint: Option<&'a str>,
+    run: &'a RunId,
+}
+
+impl Looking<'_> {
+    /// What the key stands for already; `None` if it is free, or its run has died.
+    async fn look(&self, session: &mut Session) -> Result<Option<Claim>, StoreError> {
+        let claims = own(session.dialect(), "claims");
+        let mut sql = session.sql("SELECT run_id, ");
+        sql.result("lease_until_ms")
+            .push(", ")
+            .result("finished")
+            .push(&format!(", fingerprint FROM {claims} WHERE claim = "));
+        sql.text_param(self.key);
+        let rows = session.read(sql).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let now = i64::try_from(self.store.clock.unix_millis()).unwrap_or(i64::MAX);
+        let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
+        let is_finished = row[2].as_integer() == Some(1);
+        let is_running = !is_finished && row[1].as_integer().is_some_and(|until| until > now);
+        if let (Some(given), Some(kept)) = (self.fingerprint, row[3].as_text())
+            && (is_finished || is_running)
+            && given != kept
+        {
+            return Ok(Some(Claim::Other(holder)));
+        }
+        if is_finished {
+            let record = runs::find(session, holder.as_str()).await?;
+            return Ok(Some(Claim::Finished(Box::new(record))));
+        }
+        Ok((is_running && holder != *self.run).then_some(Claim::Running(holder)))
+    }
 }
 
 /// Gives a key back that its run could not use.

@@ -167,6 +167,11 @@ impl Store {
         claims::claim(&self.inner, key, Some(fingerprint), run).await
     }
 
+    /// The record of the finished run that holds an idempotency key.
+    pub async fn claimed(&self, key: &str) -> Result<Option<RunRecord>, StoreError> {
+        claims::finished(&self.inner, key).await
+    }
+
     /// Gives an idempotency key back, for a run that could not be carried out and may be tried again.
     pub async fn release(&self, key: &str, run: &RunId) -> Result<(), StoreError> {
         claims::release(&self.inner, key, run).await

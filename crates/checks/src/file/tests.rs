@@ -121,3 +121,21 @@ fn ten_thousand_checks_are_read() {
     assert_eq!((files.entries.len(), files.problems.len()), (10_000, 0));
     assert_eq!(files.entries[9_999].line, 10_000);
 }
+
+#[test]
+fn yaml_is_read_with_the_lines_of_its_slips() {
+    let text = "# rules\n- check_id: a\n  kind: unique\n  target_table: users\n  params:\n    columns: [email]\n\
+                - check_id: b\n  kind: unik\n  target_table: [users]\n  severity: high\n";
+    let mut files = CheckFiles::default();
+    files.read("checks/more.yaml", text);
+    assert_eq!(files.entries.len(), 1);
+    assert_eq!(
+        (files.entries[0].line, files.entries[0].check.params["columns"].clone()),
+        (2, json!(["email"]))
+    );
+    let problem = &files.problems[0];
+    assert_eq!((problem.line, problem.check_id.as_deref()), (8, Some("b")), "{problem:?}");
+    let mut broken = CheckFiles::default();
+    broken.read("checks/more.yml", "a: [1,\nb: }");
+    assert_eq!(broken.errors().count(), 1);
+}

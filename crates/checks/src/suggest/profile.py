@@ -55,12 +55,14 @@ def column_profile(values):
 
 def ordered_pairs(rows, columns):
     """Columns of which one is never above the other."""
+    is_time = lambda column: column["type"] == "timestamp" or column.get("format") == "date_text"
+    names = [column["name"] for column in columns if is_time(column)][:PAIRS_MAX]
+    times = {name: pd.to_datetime(rows[name], errors="coerce", utc=True, format="mixed") for name in names}
     found = []
-    times = [column["name"] for column in columns if column["type"] == "timestamp"][:PAIRS_MAX]
-    for left in times:
-        for right in times:
-            both = rows[left].notna() & rows[right].notna()
-            if left != right and both.any() and (rows[left][both] <= rows[right][both]).all() and (rows[left] < rows[right]).any():
+    for left, earlier in times.items():
+        for right, later in times.items():
+            both = earlier.notna() & later.notna()
+            if left != right and both.any() and (earlier[both] <= later[both]).all() and (earlier < later).any():
                 found.append({"left": left, "right": right, "rows": int(both.sum())})
     return found
 

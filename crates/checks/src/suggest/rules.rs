@@ -64,7 +64,10 @@ fn of_column(profile: &Profile, column: &ColumnProfile) -> Vec<Suggestion> {
     if there < ROWS_MIN {
         return found;
     }
-    let is_key = column.distinct == there && matches!(column.column_type.as_str(), "text" | "integer");
+    // Points in time that happen to differ are no key.
+    let is_key = column.distinct == there
+        && matches!(column.column_type.as_str(), "text" | "integer")
+        && column.format.as_deref() != Some("date_text");
     if is_key {
         let evidence = format!("all {there} values are different");
         found.push(propose(

@@ -7,4 +7,5 @@ mod fixture;
 mod import;
 mod report;
 mod schema;
+mod spread;
 mod validators;

@@ -2,7 +2,9 @@
 
 mod ask;
 mod cells;
+mod checks;
 mod sample;
+mod serve;
 mod store;
 mod verify;
 
@@ -15,7 +17,9 @@ Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
+  ordain bench checks             kept checks against plain pandas, about a minute
   ordain bench ask                requests with kept plans and with new ones, some seconds
+  ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes";
 
@@ -35,6 +39,12 @@ enum Bench {
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
     Cells(cells::Args),
+    /// The HTTP service on loopback, against the same calls in this process
+    #[command(after_help = EXAMPLES)]
+    Serve(serve::Args),
+    /// Kept checks on small and large tables, against the same code in one plain Python process
+    #[command(after_help = EXAMPLES)]
+    Checks(checks::Args),
     /// A purchase on small and large tables, against TinyDB with JSON storage
     #[command(after_help = EXAMPLES)]
     Store(store::Args),
@@ -46,6 +56,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         Bench::Ask(args) => ask::run(&args),
         Bench::Cells(args) => cells::run(&args),
+        Bench::Serve(args) => serve::run(&args),
+        Bench::Checks(args) => checks::run(&args),
         Bench::Store(args) => store::run(&args),
         Bench::Verify(args) => verify::run(&args),
     }

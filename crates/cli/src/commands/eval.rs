@@ -10,22 +10,22 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, CodeTask, Engine, EngineError, Workspace};
-use ordain_planner::{ModelSettings, Planner, choose};
-use ordain_store::{ConversationTurn, Database, EntryNote, StoreError};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, Planner, Workspace};
+use ordain_store::{ConversationTurn, Database, EntryNote};
 use ordain_types::{PlanSource, RunRecord};
 
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, FAILED, INTERRUPTED, UNAVAILABLE, USAGE};
+use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
 use crate::workspace::{self, WorkspaceArgs};
 use case::Case;
 use report::{Judged, Report};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain eval eval.jsonl                     every case once, with the rule planner
-  ordain eval eval.jsonl --model auto        with the model that `ordain ask` would take
+  ordain eval eval.jsonl                     every case once, with the planner that `ordain ask` would take
+  ordain eval eval.jsonl --model rules       with the rule planner
   ordain eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
   ordain eval eval.jsonl --min 95 --json     exit code 1 below 95 %
 
@@ -44,9 +44,8 @@ pub(crate) struct Args {
     /// The cases, one JSON object a line
     #[arg(value_name = "FILE.jsonl")]
     file: PathBuf,
-    /// Who writes the plans: `rules`, `auto`, or a provider and a model
-    #[arg(long, value_name = "MODEL", default_value = "rules")]
-    model: String,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// How often each case is run
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
@@ -99,17 +98,9 @@ fn load(args: &Args) -> Result<Workspace, ordain_engine::WorkspaceError> {
 }
 
 async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> anyhow::Result<ExitCode> {
-    let settings = ModelSettings {
-        name: args.model.clone(),
-        base_url: workspace.model.base_url.clone(),
-        ..ModelSettings::default()
-    };
-    let planner = match choose(&settings, |name| std::env::var(name).ok()).await {
-        Ok(choice) => choice.planner,
-        Err(error) => {
-            failure::print(&error, error.hint.as_deref());
-            return Ok(ExitCode::from(UNAVAILABLE));
-        }
+    let planner = match args.planner.choose(&workspace).await {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
     };
     let folder = tempfile::tempdir()?;
     workspace.database = Database::Sqlite { path: folder.path().join("store.db") };
@@ -184,7 +175,7 @@ async fn ask(
                 answer: turn.answer.clone(),
                 status: turn.status.clone(),
             };
-            engine.store().add_turn(&conversation, &turn).await.map_err(|error: StoreError| error)?;
+            engine.store().add_turn(&conversation, &turn).await?;
         }
         ask.conversation = Some(conversation);
     }

@@ -14,7 +14,7 @@ Examples:
   ordain init --example sunglasses shop    a shop with stock, sales and rules, ready to be asked
   ordain init my-workspace                 an empty workspace
 
-Examples to start from: sunglasses.";
+Examples to start from: sunglasses, bike-parts.";
 
 /// Make a new workspace
 #[derive(Debug, clap::Args)]

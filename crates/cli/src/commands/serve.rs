@@ -3,12 +3,10 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{CellError, LocalExecutor, LocalOptions};
+use ordain_cell::profile::Profile;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
 use ordain_types::parse_duration;
@@ -17,8 +15,13 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::python;
+use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{self, UNAVAILABLE, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
 use crate::workspace::{self, WorkspaceArgs};
+
+/// Cells that are made ahead, so that a request need not wait for one.
+const IDLE_CELLS: usize = 4;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,6 +64,10 @@ pub(crate) struct Args {
     /// How long running work may go on when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     drain: Duration,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    #[command(flatten)]
+    executor: ExecutorArgs,
     /// Print where it listens as JSON, to stdout
     #[arg(long)]
     json: bool,
@@ -84,7 +91,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    if let Err(error) = python::ensure(Profile::Core) {
+    if !args.executor.is_remote()
+        && let Err(error) = python::ensure(Profile::Core)
+    {
         return Ok(python::report(&error));
     }
     http::raise_descriptor_limit();
@@ -117,15 +126,27 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(UNAVAILABLE));
         }
     };
-    let executor = match executor(workspace).await {
-        Ok(executor) => Arc::new(executor),
-        Err(error) => return Ok(failure::of_cell(&error)),
+    let executor = match args.executor.open(workspace, IDLE_CELLS) {
+        Ok(executor) => executor,
+        Err(code) => return Ok(code),
+    };
+    if let Chosen::Local(local) = &executor
+        && let Err(error) = local.warm(Profile::Core).await
+    {
+        return Ok(failure::of_cell(&error));
+    }
+    let planner = match args.planner.choose(workspace).await {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
     };
     options.listen = listener.local_addr()?;
-    options.isolation = executor.level().to_string();
-    announce(args, &options)?;
-    let engine = Engine::new(store, Arc::clone(&executor) as _, workspace.settings());
-    let service = Service::new(engine, Planner::Rules, options);
+    options.isolation = match &executor {
+        Chosen::Local(local) => local.level().to_string(),
+        Chosen::Remote(_) => "of the executors".to_owned(),
+    };
+    announce(args, &options, &planner)?;
+    let engine = Engine::new(store, executor.executor(), workspace.settings());
+    let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone())?;
     http::serve(listener, service, stop).await;
     executor.close().await;
@@ -137,6 +158,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
     HttpOptions {
         keys_required: args.require_keys,
         cors: args.cors.clone(),
+        model_base_url: workspace.model.base_url.clone(),
         log: match args.log.unwrap_or(by_default) {
             LogArg::Json => LogFormat::Json,
             LogArg::Text => LogFormat::Text,
@@ -150,17 +172,8 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
     }
 }
 
-/// Cells are made ahead, so that the first request need not wait for one.
-async fn executor(workspace: &Workspace) -> Result<LocalExecutor, CellError> {
-    let mut options = LocalOptions::new(DataDir::from_env()?);
-    options.limits = workspace.limits.clone();
-    let executor = LocalExecutor::new(options)?;
-    executor.warm(Profile::Core).await?;
-    Ok(executor)
-}
-
-fn announce(args: &Args, options: &HttpOptions) -> io::Result<()> {
-    let (listen, planner) = (options.listen, Planner::Rules.name());
+fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result<()> {
+    let (listen, planner) = (options.listen, planner.name());
     if args.json {
         let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
             "isolation": options.isolation, "keys": options.needs_keys() });

@@ -1,16 +1,10 @@
-//! `ordain executor` as its operators and callers see it: the real binary, several of them, killed at the worst moment.
+//! `ordain executor` as its operators and callers see it: the real binary.
 
 use std::io::{BufRead, BufReader};
-use std::pin::Pin;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
-use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, HostFuture, Job, Output};
-use ordain_engine::{Ask, Engine, Mode, PlanFile, Workspace};
-use ordain_server::grpc::{ExecutorPool, PoolOptions};
-use ordain_types::{RunRecord, RunState};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -127,93 +121,6 @@ fn an_executor_that_is_not_there_leaves_everything_as_it_was() {
     assert_eq!(asked.code, Some(3), "{asked:?}");
     assert!(asked.stderr.contains("cannot be reached") && asked.stderr.contains("hint:"), "{asked:?}");
     assert_eq!(shop.classics(), 10);
-}
-
-/// Runs jobs on a pool, and kills the first executor in the middle of one: when the host has answered a write of it and
-/// the job does not know yet.
-struct Killing {
-    pool: ExecutorPool,
-    victim: Mutex<Option<Served>>,
-    jobs: AtomicU32,
-}
-
-struct KillingHost<'a> {
-    killing: &'a Killing,
-    host: &'a mut dyn Host,
-    is_due: bool,
-}
-
-impl Executor for Killing {
-    fn run<'a>(
-        &'a self,
-        job: Job,
-        host: &'a mut dyn Host,
-        output: &'a mut dyn Output,
-    ) -> ExecutionFuture<'a> {
-        let is_due = self.jobs.fetch_add(1, Ordering::Relaxed) >= 10;
-        Box::pin(async move {
-            let mut host = KillingHost { killing: self, host, is_due };
-            self.pool.run(job, &mut host, output).await
-        })
-    }
-
-    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        self.pool.end_session(name)
-    }
-}
-
-impl Host for KillingHost<'_> {
-    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
-        let is_write = call.name == "table.update";
-        Box::pin(async move {
-            let answer = self.host.call(call).await;
-            let victim_runs_it = self.killing.pool.members()[0].in_flight == 1;
-            if is_write && self.is_due && victim_runs_it {
-                // Dropping it kills it.
-                drop(self.killing.victim.lock().unwrap().take());
-            }
-            answer
-        })
-    }
-}
-
-#[test]
-fn killing_one_of_two_executors_loses_no_run_and_changes_no_row_twice() {
-    const PURCHASES: u32 = 40;
-    let shop = Shop::new(1000);
-    let (first, second) = (Served::start(&[]), Served::start(&[]));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let records: Vec<RunRecord> = runtime.block_on(async {
-        let workspace = Workspace::load(std::path::Path::new(&shop.root)).unwrap();
-        let addresses = [first.url(), second.url()];
-        let pool = ExecutorPool::new(addresses.iter().map(String::as_str), &PoolOptions::default()).unwrap();
-        let killing = Killing { pool, victim: Mutex::new(Some(first)), jobs: AtomicU32::new(0) };
-        let store = workspace.open_store().await.unwrap();
-        let engine = Engine::new(store, Arc::new(killing), workspace.settings());
-        let buyers: Vec<_> = (0..PURCHASES)
-            .map(|number| {
-                let engine = engine.clone();
-                tokio::spawn(async move {
-                    let plan = Some(PlanFile { code: BUY_ONE.to_owned(), name: "buy.py".to_owned() });
-                    let request = format!("buy one, buyer {number}");
-                    let ask = Ask { plan, mode: Mode::Commit, ..Ask::new(&request, "test", "test") };
-                    engine.ask(ask).await.unwrap()
-                })
-            })
-            .collect();
-        let mut records = Vec::new();
-        for buyer in buyers {
-            records.push(buyer.await.unwrap());
-        }
-        assert!(engine.store().verify_ledger().await.unwrap().findings.is_empty());
-        records
-    });
-    assert!(records.iter().all(|record| record.state == RunState::Committed), "{records:?}");
-    let has_lost =
-        |record: &&RunRecord| record.verdict.history.iter().any(|note| note["executor_lost"].is_string());
-    assert!(records.iter().filter(has_lost).count() >= 1, "an executor was lost in the middle of a run");
-    assert_eq!(shop.classics(), 1000 - i64::from(PURCHASES), "every purchase counts once");
-    second.wait_for("job");
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! The behaviour of the `ordain` binary, as users and scripts see it.
 
 mod ask;
+mod check;
+mod check_files;
 mod command;
+mod eval;
 mod exec;
 mod exec_faults;
 mod exec_input;
 mod exec_session;
 mod exec_users;
 mod executor;
+mod executor_killed;
 mod executor_python;
 mod models;
 mod verify;

@@ -93,7 +93,7 @@ impl Checks {
         let verdict = verify(&kept.code, &self.check_policy(), schema);
         let Some(code) = verdict.verified().cloned() else { return Err(first(&verdict)) };
         let mut kept = kept.clone();
-        let (tables, uses) = looked_at(check, &verdict, &kept.plan, kept.code_from);
+        let (tables, uses) = looked_at(check, &verdict, schema, &kept.code, kept.code_from);
         kept.against = against(check, schema, &tables, uses);
         Ok(Box::new(Ready {
             code,
@@ -135,7 +135,7 @@ impl Checks {
         let Some(verified) = verdict.verified().cloned() else {
             return Standing::Broken(format!("its code was refused: {}", first(&verdict)));
         };
-        let (used_tables, uses) = looked_at(check, &verdict, &plan, code_from);
+        let (used_tables, uses) = looked_at(check, &verdict, schema, &code, code_from);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);
         }
@@ -296,23 +296,26 @@ fn of_compile_error(error: &CompileError, why: Option<&str>) -> Standing {
 
 /// The tables that code looks at, and which of their columns; `None` means all.
 ///
-/// Compiled code ends with `rows[failing]`, which hands rows on as a whole though only the named columns decide: its plan
-/// knows better than the text of the code. Of code that somebody wrote, every column counts then.
+/// Compiled code ends with `rows[failing]`, which hands rows on as a whole though only some columns decide. It names each
+/// of those, so every column whose name stands in it counts, and no other. Of code that somebody wrote, every column
+/// counts when rows are handed on.
 fn looked_at(
     check: &Check,
     verdict: &Verdict,
-    plan: &Value,
+    schema: &Schema,
+    code: &str,
     code_from: CodeFrom,
 ) -> (BTreeSet<String>, BTreeMap<String, Option<BTreeSet<String>>>) {
     let is_compiled = check.kind != "python" && matches!(code_from, CodeFrom::Builtin | CodeFrom::Rules);
-    let planned = |table: &str| -> BTreeSet<String> {
-        let columns = plan.get("columns").and_then(|columns| columns.get(table)?.as_array());
-        columns.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    let named = |table: &str| -> BTreeSet<String> {
+        let columns = schema.table(table).into_iter().flat_map(|table| &table.columns);
+        columns.map(|column| &column.name).filter(|name| stands_in(code, name)).cloned().collect()
     };
     let reads = &verdict.effects.reads;
     let mut uses = BTreeMap::new();
     for (table, read) in reads {
-        let columns = (is_compiled || !read.whole).then(|| &read.columns | &planned(table));
+        let columns =
+            if is_compiled { Some(named(table)) } else { (!read.whole).then(|| read.columns.clone()) };
         uses.insert(table.clone(), columns);
     }
     let mut tables: BTreeSet<String> = reads.keys().cloned().collect();
@@ -320,6 +323,13 @@ fn looked_at(
         tables = check.target_table.iter().cloned().collect();
     }
     (tables, uses)
+}
+
+/// Whether a name stands in code with no letter, digit or underscore right beside it.
+fn stands_in(code: &str, name: &str) -> bool {
+    let is_inner = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(name)
+        .any(|(at, _)| !code[..at].ends_with(is_inner) && !code[at + name.len()..].starts_with(is_inner))
 }
 
 fn against(

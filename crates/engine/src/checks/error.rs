@@ -26,6 +26,14 @@ pub enum ChecksError {
         /// What the system said.
         source: io::Error,
     },
+    /// A table that was asked for cannot be looked at.
+    #[error("{message}")]
+    Table {
+        /// Why.
+        message: String,
+        /// What would help.
+        hint: Option<String>,
+    },
     /// No cell could be had.
     #[error(transparent)]
     Cell(#[from] CellError),
@@ -44,6 +52,7 @@ impl ChecksError {
             ),
             Self::Busy => Some("wait for it to end".to_owned()),
             Self::State { .. } => None,
+            Self::Table { hint, .. } => hint.clone(),
             Self::Cell(error) => error.hint(),
             Self::Store(error) => error.hint(),
         }

@@ -15,6 +15,7 @@ use super::Checks;
 use super::compile::Ready;
 use super::error::ChecksError;
 use super::tables::Tables;
+use crate::claims::Evidence;
 use crate::host::TransactionHost;
 
 const SUMMARY_CHARACTERS_MAX: usize = 500;
@@ -87,8 +88,8 @@ impl Checks {
         job.tables = self.store.schema().tables.iter().map(|table| table.name.clone()).collect();
         let run_id = self.store.new_run_id()?;
         let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
-        let mut seen = crate::claims::Evidence::default();
-        let mut host = TransactionHost::new(&mut transaction, &mut seen);
+        let mut evidence = Evidence::default();
+        let mut host = TransactionHost::new(&mut transaction, &mut evidence);
         let execution = executor.run(job, &mut host, &mut Discard).await;
         let failure = host.into_failure();
         transaction.roll_back().await?;

@@ -8,13 +8,13 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use ordain_cell::profile::Profile;
 use ordain_cell::{InputFile, LocalExecutor};
 use ordain_checks::change::{self, grading_of};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, Selection, SkipReason, grade};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
+use ordain_types::Schema;
 use serde_json::{Value, json};
 
 use super::Checks;
@@ -131,16 +131,24 @@ impl Checks {
             .map(|entry| &entry.check)
             .filter(|check| options.selection.holds(check))
             .collect();
-        let mut going =
-            Going { checks, state: &mut state, options, report, is_frozen: false, results: HashMap::new() };
+        let mut going = Going {
+            checks,
+            state: &mut state,
+            options,
+            report,
+            is_frozen: false,
+            schema: Schema::default(),
+            results: HashMap::new(),
+        };
         let is_interrupted = self.carry_on(&mut going, progress, stop).await?;
-        let is_frozen = going.is_frozen;
+        let (is_frozen, schema) = (going.is_frozen, std::mem::take(&mut going.schema));
         let mut report = going.finish();
         report.duration_ms = millis(started);
         state.keep()?;
         if !options.only_compile {
             state.remember(&report)?;
-            self.write_down(&report, &state, who).await?;
+            self.write_down(&report, who).await?;
+            self.write_contracts(files, &report, &state, &schema)?;
         }
         Ok(CheckRun { report, is_interrupted, is_frozen })
     }
@@ -159,6 +167,7 @@ impl Checks {
                 Either::Left(_) => return Ok(true),
                 Either::Right((tables, _)) => tables?,
             };
+        going.schema = tables.schema();
         progress.stage("compiling");
         let mut ready = Vec::new();
         let checks = going.checks.clone();
@@ -298,9 +307,7 @@ impl Checks {
         for path in paths {
             options.mounts.push(InputFile { name: mount_name(path), path: path.to_owned() });
         }
-        let executor = LocalExecutor::new(options)?;
-        debug_assert!(Profile::Data.name() == "data", "checks run with pandas");
-        Ok(executor)
+        Ok(LocalExecutor::new(options)?)
     }
 
     /// The figures that earlier runs saw, by check, for those whose code asks for them.
@@ -332,6 +339,8 @@ pub(super) struct Going<'a> {
     options: &'a CheckOptions,
     report: RunReport,
     is_frozen: bool,
+    /// The tables that there were.
+    schema: Schema,
     results: HashMap<String, CheckResult>,
 }
 
@@ -360,9 +369,12 @@ impl Going<'_> {
             }
             Standing::Broken(reason) => broken(check, &reason),
         };
-        // Code that no longer fits must not come back as if it had been kept.
-        if matches!(result.status, CheckStatus::Error) {
-            self.state.checks.remove(&check.check_id);
+        // What was counted before says nothing about a check that could not be looked at now; its code is kept, because
+        // the next run decides anew whether it still fits.
+        let is_seen = result.code_from.is_some()
+            || result.reason.as_deref().is_some_and(|it| it.starts_with("filtered"));
+        if !is_seen && let Some(kept) = self.state.checks.get_mut(&check.check_id) {
+            kept.last = None;
         }
         self.put(result);
         None

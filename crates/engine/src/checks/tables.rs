@@ -1,7 +1,8 @@
 //! The tables that checks look at, each as a mapped file with its schema, its facts and its fingerprint.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ordain_planner::{ColumnBrief, TableBrief};
 use ordain_types::{Column, ColumnType, Schema, Table};
@@ -12,6 +13,11 @@ use super::Checks;
 use super::convert::{self, Converted, ConvertedTable};
 use super::error::ChecksError;
 use super::sources::{self, DataFile, Hashes};
+
+/// The file with the hashes of data files.
+const INDEX: &str = "files.json";
+/// How long a converted table stays that no run needs: somebody may take an edit back.
+const UNUSED_MAX: Duration = Duration::from_hours(24);
 
 /// What is known of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,7 +133,7 @@ impl Checks {
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         let mut found: Vec<(String, DataFile)> = Vec::new();
         let mut tables = Tables::default();
-        let index = folder.join("files.json");
+        let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root)? {
             let may_have_sheets = file.form == "xlsx"
@@ -177,6 +183,7 @@ impl Checks {
         if !missing.is_empty() {
             known.extend(self.convert(&missing, jobs).await?);
         }
+        forget_old(&folder, &known);
         for (hash, file) in found {
             if let Some(converted) = known.get(&convert::cache_key(&hash, &file)) {
                 tables.take(&hash, &file, converted, &folder);
@@ -186,8 +193,24 @@ impl Checks {
     }
 }
 
+/// Removes what no table of this run needs and nobody has written for a day. What cannot be removed stays.
+fn forget_old(folder: &Path, known: &BTreeMap<String, Converted>) {
+    let is_needed = |name: &str| name == INDEX || known.keys().any(|key| name.starts_with(key.as_str()));
+    for entry in fs_err::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let age = entry.metadata().ok().and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+        if is_needed(&name) || age.is_none_or(|age| age < UNUSED_MAX) {
+            continue;
+        }
+        // A folder is what a run that was killed left.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let _ =
+            if is_folder { fs_err::remove_dir_all(entry.path()) } else { fs_err::remove_file(entry.path()) };
+    }
+}
+
 impl Tables {
-    fn take(&mut self, hash: &str, file: &DataFile, converted: &Converted, folder: &std::path::Path) {
+    fn take(&mut self, hash: &str, file: &DataFile, converted: &Converted, folder: &Path) {
         if let Some(problem) = &converted.problem {
             self.put(file.stem.clone(), TableState::Broken { reason: format!("{}: {problem}", file.shown) });
         }
@@ -216,13 +239,7 @@ impl Tables {
     }
 }
 
-fn facts(
-    name: &str,
-    hash: &str,
-    file: &DataFile,
-    table: &ConvertedTable,
-    folder: &std::path::Path,
-) -> TableFacts {
+fn facts(name: &str, hash: &str, file: &DataFile, table: &ConvertedTable, folder: &Path) -> TableFacts {
     let columns = table.columns.iter().map(|column| Column {
         name: column.name.clone(),
         column_type: column.column_type,

@@ -50,7 +50,8 @@ impl Evidence {
                 }
             }
             Value::Object(members) => {
-                for item in members.values() {
+                // A page of rows names its columns; those are no names of things.
+                for (_, item) in members.iter().filter(|(member, _)| *member != "columns") {
                     self.take(item);
                 }
             }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::error::WorkspaceError;
-use super::settings::{SETTINGS, is_declared};
+use super::settings::{SETTINGS, is_declared, is_of_process};
 
 const FILE: &str = ".env";
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -102,6 +102,11 @@ fn parse(text: &str) -> Result<BTreeMap<String, String>, WorkspaceError> {
                 ordain_types::nearest(name, known.copied()).map(|near| format!("did you mean `{near}`?"));
             return Err(WorkspaceError { hint, ..wrong(Some(number), format!("unknown variable `{name}`")) });
         }
+        if is_of_process(name) {
+            let hint = "a workspace may come from somebody else; set it in the environment".to_owned();
+            let message = format!("`{name}` is not taken from a workspace");
+            return Err(WorkspaceError { hint: Some(hint), ..wrong(Some(number), message) });
+        }
         variables.insert(name.to_owned(), unquoted(value.trim()));
     }
     Ok(variables)
@@ -143,5 +148,7 @@ mod tests {
         assert_eq!(error.to_string(), ".env:2: the line is not NAME=VALUE");
         let error = parse("ORDAIN_MODLE=x").unwrap_err();
         assert_eq!(error.hint.as_deref(), Some("did you mean `ORDAIN_MODEL`?"));
+        let error = parse("ORDAIN_EXECUTOR=http://elsewhere:1").unwrap_err();
+        assert_eq!(error.to_string(), ".env:1: `ORDAIN_EXECUTOR` is not taken from a workspace");
     }
 }

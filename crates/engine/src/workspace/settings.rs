@@ -25,6 +25,8 @@ pub struct Setting {
     pub about: &'static str,
     /// Whether its value is never shown.
     pub is_secret: bool,
+    /// Whether it is taken from the environment of the process alone, never from a workspace.
+    pub is_of_process: bool,
 }
 
 /// A setting's value, and where it comes from.
@@ -45,7 +47,7 @@ pub struct Resolved {
 }
 
 const fn setting(key: &'static str, variables: &'static [&'static str], about: &'static str) -> Setting {
-    Setting { key: Some(key), variables, unit: "", about, is_secret: false }
+    Setting { key: Some(key), variables, unit: "", about, is_secret: false, is_of_process: false }
 }
 
 const fn counted(
@@ -54,11 +56,15 @@ const fn counted(
     unit: &'static str,
     about: &'static str,
 ) -> Setting {
-    Setting { key: Some(key), variables, unit, about, is_secret: false }
+    Setting { key: Some(key), variables, unit, about, is_secret: false, is_of_process: false }
 }
 
 const fn secret(variables: &'static [&'static str], about: &'static str) -> Setting {
-    Setting { key: None, variables, unit: "", about, is_secret: true }
+    Setting { key: None, variables, unit: "", about, is_secret: true, is_of_process: false }
+}
+
+const fn of_process(variables: &'static [&'static str], about: &'static str) -> Setting {
+    Setting { key: None, variables, unit: "", about, is_secret: false, is_of_process: true }
 }
 
 /// All settings that the environment can give.
@@ -108,22 +114,33 @@ pub const SETTINGS: &[Setting] = &[
     secret(&["GEMINI_API_KEY", "GOOGLE_API_KEY"], "the key for Gemini"),
     secret(&["OPENROUTER_API_KEY", "API_KEY"], "the key for OpenRouter"),
     secret(&["ORDAIN_API_KEY"], "the key for the server at model.base_url, or for any provider"),
-];
-
-/// Variables of other parts of Ordain, which a `.env` may name too.
-const ELSEWHERE: &[&str] = &[
-    "ORDAIN_WORKSPACE",
-    "ORDAIN_DATA_DIR",
-    "ORDAIN_PYTHON",
-    "ORDAIN_EXECUTOR_CERT",
-    "ORDAIN_EXECUTOR_CLIENT_CA",
-    "ORDAIN_EXECUTOR_KEY",
-    "ORDAIN_EXECUTOR_TOKEN",
+    of_process(&["ORDAIN_WORKSPACE"], "the workspace's folder, where no flag names it"),
+    of_process(&["ORDAIN_DATA_DIR"], "where Python environments are kept"),
+    of_process(&["ORDAIN_PYTHON"], "the Python that cells run"),
+    of_process(&["ORDAIN_EXECUTOR", "CODE_EXECUTOR_HOST"], "where plans run, if not here"),
+    of_process(&["CODE_EXECUTOR_PORT"], "the port of CODE_EXECUTOR_HOST"),
+    of_process(&["GRPC_USE_SECURE"], "whether an executor is reached and served by TLS"),
+    of_process(&["ORDAIN_EXECUTOR_CA"], "who signs the certificate of the executor that is used"),
+    of_process(&["ORDAIN_EXECUTOR_CLIENT_CERT"], "our certificate for the executor that is used"),
+    of_process(&["ORDAIN_EXECUTOR_CLIENT_KEY"], "the file with its key"),
+    of_process(&["ORDAIN_EXECUTOR_CERT", "GRPC_CERT_FILE"], "the certificate that `ordain executor` shows"),
+    of_process(&["ORDAIN_EXECUTOR_KEY", "GRPC_KEY_FILE"], "the file with its key"),
+    of_process(&["ORDAIN_EXECUTOR_CLIENT_CA"], "who signs the certificates of callers of `ordain executor`"),
+    Setting {
+        is_secret: true,
+        ..of_process(&["ORDAIN_EXECUTOR_TOKEN"], "the token between caller and executor")
+    },
 ];
 
 /// Whether a variable is one of ours.
 pub(super) fn is_declared(name: &str) -> bool {
-    SETTINGS.iter().any(|setting| setting.variables.contains(&name)) || ELSEWHERE.contains(&name)
+    SETTINGS.iter().any(|setting| setting.variables.contains(&name))
+}
+
+/// Whether a variable is taken from the process alone: a workspace may come from somebody else, and where code runs
+/// and who is trusted there is not for it to say.
+pub(super) fn is_of_process(name: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.is_of_process && setting.variables.contains(&name))
 }
 
 /// Puts what the environment says over what the file says.
@@ -218,7 +235,8 @@ pub(super) fn resolved(workspace: &Workspace, written: &toml::Table) -> Vec<Reso
         };
         let value = match setting.key {
             Some(key) => value(workspace, key),
-            None => found.as_ref().map(|_| "set, not shown".to_owned()),
+            None if setting.is_secret => found.as_ref().map(|_| "set, not shown".to_owned()),
+            None => found.as_ref().map(|(value, _, _)| value.chars().take(200).collect()),
         };
         Resolved {
             key: setting.key.unwrap_or(setting.variables[0]),

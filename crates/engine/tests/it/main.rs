@@ -1,6 +1,7 @@
 //! The behaviour of `ordain-engine` with a real store and real cells.
 
 mod asks;
+mod checks;
 mod code;
 mod concurrency;
 mod crash;

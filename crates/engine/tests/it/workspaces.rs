@@ -98,6 +98,7 @@ fn what_is_wrong_is_named_with_its_line_and_the_nearest_name() {
             "unknown key `nulable`",
             "`nullable`",
         ),
+        ("[tables.a.roles]\nquantty = \"stock\"", 2, "unknown key `quantty`", "`quantity`"),
         ("[python]\nprofile = \"dato\"", 2, "unknown value `dato`", "`data`"),
     ] {
         let error = load(toml).unwrap_err();
@@ -162,4 +163,25 @@ async fn every_example_opens_with_its_seeds_and_keeps_its_invariants() {
         assert!(tables.iter().all(|info| info.rows > 0 && !info.table.key.is_empty()), "{tables:?}");
         assert!(store.verify_ledger().await.unwrap().is_whole());
     }
+}
+
+#[tokio::test]
+async fn a_role_of_a_column_that_is_not_there_is_an_error_with_its_line() {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().join("shop");
+    init(&root, Some("bike-parts")).unwrap();
+    let path = root.join("ordain.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("quantity = \"on_hand\"", "quantity = \"on_hnd\"")).unwrap();
+    let error = Workspace::load(&root).unwrap().open_store().await.unwrap_err();
+    let line = text.lines().position(|line| line.starts_with("quantity")).unwrap() + 1;
+    assert!(error.to_string().starts_with(&format!("ordain.toml:{line}: the role `quantity`")), "{error}");
+    assert_eq!(error.hint().as_deref(), Some("did you mean `on_hand`?"));
+}
+
+#[test]
+fn declared_roles_reach_the_planner() {
+    let workspace = load("[tables.parts.roles]\nquantity = \"shelf\"\nprice = \"each\"").unwrap();
+    let roles = &workspace.settings().roles["parts"];
+    assert_eq!((roles["quantity"].as_str(), roles["price"].as_str()), ("shelf", "each"));
 }

@@ -126,14 +126,17 @@ fn one_column(brief: &TableBrief, column: &Column, detail: Detail) -> String {
         if known.null_share > 0.0 {
             facts.push(format!("{:.0} % missing", (known.null_share * 100.0).max(1.0)));
         }
-        facts.extend(values(known, detail));
+        let is_number = matches!(column.column_type, ColumnType::Integer | ColumnType::Real);
+        facts.extend(values(known, is_number, detail));
     }
     format!("{}: {}", text::line(&column.name, 100), facts.join(", "))
 }
 
-fn values(known: &ColumnBrief, detail: Detail) -> Option<String> {
+/// What a column holds. Names are listed where they are few; numbers change too often to be worth it.
+fn values(known: &ColumnBrief, is_number: bool, detail: Detail) -> Option<String> {
     let short = |value: &&Value| !is_long(value);
     if let Some(all) = known.values.as_ref().filter(|all| !all.is_empty() && all.len() <= detail.distinct)
+        && !is_number
         && all.iter().all(|value| short(&value))
     {
         return Some(format!("all values {}", text::value(&Value::from(all.clone()), SHORT_CHARS)));

@@ -74,7 +74,19 @@ const RULES: [Rule; 12] = [
     Rule {
         role: Role::Quantity,
         name: "quantity",
-        words: &["quantity", "qty", "stock", "hand", "available", "units", "count", "pieces", "inventory"],
+        words: &[
+            "quantity",
+            "qty",
+            "stock",
+            "hand",
+            "available",
+            "units",
+            "count",
+            "pieces",
+            "inventory",
+            "copies",
+            "left",
+        ],
         types: NUMBER,
     },
     Rule {
@@ -110,7 +122,7 @@ const RULES: [Rule; 12] = [
     Rule {
         role: Role::Category,
         name: "category",
-        words: &["category", "kind", "type", "group", "section", "department", "brand"],
+        words: &["category", "kind", "type", "group", "section", "department", "genre", "family", "brand"],
         types: TEXT,
     },
 ];

@@ -43,6 +43,14 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
     found
 }
 
+/// The first word of a text, as [`words`] finds it.
+pub fn first(text: &str) -> Option<&str> {
+    // The part up to the first blank holds it, unless that part is all signs.
+    let start = text.find(char::is_alphanumeric)?;
+    let end = text[start..].find(char::is_whitespace).map_or(text.len(), |length| start + length);
+    words(&text[start..end]).first().map(|word| word.text)
+}
+
 fn word(text: &str, start: usize, end: usize) -> Word<'_> {
     let part = &text[start..end];
     Word { text: part, lower: part.to_lowercase(), start, end }

@@ -2,8 +2,10 @@
 
 mod briefs;
 mod choices;
+mod examples;
 mod exchanges;
 mod live;
 mod providers;
+mod rules_ask;
 mod server;
 mod world;

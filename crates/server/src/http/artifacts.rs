@@ -38,12 +38,12 @@ pub(crate) async fn download(
     let artifact = artifact.ok_or_else(missing)?;
     let path = service.engine().artifact(&record.run_id, &artifact.name).ok_or_else(missing)?;
     let read = tokio::task::spawn_blocking(move || fs_err::read(path)).await;
-    let content = match read {
-        Ok(Ok(content)) => content,
+    let bytes = match read {
+        Ok(Ok(bytes)) => bytes,
         Ok(Err(error)) => return Err(Problem::internal(error.to_string())),
         Err(error) => return Err(Problem::internal(error.to_string())),
     };
-    Ok((headers(&artifact.name, &artifact.media_type, &artifact.sha256), content).into_response())
+    Ok((headers(&artifact.name, &artifact.media_type, &artifact.sha256), bytes).into_response())
 }
 
 fn headers(name: &str, media_type: &str, sha256: &str) -> HeaderMap {

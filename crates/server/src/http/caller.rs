@@ -82,6 +82,16 @@ impl Caller {
         let scopes = key.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok());
         scopes.into_iter().any(|scope| scope.allows(wanted))
     }
+
+    /// Refuses a caller that has not the scope.
+    pub(crate) fn must(&self, wanted: Scope) -> Result<(), Problem> {
+        if self.may(wanted) {
+            return Ok(());
+        }
+        let detail = format!("this needs a key with the scope `{wanted}`");
+        let hint = format!("make one with `ordain keys create --scope {wanted}`");
+        Err(Problem::new(StatusCode::FORBIDDEN, "scope_missing", detail).hint(hint))
+    }
 }
 
 /// The proof that the caller may do something.
@@ -124,11 +134,7 @@ impl<S: Asked> FromRequestParts<Service> for May<S> {
         if let Some(problem) = shown.and_then(|shown| shown.refusal()) {
             return Err(problem);
         }
-        if !caller.may(S::SCOPE) {
-            let detail = format!("this needs a key with the scope `{}`", S::SCOPE);
-            let hint = format!("make one with `ordain keys create --scope {}`", S::SCOPE);
-            return Err(Problem::new(StatusCode::FORBIDDEN, "scope_missing", detail).hint(hint));
-        }
+        caller.must(S::SCOPE)?;
         Ok(Self { caller, scope: PhantomData })
     }
 }

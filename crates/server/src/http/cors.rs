@@ -14,8 +14,12 @@ use super::service::Service;
 
 const METHODS: &str = "GET, POST, PUT, DELETE, OPTIONS";
 const HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Request-Id";
-const EXPOSED: &str =
-    "Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, Link";
+const EXPOSED: &str = "Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, \
+     Link, X-Ordain-Run-Id, X-Should-Retry";
+/// What the `OpenAI` client library for web pages sends of its own.
+const CLIENT_HEADERS: &str = "X-Agent-Type, X-Stainless-Arch, X-Stainless-Helper-Method, X-Stainless-Lang, \
+     X-Stainless-OS, X-Stainless-Package-Version, X-Stainless-Retry-Count, X-Stainless-Runtime, \
+     X-Stainless-Runtime-Version, X-Stainless-Timeout";
 
 /// Refuses a request whose `Host` or `Origin` is foreign.
 pub(crate) fn check(service: &Service, headers: &HeaderMap) -> Result<(), Problem> {
@@ -50,6 +54,8 @@ pub(crate) fn preflight(service: &Service, request: &Request) -> Option<Response
     for (name, value) in told {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    let more = HeaderValue::from_static(CLIENT_HEADERS);
+    response.headers_mut().append(header::ACCESS_CONTROL_ALLOW_HEADERS, more);
     Some(response)
 }
 

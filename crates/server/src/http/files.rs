@@ -49,7 +49,7 @@ impl Uploads {
         if self.folder.is_none() {
             self.folder = Some(tempfile::tempdir().map_err(failed)?);
         }
-        let root = self.folder.as_ref().map(TempDir::path).unwrap_or(std::path::Path::new("."));
+        let root = self.folder.as_ref().map_or(std::path::Path::new("."), TempDir::path);
         let path = root.join(self.files.len().to_string());
         let file = fs_err::File::create_new(&path).map_err(failed)?;
         self.files.push((name, path));

@@ -15,6 +15,7 @@ use futures_util::FutureExt as _;
 
 use super::cors;
 use super::log::Line;
+use super::openai;
 use super::problem::Problem;
 use super::rate::Shown;
 use super::service::Service;
@@ -120,7 +121,7 @@ struct Trouble(String);
 
 /// Writes the problem that a response carries, if it carries one.
 fn written(mut response: Response, context: &Context, route: &str) -> Response {
-    let Some(mut problem) = response.extensions_mut().remove::<Box<Problem>>() else { return response };
+    let Some(mut problem) = response.extensions_mut().remove::<Problem>() else { return response };
     problem.request_id.clone_from(&context.0.request_id);
     let (media_type, body) = rendered(&problem, route);
     let (mut parts, _) = response.into_parts();
@@ -136,7 +137,10 @@ fn written(mut response: Response, context: &Context, route: &str) -> Response {
 }
 
 /// A problem in the shape of the route's protocol. Protocols that have a shape of their own are told apart here.
-fn rendered(problem: &Problem, _route: &str) -> (&'static str, String) {
+fn rendered(problem: &Problem, route: &str) -> (&'static str, String) {
+    if openai::has_route(route) {
+        return ("application/json", openai::error::body(problem).to_string());
+    }
     ("application/problem+json", serde_json::to_string(problem).unwrap_or_default())
 }
 

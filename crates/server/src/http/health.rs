@@ -42,7 +42,7 @@ pub(crate) struct Part {
 
 /// What the server is.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Version {
+pub(crate) struct About {
     /// Always `ordain`.
     #[schema(example = "ordain")]
     name: &'static str,
@@ -86,9 +86,9 @@ pub(crate) async fn readyz(State(service): State<Service>) -> Response {
 
 /// What the server is
 #[utoipa::path(get, path = "/version", tag = "operations", operation_id = "version", security(()),
-    responses((status = 200, description = "Name, version, planner and isolation", body = Version)))]
+    responses((status = 200, description = "Name, version, planner and isolation", body = About)))]
 pub(crate) async fn version(State(service): State<Service>) -> Response {
-    answer::json(&Version {
+    answer::json(&About {
         name: "ordain",
         version: env!("CARGO_PKG_VERSION"),
         planner: service.inner.planner.name(),

@@ -146,6 +146,11 @@ impl LiveRun {
         self.ended.borrow().is_some()
     }
 
+    /// How it ended, if it has.
+    pub(crate) fn outcome(&self) -> Option<Arc<Ended>> {
+        self.ended.borrow().clone()
+    }
+
     /// Ends it. Nothing happens if it has ended already.
     pub(crate) fn cancel(&self) {
         self.cancel.notify_one();

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document: made from the code, served, and kept in the repository so that a change of the contract
+//! The `OpenAPI` 3.1 document: made from the code, served, and kept in the repository so that a change of the contract
 //! shows in review.
 
 use utoipa::openapi::path::Operation;
@@ -10,7 +10,8 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
-use super::problem::{PartProblem, Problem};
+use super::openai::{self, OpenAiError, OpenAiErrorDetails};
+use super::problem::{PartProblem, ProblemDetails};
 
 /// What every route may answer besides what it says itself.
 const ALWAYS: [(&str, &str); 6] = [
@@ -47,6 +48,11 @@ pub fn document() -> OpenApi {
         for operation in [&mut item.post, &mut item.delete].into_iter().flatten() {
             add(operation, &CHANGING);
         }
+        if openai::has_route(path) {
+            for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+                speak_openai(operation);
+            }
+        }
     }
     document
 }
@@ -69,11 +75,14 @@ pub(crate) fn base() -> OpenApi {
         .build();
     let components = ComponentsBuilder::new()
         .security_scheme("key", SecurityScheme::Http(bearer))
-        .schema(Problem::name(), Problem::schema())
+        .schema(ProblemDetails::name(), ProblemDetails::schema())
         .schema(PartProblem::name(), PartProblem::schema())
+        .schema(OpenAiError::name(), OpenAiError::schema())
+        .schema(OpenAiErrorDetails::name(), OpenAiErrorDetails::schema())
         .build();
     let tags = [
         ("requests", "Ask something of the workspace's data"),
+        ("openai", "The same for chat clients: completions and models"),
         ("exec", "Run given code in a cell"),
         ("runs", "What was carried out, and what a person decides on it"),
         ("plans", "Plans that are kept and used again"),
@@ -92,6 +101,18 @@ pub(crate) fn base() -> OpenApi {
         ]))
         .tags(Some(tags))
         .build()
+}
+
+/// Problems of routes of the other protocol have its shape.
+fn speak_openai(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        let RefOr::T(response) = response else { continue };
+        if response.content.shift_remove("application/problem+json").is_some() {
+            let schema = RefOr::Ref(Ref::from_schema_name(OpenAiError::name()));
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            response.content.insert("application/json".to_owned(), RefOr::T(content));
+        }
+    }
 }
 
 fn complete(operation: &mut Operation, is_named: bool) {

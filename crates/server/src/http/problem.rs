@@ -4,6 +4,8 @@
 //! shape the caller's protocol wants. What the caller is told never holds a path, a secret or the text of an inner
 //! failure; that goes to the log.
 
+use std::ops::{Deref, DerefMut};
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ordain_cell::CellError;
@@ -12,9 +14,15 @@ use ordain_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// Why a request was not carried out. It is passed up through many results, so it is one pointer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Problem(Box<ProblemDetails>);
+
 /// Why a request was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Problem {
+#[schema(as = Problem)]
+pub struct ProblemDetails {
     /// A stable name of the kind of problem: `urn:ordain:problem:` and the code.
     #[serde(rename = "type")]
     pub kind: String,
@@ -58,7 +66,7 @@ pub struct PartProblem {
 impl Problem {
     /// A problem of that kind.
     pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
-        Self {
+        let details = ProblemDetails {
             kind: format!("urn:ordain:problem:{code}"),
             title: status.canonical_reason().unwrap_or("Problem").to_owned(),
             status: status.as_u16(),
@@ -70,7 +78,8 @@ impl Problem {
             run_id: None,
             retry_after: None,
             inner: None,
-        }
+        };
+        Self(Box::new(details))
     }
 
     /// Something inside failed that the caller can do nothing about and need not know.
@@ -121,6 +130,20 @@ impl Problem {
     }
 }
 
+impl Deref for Problem {
+    type Target = ProblemDetails;
+
+    fn deref(&self) -> &ProblemDetails {
+        &self.0
+    }
+}
+
+impl DerefMut for Problem {
+    fn deref_mut(&mut self) -> &mut ProblemDetails {
+        &mut self.0
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -132,7 +155,7 @@ impl IntoResponse for Problem {
         {
             response.headers_mut().insert(header::LOCATION, location);
         }
-        response.extensions_mut().insert(Box::new(self));
+        response.extensions_mut().insert(self);
         response
     }
 }
@@ -198,9 +221,7 @@ impl From<EngineError> for Problem {
         let mut problem = match error {
             EngineError::Store(error) => return error.into(),
             EngineError::Cell(error) => return error.into(),
-            EngineError::Inspection => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "inspection_refused", detail)
-            }
+            EngineError::Inspection => return Self::internal(detail),
             EngineError::Contended { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)
             }
@@ -236,7 +257,7 @@ mod tests {
         assert_eq!(problem.status, 500);
         let told = serde_json::to_string(&problem).unwrap();
         assert!(!told.contains("secret"), "{told}");
-        assert!(problem.inner.unwrap().contains("secret"));
+        assert!(problem.inner.as_deref().unwrap().contains("secret"));
     }
 
     #[test]

@@ -16,10 +16,13 @@ use super::service::HttpOptions;
 const DAY_S: u64 = 86_400;
 const MINUTE_S: u64 = 60;
 
+/// What every key has used, by its id.
+type UsedByKey = Arc<Mutex<HashMap<String, Used>>>;
+
 /// What every key has used.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimits {
-    used: Arc<Mutex<HashMap<String, Used>>>,
+    used: UsedByKey,
 }
 
 #[derive(Debug)]
@@ -44,7 +47,7 @@ pub(crate) struct Shown {
 /// A cell that a run of a key takes; it is given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Cells {
-    of: Option<(Arc<Mutex<HashMap<String, Used>>>, String)>,
+    of: Option<(UsedByKey, String)>,
 }
 
 impl RateLimits {

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_engine::{Ask, Mode, PlanFile, Planner};
+use ordain_planner::ModelSettings;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -36,7 +37,7 @@ pub(crate) struct NewRequest {
     /// Keep the change for approval.
     #[serde(default)]
     hold: bool,
-    /// Who writes the plan: `auto` is whom the server was started with; `rules` is the built-in rule planner.
+    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in rule planner, else a model.
     #[serde(default)]
     #[schema(example = "auto")]
     model: Option<String>,
@@ -79,13 +80,13 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Json(body): Json<NewRequest, BODY_MAX>,
 ) -> Result<Response, Problem> {
-    let ask = body.into_ask(&service, &may.caller, &headers)?;
+    let ask = body.into_ask(&service, &may.caller, &headers).await?;
     let run = service.begin_ask(&may.caller, ask)?;
     answer::of_run(run, &context, &headers).await
 }
 
 impl NewRequest {
-    fn into_ask(self, service: &Service, caller: &Caller, headers: &HeaderMap) -> Result<Ask, Problem> {
+    async fn into_ask(self, service: &Service, caller: &Caller, headers: &HeaderMap) -> Result<Ask, Problem> {
         let mode = match (self.dry_run, self.hold) {
             (true, true) => {
                 let message = "a dry run changes nothing, so there is nothing to hold";
@@ -104,7 +105,7 @@ impl NewRequest {
         }
         Ok(Ask {
             plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
-            planner: service.planner(self.model.as_deref())?,
+            planner: service.planner(self.model.as_deref()).await?,
             cache: !self.no_cache,
             conversation: self.conversation,
             mode,
@@ -138,18 +139,22 @@ impl Service {
         })
     }
 
-    /// The planner of that name.
-    pub(crate) fn planner(&self, name: Option<&str>) -> Result<Planner, Problem> {
-        match name {
-            None | Some("auto") => Ok(self.inner.planner.clone()),
-            Some("rules") => Ok(Planner::Rules),
-            Some(name) if name == self.inner.planner.name() => Ok(self.inner.planner.clone()),
-            Some(name) => {
-                let message = format!("there is no model `{}` here", shortened(name));
-                let problem = Problem::unprocessable("unknown_model", "/model", message);
-                Err(problem.hint("`auto` is whom the server was started with, `rules` the rule planner"))
-            }
-        }
+    /// The planner of that name: the server's own, the rule planner, or a model that the server's environment allows.
+    pub(crate) async fn planner(&self, name: Option<&str>) -> Result<Planner, Problem> {
+        let name = match name {
+            None | Some("auto") => return Ok(self.inner.planner.clone()),
+            Some("rules") => return Ok(Planner::Rules),
+            Some(name) if name == self.inner.planner.name() => return Ok(self.inner.planner.clone()),
+            Some(name) => name,
+        };
+        let base_url = self.inner.options.model_base_url.clone();
+        let settings = ModelSettings { name: name.to_owned(), base_url, ..ModelSettings::default() };
+        let chosen = ordain_planner::choose(&settings, |name| std::env::var(name).ok()).await;
+        chosen.map(|choice| choice.planner).map_err(|error| {
+            let mut problem = Problem::unprocessable(&error.code.replace('-', "_"), "/model", error.message);
+            problem.hint = error.hint;
+            problem
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The shapes of records, for the OpenAPI document.
+//! The shapes of records, for the `OpenAPI` document.
 //!
 //! The records themselves are plain data of other crates, which know nothing of HTTP. These are their descriptions;
 //! a test reads real records by them, so that the two cannot drift apart.
@@ -171,6 +171,9 @@ pub(crate) struct Artifact {
     pub(crate) media_type: String,
     /// The hash of its content.
     pub(crate) sha256: String,
+    /// What a reader should know before opening it.
+    #[serde(default)]
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What changed in one table.
@@ -408,6 +411,7 @@ mod tests {
             bytes: 1,
             media_type: "text/csv".to_owned(),
             sha256: String::new(),
+            warnings: vec!["active".to_owned()],
         });
         let row = || ordain_types::Row::from_iter([("id".to_owned(), Value::from(1))]);
         let change = ordain_types::RowChange { key: row(), before: row(), after: row() };

@@ -12,6 +12,7 @@ use super::keyring::KeyRing;
 use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
+use super::openai::Retries;
 use super::rate::RateLimits;
 
 /// How a service is set up.
@@ -25,6 +26,8 @@ pub struct HttpOptions {
     pub keys_required: bool,
     /// Origins of web pages that may call, besides the server's own.
     pub cors: Vec<String>,
+    /// Where the workspace's own model server is, for requests that name a model of it.
+    pub model_base_url: Option<String>,
     /// How well cells are isolated, for `/readyz`.
     pub isolation: String,
     /// The workspace's state, whose disk must have room.
@@ -57,6 +60,7 @@ impl HttpOptions {
             listen,
             keys_required: false,
             cors: Vec::new(),
+            model_base_url: None,
             isolation: "full".to_owned(),
             state,
             log: LogFormat::Off,
@@ -92,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) keys: KeyRing,
     pub(crate) rates: RateLimits,
     pub(crate) live: LiveRuns,
+    pub(crate) retries: Retries,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
@@ -105,6 +110,7 @@ impl Service {
             keys: KeyRing::new(engine.store().clone()),
             rates: RateLimits::default(),
             live: LiveRuns::new(options.runs_max),
+            retries: Retries::default(),
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),

@@ -1,3 +1,4 @@
-//! Tests of the transports through their public surface, with real servers and real cells.
+//! Tests of the transports through their public surface, with real servers, real cells and real stores.
 
 mod grpc;
+mod http;

@@ -150,3 +150,43 @@ pub(super) fn numbers(numbers: &[f64]) -> String {
 pub(super) fn listed(numbers: &[f64]) -> String {
     numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(weights: &[f64], tails: (f64, f64), tail: f64, internal: f64, expected: &[f64]) {
+        let given = held_back(weights, tails, tail, internal);
+        assert_eq!(given.len(), expected.len());
+        for (given, expected) in given.iter().zip(expected) {
+            assert!((given - expected).abs() < 1e-12, "{given} is not {expected}");
+        }
+        assert!((given.iter().sum::<f64>() - 1.0).abs() < 1e-12, "weights add up to 1: {given:?}");
+    }
+
+    #[test]
+    fn weight_held_back_goes_to_what_has_none() {
+        check(&[0.5, 0.5], (0.0, 0.0), 0.0, 0.0, &[0.0, 0.5, 0.5, 0.0]);
+        check(&[0.5, 0.5], (0.0, 0.0), 0.2, 0.0, &[0.1, 0.4, 0.4, 0.1]);
+        check(&[0.5, 0.0, 0.5], (0.0, 0.0), 0.2, 0.2, &[0.1, 0.3, 0.2, 0.3, 0.1]);
+    }
+
+    #[test]
+    fn an_end_that_has_weight_shares_in_what_is_left() {
+        check(&[0.5, 0.25], (0.0, 0.25), 0.2, 0.0, &[0.2, 0.4, 0.2, 0.2]);
+        // Without an empty bin nothing is held back for one.
+        check(&[0.5, 0.5], (0.0, 0.0), 0.0, 0.3, &[0.0, 0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn bins_that_reach_to_infinity_are_ends() {
+        let weights =
+            Weights::bins(vec![f64::NEG_INFINITY, 0.0, 1.0, f64::INFINITY], vec![0.2, 0.5, 0.3], (0.0, 0.0));
+        let Some(Weights::Bins { bins, weights, tails }) = weights else { panic!("these are bins") };
+        assert_eq!((bins, weights, tails), (vec![0.0, 1.0], vec![0.5], (0.2, 0.3)));
+        for bins in [vec![1.0, 0.0], vec![0.0, 0.0], vec![0.0, f64::NAN]] {
+            assert!(Weights::bins(bins, vec![1.0], (0.0, 0.0)).is_none());
+        }
+    }
+}

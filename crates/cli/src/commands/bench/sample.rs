@@ -13,6 +13,16 @@ impl Sample {
         self.millis.push(duration.as_secs_f64() * 1e3);
     }
 
+    /// Takes all timings of another sample.
+    pub(super) fn join(&mut self, other: Self) {
+        self.millis.extend(other.millis);
+    }
+
+    /// How many timings there are.
+    pub(super) fn count(&self) -> usize {
+        self.millis.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.millis.is_empty()
     }
@@ -23,6 +33,10 @@ impl Sample {
 
     pub(super) fn p95(&self) -> f64 {
         self.quantile(0.95)
+    }
+
+    pub(super) fn p99(&self) -> f64 {
+        self.quantile(0.99)
     }
 
     pub(super) fn min(&self) -> f64 {

@@ -6,7 +6,7 @@ mod trade;
 
 use super::intent::{Intent, Say};
 use super::template::{Fill, quoted};
-use super::tokens::{Shop, Tokens};
+use super::tokens::{Mark, Shop, Tokens};
 use crate::brief::Brief;
 use crate::rules::roles::{Role, RoledTable};
 
@@ -78,39 +78,18 @@ impl Composer<'_> {
         for key in ["told", "numbers", "listed"] {
             fill.flag(key, true);
         }
+        let names_somebody = self.tokens.any(|mark| *mark == Mark::Customer);
+        fill.flag("customer_in", names_somebody);
+        fill.set("asked", if names_somebody { "customer_in(request)[1]" } else { "request" });
         fill.set("currency", self.currency());
+        let has_price = self.shop.items.as_ref().is_some_and(|items| items.has(Role::Price));
+        fill.flag("money", has_price || self.shop.transactions.is_some());
         if let Some(items) = &self.shop.items {
-            self.fill_items(&mut fill, items);
+            fill_items(&mut fill, items);
+            let is_joined = |name: &Vec<String>| name.iter().any(|word| word == "and" || word == "or");
+            fill.flag("joined", self.shop.names.iter().any(is_joined));
         }
         fill
-    }
-
-    fn fill_items(&self, fill: &mut Fill, items: &RoledTable<'_>) {
-        fill.set("items", items.name());
-        fill.set("table", items.name());
-        for (key, role) in [
-            ("id", Role::Id),
-            ("name", Role::Name),
-            ("price", Role::Price),
-            ("quantity", Role::Quantity),
-            ("description", Role::Description),
-        ] {
-            fill.set_some(key, items.column(role));
-        }
-        fill.flag("money", items.has(Role::Price) || self.shop.transactions.is_some());
-        let table = items.name();
-        if items.brief.rows <= ROWS_SCANNED_MAX {
-            fill.set("load", format!("rows = {table}_tbl.all()"));
-            return;
-        }
-        let name = items.column(Role::Name).unwrap_or_default();
-        let by_id = items.column(Role::Id).map(|id| format!(" | where(\"{id}\").one_of(spellings(request))"));
-        let by_id = by_id.unwrap_or_default();
-        fill.flag("spellings", true);
-        fill.set(
-            "load",
-            format!("rows = {table}_tbl.search(where(\"{name}\").one_of(spellings(request)){by_id})"),
-        );
     }
 
     fn currency(&self) -> &'static str {
@@ -226,4 +205,32 @@ impl Composer<'_> {
 fn composed(fill: &Fill, template: &str, title: &str) -> Composed {
     let code = format!("# 1) Read the request.\n{}\n\n{}", fill.render(WORDS), fill.render(template));
     Composed { code, title: title.to_owned() }
+}
+
+/// What plans say of the items: their columns, and how they are found.
+fn fill_items(fill: &mut Fill, items: &RoledTable<'_>) {
+    fill.set("items", items.name());
+    fill.set("table", items.name());
+    for (key, role) in [
+        ("id", Role::Id),
+        ("name", Role::Name),
+        ("price", Role::Price),
+        ("quantity", Role::Quantity),
+        ("description", Role::Description),
+    ] {
+        fill.set_some(key, items.column(role));
+    }
+    let table = items.name();
+    if items.brief.rows <= ROWS_SCANNED_MAX {
+        fill.set("load", format!("rows = {table}_tbl.all()"));
+        return;
+    }
+    let name = items.column(Role::Name).unwrap_or_default();
+    let by_id = items.column(Role::Id).map(|id| format!(" | where(\"{id}\").one_of(spellings(request))"));
+    let by_id = by_id.unwrap_or_default();
+    fill.flag("spellings", true);
+    fill.set(
+        "load",
+        format!("rows = {table}_tbl.search(where(\"{name}\").one_of(spellings(request)){by_id})"),
+    );
 }

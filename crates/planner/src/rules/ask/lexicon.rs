@@ -15,6 +15,11 @@ pub(super) const RESTOCK: &[&str] =
 /// Says that stock is gone without a sale.
 pub(super) const REMOVE: &[&str] =
     &["remove", "discard", "scrap", "damaged", "broken", "stolen", "lost", "subtract", "deduct", "write"];
+/// Asks for what no rule does.
+pub(super) const UNABLE: &[&str] = &[
+    "delete", "erase", "truncate", "wipe", "destroy", "cancel", "rename", "email", "call", "ship", "deliver",
+    "repair", "fix", "book", "reserve", "exchange", "swap", "create", "undo", "charge", "invoice",
+];
 /// Asks for another value.
 pub(super) const CHANGE: &[&str] = &[
     "set", "change", "adjust", "correct", "update", "raise", "lower", "increase", "reduce", "decrease",
@@ -195,7 +200,7 @@ maximum min minimum highest lowest largest smallest biggest left remaining sold-
 second one ones x know check describe detail information info help carry offer keep recommend suggest available \
 free account behalf order half dozen couple single both shop store ever yet always again expensive low high roughly \
 approximately nearest closest near close exactly least best top favourite favorite bring send cart basket lot bunch \
-because think would-be wonder wondering compare between maybe perhaps someone anyone everyone anybody somebody else either neither \
+because think would-be wonder wondering work sort sorted alphabetically ascending descending compare between maybe perhaps someone anyone everyone anybody somebody else either neither \
 nothing available hundred thousand percent say said says mean means overall altogether currently go ahead were \
 cannot cant wont im come came went goes being lately far grab ring tell write-off made earned earn income till paid \
 pay my-self myself use used using fit fits made make makes customer's i'd i'll we'd we'll";

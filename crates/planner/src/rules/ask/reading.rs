@@ -140,7 +140,7 @@ fn first_word(tokens: &Tokens<'_>) -> usize {
 
 /// How many items the words name best in the part of the request that names any.
 fn count_named(tokens: &Tokens<'_>, shop: &Shop<'_>) -> usize {
-    let names = shop.names();
+    let names = &shop.names;
     if names.is_empty() {
         // The table is too large to know its names here: a strange word may be one.
         let large = shop.items.as_ref().is_some_and(|items| items.brief.rows > 0);
@@ -153,7 +153,7 @@ fn count_named(tokens: &Tokens<'_>, shop: &Shop<'_>) -> usize {
                 matches!(token.mark, Mark::Name(_) | Mark::Value(_) | Mark::Describing | Mark::Unknown)
             });
             let told: Vec<&str> = told.map(|token| token.word.as_str()).collect();
-            named(&told, &names).len()
+            named(&told, names).len()
         })
         .find(|count| *count > 0)
         .unwrap_or(0)

@@ -7,12 +7,17 @@ use crate::brief::Brief;
 use crate::rules::roles::{Kind, Role, RoledTable};
 use crate::rules::words;
 
+/// So many descriptions say well enough which words describe things.
+const DESCRIPTIONS_MAX: usize = 500;
+
 /// The tables of a brief by what they are for.
 #[derive(Debug)]
 pub(crate) struct Shop<'a> {
     pub(crate) items: Option<RoledTable<'a>>,
     pub(crate) transactions: Option<RoledTable<'a>>,
     pub(crate) others: Vec<RoledTable<'a>>,
+    /// The names of the items, each as words; empty where the table is too large to know them.
+    pub(crate) names: Vec<Vec<String>>,
 }
 
 /// What a word is in a request.
@@ -59,7 +64,7 @@ pub(crate) struct Tokens<'a> {
 impl<'a> Shop<'a> {
     /// Sorts the tables of a brief.
     pub(crate) fn of(brief: &'a Brief) -> Self {
-        let mut shop = Self { items: None, transactions: None, others: Vec::new() };
+        let mut shop = Self { items: None, transactions: None, others: Vec::new(), names: Vec::new() };
         for table in &brief.tables {
             let roled = RoledTable::of(table);
             match roled.kind() {
@@ -68,13 +73,9 @@ impl<'a> Shop<'a> {
                 _ => shop.others.push(roled),
             }
         }
+        let names = shop.items.as_ref().and_then(|items| items.texts(items.column(Role::Name)?));
+        shop.names = names.unwrap_or_default().into_iter().map(normal_words).collect();
         shop
-    }
-
-    /// The names of the items, each as words; empty where the table is too large to know them.
-    pub(crate) fn names(&self) -> Vec<Vec<String>> {
-        let texts = self.items.as_ref().and_then(|items| items.texts(items.column(Role::Name)?));
-        texts.unwrap_or_default().into_iter().map(normal_words).collect()
     }
 
     /// Whether items can be sold: there is a stock, a price, and a place to write the sale down.
@@ -164,7 +165,7 @@ impl<'a> Tokens<'a> {
         let mut seen = HashSet::new();
         self.list
             .iter()
-            .filter(|token| matches!(token.mark, Mark::Grammar | Mark::Customer))
+            .filter(|token| token.mark == Mark::Grammar)
             .map(|token| token.word.as_str())
             .filter(|word| !told.contains(word) && seen.insert(*word))
             .collect()
@@ -209,23 +210,25 @@ pub(crate) fn named(said: &[&str], names: &[Vec<String>]) -> Vec<usize> {
 /// Marks whole values of tables, the longest first.
 fn mark_values(list: &mut [Token<'_>], shop: &Shop<'_>) {
     let mut values: Vec<(Vec<String>, Mark)> = Vec::new();
+    let said: HashSet<String> = list.iter().map(|token| token.word.clone()).collect();
     if let Some(items) = &shop.items {
-        for role in [Role::Name, Role::Id, Role::Category] {
-            let Some(column) = items.column(role) else { continue };
+        for column in &items.brief.table.columns {
+            let column = column.name.as_str();
+            let is_name = items.column(Role::Name) == Some(column) || items.column(Role::Id) == Some(column);
             let kind = format!("{}.{column}", items.name());
-            for text in items.texts(column).unwrap_or_default() {
-                let mark =
-                    if role == Role::Category { Mark::Value(kind.clone()) } else { Mark::Name(kind.clone()) };
-                values.push((normal_words(text), mark));
-            }
+            let mark = if is_name { Mark::Name(kind) } else { Mark::Value(kind) };
+            let texts = items.texts(column).unwrap_or_default().into_iter();
+            values.extend(
+                texts.filter(|text| may_occur(text, &said)).map(|text| (normal_words(text), mark.clone())),
+            );
         }
     }
     if let Some(ledger) = &shop.transactions {
-        collect(&mut values, ledger, ledger.column(Role::Customer));
+        collect(&mut values, ledger, ledger.column(Role::Customer), &said);
     }
     for other in &shop.others {
         for column in &other.brief.table.columns {
-            collect(&mut values, other, Some(&column.name));
+            collect(&mut values, other, Some(&column.name), &said);
         }
     }
     values.retain(|(words, _)| !words.is_empty() && words.len() <= 6);
@@ -244,12 +247,22 @@ fn mark_values(list: &mut [Token<'_>], shop: &Shop<'_>) {
     }
 }
 
-fn collect(values: &mut Vec<(Vec<String>, Mark)>, table: &RoledTable<'_>, column: Option<&str>) {
+fn collect(
+    values: &mut Vec<(Vec<String>, Mark)>,
+    table: &RoledTable<'_>,
+    column: Option<&str>,
+    said: &HashSet<String>,
+) {
     let Some(column) = column else { return };
     let kind = format!("{}.{column}", table.name());
-    for text in table.texts(column).unwrap_or_default() {
+    for text in table.texts(column).unwrap_or_default().into_iter().filter(|text| may_occur(text, said)) {
         values.push((normal_words(text), Mark::Value(kind.clone())));
     }
+}
+
+/// Whether the first word of a value is said at all: a quick look before the whole value is compared.
+fn may_occur(text: &str, said: &HashSet<String>) -> bool {
+    words::first(text).is_some_and(|word| said.contains(&normal(word)))
 }
 
 fn mark_numbers(list: &mut [Token<'_>]) {
@@ -288,13 +301,14 @@ fn mark_rest(list: &mut [Token<'_>], brief: &Brief, shop: &Shop<'_>) {
     let (described, rows) = described(shop);
     let nouns = nouns(brief);
     let columns = column_words(brief);
-    let names: HashSet<String> = shop.names().into_iter().flatten().collect();
+    let names: HashSet<&str> = shop.names.iter().flatten().map(String::as_str).collect();
     for token in list.iter_mut().filter(|token| token.mark == Mark::Unknown) {
         let word = token.word.as_str();
         let share = described.iter().filter(|words| words.contains(word)).count();
         // A word that the owner uses of everything here says nothing about one thing.
         let is_noun = nouns.contains(word) && (share == 0 || share * 5 >= rows * 2) && !names.contains(word);
-        token.mark = if names.contains(word) {
+        // "The" and "of" stand in names too; a name is told by its other words.
+        token.mark = if names.contains(word) && !lexicon_has(word) {
             Mark::Describing
         } else if lexicon_has(word) || columns.contains(word) || is_noun {
             Mark::Grammar
@@ -312,7 +326,8 @@ fn described(shop: &Shop<'_>) -> (Vec<HashSet<String>>, usize) {
     let texts = |role| items.column(role).and_then(|column| items.texts(column)).unwrap_or_default();
     let all: Vec<HashSet<String>> = texts(Role::Description)
         .into_iter()
-        .chain(texts(Role::Category))
+        .take(DESCRIPTIONS_MAX)
+        .chain(texts(Role::Category).into_iter().take(DESCRIPTIONS_MAX))
         .map(|text| normal_words(text).into_iter().collect())
         .collect();
     let rows = all.len();

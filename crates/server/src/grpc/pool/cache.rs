@@ -132,11 +132,8 @@ impl Kept {
 fn is_repeatable(job: &Job) -> bool {
     let contract = job.code.contract();
     // Nothing is known of code under the open contract, nor of what helpers do.
-    if job.session.is_some()
-        || !job.tables.is_empty()
-        || !job.helpers.is_empty()
-        || contract == Contract::Open
-    {
+    let has_tables = !job.tables.is_empty() || !job.frames.is_empty();
+    if job.session.is_some() || has_tables || !job.helpers.is_empty() || contract == Contract::Open {
         return false;
     }
     let mut policy = match &job.judged_by {
@@ -162,6 +159,7 @@ fn hash(job: &Job) -> io::Result<Key> {
     part(&prost::Message::encode_to_vec(&limits_of(&job.limits)));
     part(&serde_json::to_vec(&job.values)?);
     part(&serde_json::to_vec(&job.collect)?);
+    part(&serde_json::to_vec(&job.failing)?);
     for file in &job.files {
         part(file.name.as_bytes());
         let mut content = Sha256::new();

@@ -28,6 +28,14 @@ pub(super) async fn run(
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<Execution, Failed> {
+    if let Some(table) = job.frames.keys().next() {
+        // A mounted file is shared through this machine's memory, which no other machine has.
+        return Err(Failed::before(CellError::Refused {
+            executor: executor.address.clone(),
+            said: format!("the table `{table}` is a file that is mounted on this machine"),
+            hint: Some("run it here: leave --executor out".to_owned()),
+        }));
+    }
     let files = open_all(&job.files, &job.limits).map_err(Failed::before)?;
     let (outgoing, requests) = mpsc::channel(OUTGOING_MAX);
     let uploading = upload(start(job, session), files, outgoing.clone());
@@ -242,6 +250,11 @@ fn start(job: &Job, session: Option<&str>) -> proto::Job {
         collect: job.collect.clone(),
         session: session.unwrap_or_default().to_owned(),
         judgement: Some(convert::judgement(job)),
+        failing: job.failing.as_ref().map(|failing| proto::FailingRows {
+            keys: failing.keys.clone(),
+            max_rows: failing.max_rows,
+            mask: failing.mask.clone(),
+        }),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{Execution, Executor as _, Host, HostCall, HostError, HostFuture, Job, NoHost};
+use ordain_cell::{
+    Execution, Executor as _, FailingRows, Host, HostCall, HostError, HostFuture, Job, NoHost,
+};
 use ordain_types::{Cause, Limits};
 use ordain_verify::{Contract, Finding};
 use serde_json::{Map, Value};
@@ -157,6 +159,11 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
         tables: sent.tables,
         helpers: sent.helpers,
         collect: sent.collect,
+        failing: sent.failing.map(|failing| FailingRows {
+            keys: failing.keys,
+            max_rows: failing.max_rows,
+            mask: failing.mask,
+        }),
         session: Some(sent.session).filter(|session| !session.is_empty()),
         ..Job::new(code, profile)
     };
@@ -217,7 +224,14 @@ fn read_contract(shared: &Shared, sent: &proto::Job) -> Result<Contract, Status>
 }
 
 fn check_names(sent: &proto::Job) -> Result<(), Status> {
-    for (what, names) in [("tables", &sent.tables), ("collect", &sent.collect)] {
+    let failing = sent.failing.clone().unwrap_or_default();
+    let lists = [
+        ("tables", &sent.tables),
+        ("collect", &sent.collect),
+        ("failing.keys", &failing.keys),
+        ("failing.mask", &failing.mask),
+    ];
+    for (what, names) in lists {
         if names.len() > NAMES_MAX {
             return Err(invalid(format!("`{what}` has {} entries; {NAMES_MAX} is the limit", names.len())));
         }

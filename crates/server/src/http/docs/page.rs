@@ -1,4 +1,4 @@
-//! The contract as one page without scripts, made from the OpenAPI document.
+//! The contract as one page without scripts, made from the `OpenAPI` document.
 
 use std::fmt::Write as _;
 

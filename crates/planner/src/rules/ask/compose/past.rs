@@ -15,7 +15,7 @@ impl Composer<'_> {
         fill.flag("of_item", history.of_item);
         fill.flag("of_customer", of_customer);
         fill.flag("spellings", of_customer);
-        fill.flag("customer", of_customer);
+        fill.flag("customer_in", of_customer);
         fill.flag("of_nobody", history.whose == Whose::Nobody);
         fill.flag("sales", history.is_sales);
         fill.set("nobody", quoted(&self.nobody()));

@@ -4,7 +4,7 @@ use ordain_types::ColumnType;
 
 use super::{Composed, Composer, READ, ROWS_SCANNED_MAX, composed};
 use crate::rules::ask::intent::{Comparison, Limit, Measure, Read, Say, Stock};
-use crate::rules::ask::template::{Fill, quoted};
+use crate::rules::ask::template::Fill;
 use crate::rules::roles::{Role, RoledTable};
 
 impl Composer<'_> {
@@ -16,11 +16,9 @@ impl Composer<'_> {
         };
         let Some(table) = table else { return self.say(Say::Unsupported) };
         if read.other.is_some() {
-            fill = Fill::default();
-            fill.set_some("meant", self.meant.map(quoted));
-            fill.set("grammar", quoted(&self.tokens.grammar().join(" ")));
-            for key in ["told", "numbers", "listed"] {
-                fill.flag(key, true);
+            // Another table than the items: none of their columns mean anything here.
+            for key in ["items", "id", "name", "price", "quantity", "description", "load", "money"] {
+                fill = fill.without(key);
             }
             fill.set("table", table.name());
             fill.set("name", label(table));
@@ -29,7 +27,7 @@ impl Composer<'_> {
                 fill.set("extra_label", column.replace('_', " "));
             }
         }
-        let texts = text_columns(table, read.other.is_some());
+        let texts = text_columns(table);
         if read.is_search && !texts.is_empty() {
             let conditions: Vec<String> =
                 texts.iter().map(|column| format!("Row.{column}.test(has_word, word)")).collect();
@@ -186,19 +184,13 @@ fn label<'a>(table: &RoledTable<'a>) -> &'a str {
         .unwrap_or_else(first)
 }
 
-/// The columns in which words are looked for.
-fn text_columns<'a>(table: &RoledTable<'a>, all: bool) -> Vec<&'a str> {
-    if all {
-        let columns = table.brief.table.columns.iter();
-        return columns
-            .filter(|column| column.column_type == ColumnType::Text && !column.hidden)
-            .map(|column| column.name.as_str())
-            .collect();
-    }
-    [Role::Name, Role::Description, Role::Category]
-        .into_iter()
-        .filter_map(|role| table.column(role))
-        .collect()
+/// The columns in which words are looked for, the name first.
+fn text_columns<'a>(table: &RoledTable<'a>) -> Vec<&'a str> {
+    let is_text = |column: &&ordain_types::Column| column.column_type == ColumnType::Text && !column.hidden;
+    let columns = table.brief.table.columns.iter().filter(is_text).map(|column| column.name.as_str());
+    let mut columns: Vec<&str> = columns.filter(|column| table.column(Role::Id) != Some(column)).collect();
+    columns.sort_by_key(|column| table.column(Role::Name) != Some(column));
+    columns
 }
 
 fn is_inclusive(phrase: &str) -> bool {

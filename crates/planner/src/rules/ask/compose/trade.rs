@@ -27,6 +27,7 @@ impl Composer<'_> {
         );
         fill.flag("asks", trade.asks);
         fill.flag("customer", trade.has_customer && moves_money);
+        fill.flag("customer_in", trade.has_customer && moves_money);
         fill.set("nobody", quoted(&self.nobody()));
         fill.set("verbs", "buy|purchase|order|sell|take|get|return|refund|restock|add|remove");
         if let Some(superlative) = trade.superlative {

@@ -135,8 +135,8 @@ impl Reader<'_> {
     /// How many words it takes to name the one item.
     pub(super) fn named_words(&self) -> usize {
         let told = self.tokens.told();
-        let names = self.shop.names();
-        let found = named(&told, &names);
+        let names = &self.shop.names;
+        let found = named(&told, names);
         found
             .first()
             .map_or(0, |at| told.iter().filter(|word| names[*at].iter().any(|part| part == *word)).count())

@@ -33,6 +33,9 @@ impl Reader<'_> {
             return None;
         }
         let of_customer = self.has_customer();
+        if tokens.has("balance") && !ledger.has(Role::Balance) {
+            return None;
+        }
         let of_item = self.is_named() || self.named > 0;
         let says_sale = tokens.has_any(&["sale", "sold", "bought", "purchase", "purchased", "buy"]);
         let measure = self.past(column_said(Role::Balance), of_customer, of_item);
@@ -89,7 +92,10 @@ impl Reader<'_> {
             Past::Total
         } else if tokens.has("how many") || tokens.has("number of") || tokens.has("count") {
             let units = self.shop.transactions.as_ref().is_some_and(|ledger| ledger.has(Role::Quantity));
-            if of_item && units { Past::Units } else { Past::Count }
+            let of_pieces = of_item
+                || tokens.has_any(&["sold", "bought", "purchased"])
+                    && !tokens.has_any(&["sale", "customer", "transaction"]);
+            if of_pieces && units { Past::Units } else { Past::Count }
         } else if of_customer
             || tokens.has_any(&["did i", "i bought", "my purchase", "my order", "have i", "i buy"])
         {

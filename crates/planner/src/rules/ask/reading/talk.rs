@@ -1,8 +1,8 @@
 //! Greetings, other languages, and verbs that no shop knows.
 
-use super::Reader;
+use super::{Reader, first_word};
 use crate::rules::ask::intent::{Intent, Say};
-use crate::rules::ask::lexicon::{BUY, CHANGE, DETERMINERS, FOREIGN, RESTOCK, RETURN};
+use crate::rules::ask::lexicon::{BUY, CHANGE, DETERMINERS, FOREIGN, RESTOCK, RETURN, UNABLE};
 use crate::rules::ask::tokens::{Mark, lexicon_has};
 
 impl Reader<'_> {
@@ -57,6 +57,12 @@ impl Reader<'_> {
     /// Something else than a shop does: the verb is none that is known.
     pub(super) fn unknown_verb(&self) -> Option<Intent> {
         let tokens = self.tokens;
+        let first = first_word(tokens);
+        // A change that none of the rules before took is none that they know.
+        let is_change = CHANGE.contains(&tokens.word(first)) && !self.is_question;
+        if self.commands(UNABLE) || is_change && !tokens.any(|mark| matches!(mark, Mark::Name(_))) {
+            return Some(Intent::Say(Say::Unsupported));
+        }
         let is_strange = |at: usize| {
             tokens.list.get(at).is_some_and(|token| token.mark == Mark::Unknown && !lexicon_has(&token.word))
         };

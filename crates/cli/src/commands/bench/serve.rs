@@ -1,0 +1,217 @@
+//! `ordain bench serve`: what the HTTP service does in a second, and what it adds to the call in the same process.
+//!
+//! The server and its clients share this machine and this process, so the figures are a lower bound for the server
+//! alone. Every answer is checked: a refused or failed one does not count as work.
+
+mod load;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::{Discard, LocalExecutor, LocalOptions};
+use ordain_engine::{Ask, Engine, Exec, Given, Judgement, Planner, Workspace, init};
+use ordain_server::http::{self, HttpOptions, Service};
+use ordain_types::PlanSource;
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+
+use super::sample::{Sample, rounded};
+use crate::commands::python;
+
+const QUESTION: &str = "Do you have anything under $100?";
+const CODE: &str = "print(1 + 1)";
+/// Clients at once.
+const CLIENTS: [usize; 3] = [1, 8, 64];
+
+/// Options of `ordain bench serve`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Fewer rounds
+    #[arg(long)]
+    quick: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One kind of request, over HTTP at each number of clients, and in this process where there is such a call.
+struct Kind {
+    key: &'static str,
+    at: Vec<(usize, Measured)>,
+    in_process: Option<Sample>,
+}
+
+/// What a number of clients got.
+struct Measured {
+    sample: Sample,
+    elapsed: Duration,
+}
+
+impl Measured {
+    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+    fn per_s(&self) -> f64 {
+        self.sample.count() as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// Carries out `ordain bench serve`.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    http::raise_descriptor_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let rounds = if args.quick { 64 } else { 512 };
+    let kinds = runtime.block_on(measure(rounds))?;
+    if args.json { print_json(&kinds) } else { print_table(&kinds) }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path().join("shop");
+    init(&root, Some("sunglasses"))?;
+    let workspace = Workspace::load(&root)?;
+    let mut local = LocalOptions::new(DataDir::from_env()?);
+    local.limits = workspace.limits.clone();
+    let executor = Arc::new(LocalExecutor::new(local)?);
+    executor.warm(Profile::Core).await?;
+    let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
+    let in_process = (exec_here(&engine, rounds).await?, ask_here(&engine, rounds).await?);
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let service = Service::new(engine, Planner::Rules, HttpOptions::new("bench", address, workspace.state()));
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = tokio::spawn(http::serve(listener, service, async {
+        let _ = stopped.await;
+    }));
+    let exec = load::post("/v1/exec", &json!({ "code": CODE }));
+    let ask = load::post("/v1/requests", &json!({ "request": QUESTION }));
+    let kinds = vec![
+        Kind {
+            key: "exec",
+            at: loaded(address, &exec, "2\\n", rounds).await?,
+            in_process: Some(in_process.0),
+        },
+        Kind {
+            key: "ask_cached",
+            at: loaded(address, &ask, "\"source\":\"cache\"", rounds).await?,
+            in_process: Some(in_process.1),
+        },
+        Kind {
+            key: "healthz",
+            at: loaded(address, &load::get("/healthz"), "ok", rounds * 8).await?,
+            in_process: None,
+        },
+    ];
+    let _ = stop.send(());
+    server.await?;
+    executor.close().await;
+    Ok(kinds)
+}
+
+async fn loaded(
+    address: std::net::SocketAddr,
+    request: &[u8],
+    wanted: &str,
+    rounds: usize,
+) -> anyhow::Result<Vec<(usize, Measured)>> {
+    let mut at = Vec::new();
+    for clients in CLIENTS {
+        let started = Instant::now();
+        let each = rounds.div_ceil(clients);
+        let sample = load::clients(address, request, wanted, clients, each).await?;
+        at.push((clients, Measured { sample, elapsed: started.elapsed() }));
+    }
+    Ok(at)
+}
+
+async fn exec_here(engine: &Engine, rounds: usize) -> anyhow::Result<Sample> {
+    let mut sample = Sample::default();
+    for _ in 0..rounds {
+        let exec = Exec {
+            given: Given { code: CODE.to_owned(), name: "main.py".to_owned() },
+            judgement: Judgement::Exec,
+            profile: Profile::Core,
+            limits: engine.settings().limits.clone(),
+            files: Vec::new(),
+            session: None,
+            idempotency_key: None,
+            run_id: None,
+            who: "bench".to_owned(),
+            through: "cli".to_owned(),
+        };
+        let started = Instant::now();
+        let record = engine.exec(exec, &mut Discard).await?;
+        sample.add(started.elapsed());
+        if record.outcome.stdout != "2\n" {
+            bail!("the code ended {}", record.state);
+        }
+    }
+    Ok(sample)
+}
+
+async fn ask_here(engine: &Engine, rounds: usize) -> anyhow::Result<Sample> {
+    let mut sample = Sample::default();
+    for round in 0..=rounds {
+        let started = Instant::now();
+        let record = engine.ask(Ask::new(QUESTION, "bench", "cli")).await?;
+        // The first one writes the plan.
+        if round == 0 {
+            continue;
+        }
+        sample.add(started.elapsed());
+        if record.plan.source != PlanSource::Cache || record.error.is_some() {
+            bail!("the question ended {} with a plan from {:?}", record.state, record.plan.source);
+        }
+    }
+    Ok(sample)
+}
+
+fn print_table(kinds: &[Kind]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:<12} {:>8} {:>10} {:>10} {:>10}", "", "clients", "per s", "p50 ms", "p99 ms")?;
+    for kind in kinds {
+        for (clients, measured) in &kind.at {
+            let (per_s, sample) = (measured.per_s(), &measured.sample);
+            let (p50, p99) = (sample.p50(), sample.p99());
+            writeln!(out, "{:<12} {clients:>8} {per_s:>10.0} {p50:>10.2} {p99:>10.2}", kind.key)?;
+        }
+        if let Some(overhead) = overhead(kind) {
+            let here = kind.in_process.as_ref().map_or(f64::NAN, Sample::p50);
+            writeln!(out, "{:<12} in this process {here:.2} ms; HTTP adds {overhead:.2} ms", kind.key)?;
+        }
+    }
+    Ok(())
+}
+
+/// What HTTP adds to the call in the same process, at one client.
+fn overhead(kind: &Kind) -> Option<f64> {
+    let (_, one) = kind.at.first()?;
+    Some(one.sample.p50() - kind.in_process.as_ref()?.p50())
+}
+
+fn print_json(kinds: &[Kind]) -> io::Result<()> {
+    let mut figures = Map::new();
+    let (mut here, mut added) = (Map::new(), Map::new());
+    for kind in kinds {
+        let mut at = Map::new();
+        for (clients, measured) in &kind.at {
+            let figure = json!({ "per_s": rounded(measured.per_s()), "p50_ms": rounded(measured.sample.p50()),
+                "p99_ms": rounded(measured.sample.p99()) });
+            at.insert(format!("c{clients}"), figure);
+        }
+        figures.insert(kind.key.to_owned(), Value::Object(at));
+        if let (Some(sample), Some(overhead)) = (&kind.in_process, overhead(kind)) {
+            here.insert(kind.key.to_owned(), json!({ "p50_ms": rounded(sample.p50()) }));
+            added.insert(kind.key.to_owned(), json!({ "p50_ms": rounded(overhead) }));
+        }
+    }
+    figures.insert("in_process".to_owned(), Value::Object(here));
+    figures.insert("overhead".to_owned(), Value::Object(added));
+    writeln!(io::stdout(), "{:#}", Value::Object(figures))
+}

@@ -1,0 +1,131 @@
+//! `ordain check diff`: what would be recompiled and why, or how two runs differ.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_checks::{CheckResult, RunReport};
+use ordain_engine::Workspace;
+use ordain_engine::checks::State;
+use serde_json::json;
+
+use crate::failure::{self, USAGE};
+use crate::show::line;
+
+/// Tell what changed since checks were compiled, or how two runs differ
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Two runs: ids, beginnings of ids, or `latest`
+    #[arg(num_args = 2, value_names = ["RUN", "RUN"])]
+    runs: Vec<String>,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain check diff`.
+pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    if let [before, after] = args.runs.as_slice() {
+        return between(args, &workspace, before, after);
+    }
+    let files = match super::files(&workspace) {
+        Ok(files) => files,
+        Err(code) => return Ok(code),
+    };
+    if let Err(code) = super::ensure_python() {
+        return Ok(code);
+    }
+    super::runtime()?.block_on(async {
+        let checks = match super::open(workspace).await {
+            Ok(checks) => checks,
+            Err(code) => return Ok(code),
+        };
+        let changes = match checks.changes(&files, 2).await {
+            Ok(changes) => changes,
+            Err(error) => return Ok(super::of_checks(&error)),
+        };
+        let mut stdout = io::stdout().lock();
+        if args.json {
+            writeln!(stdout, "{}", serde_json::to_string_pretty(&changes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut is_same = true;
+        for change in changes.iter().filter(|change| !change.why.is_empty() || !change.notes.is_empty()) {
+            is_same = false;
+            let id = line(&change.check_id);
+            if !change.why.is_empty() {
+                writeln!(
+                    stdout,
+                    "{id}: plan {}, code {}, {}: {}",
+                    change.plan,
+                    change.code,
+                    change.run,
+                    line(&change.why)
+                )?;
+            }
+            for note in &change.notes {
+                writeln!(stdout, "{id}: noted: {}", line(note))?;
+            }
+        }
+        if is_same {
+            writeln!(stdout, "nothing changed: every check runs its kept code")?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn between(args: &Args, workspace: &Workspace, before: &str, after: &str) -> anyhow::Result<ExitCode> {
+    let state = match State::open(&workspace.state().join("checks")) {
+        Ok(state) => state,
+        Err(error) => return Ok(super::of_checks(&error)),
+    };
+    let mut reports = Vec::new();
+    for run in [before, after] {
+        let Some(report) = state.report(run) else {
+            failure::print_text(
+                &format!("no report is kept of a run `{}`", line(run)),
+                Some("see `ordain check history CHECK` for ids; the newest 50 runs are kept"),
+            );
+            return Ok(ExitCode::from(USAGE));
+        };
+        reports.push(report);
+    }
+    let (before, after) = (&reports[0], &reports[1]);
+    let mut stdout = io::stdout().lock();
+    let differences: Vec<_> = after.results.iter().filter_map(|now| difference(before, now)).collect();
+    if args.json {
+        writeln!(stdout, "{}", serde_json::to_string_pretty(&differences)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for it in &differences {
+        let text = |name: &str| it[name].as_str().unwrap_or("–").to_owned();
+        let count = |name: &str| it[name].as_u64().map_or_else(|| "–".to_owned(), |count| count.to_string());
+        writeln!(
+            stdout,
+            "{}: {} → {}, failing rows {} → {}",
+            line(&text("check_id")),
+            text("before"),
+            text("after"),
+            count("failed_before"),
+            count("failed_after")
+        )?;
+    }
+    if differences.is_empty() {
+        writeln!(stdout, "both runs gave the same")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn difference(before: &RunReport, now: &CheckResult) -> Option<serde_json::Value> {
+    let was = before.results.iter().find(|result| result.check_id == now.check_id);
+    if was.is_some_and(|was| was.status == now.status && was.failed == now.failed) {
+        return None;
+    }
+    Some(json!({
+        "check_id": now.check_id,
+        "before": was.map(|was| was.status),
+        "after": now.status,
+        "failed_before": was.and_then(|was| was.failed),
+        "failed_after": now.failed,
+    }))
+}

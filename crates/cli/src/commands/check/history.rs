@@ -1,0 +1,95 @@
+//! `ordain check history`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_checks::CheckStatus;
+use ordain_engine::Workspace;
+use ordain_engine::checks::{Past, State};
+
+use crate::show::grid::Grid;
+use crate::show::line;
+
+/// Results that a line of marks shows.
+const MARKS: usize = 30;
+
+/// Show what checks gave in earlier runs
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// One check; all of them if it is left out
+    check: Option<String>,
+    /// How many results, the newest ones
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
+    /// Print them as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain check history`.
+pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    let history = State::open(&workspace.state().join("checks")).and_then(|state| state.history());
+    let history = match history {
+        Ok(history) => history,
+        Err(error) => return Ok(super::of_checks(&error)),
+    };
+    let is_wanted = |past: &&Past| args.check.as_ref().is_none_or(|check| past.result.check_id == *check);
+    let wanted: Vec<&Past> = history.iter().filter(is_wanted).collect();
+    let mut stdout = io::stdout().lock();
+    if args.json {
+        let newest = &wanted[wanted.len().saturating_sub(args.limit)..];
+        writeln!(stdout, "{}", serde_json::to_string_pretty(newest)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.check.is_some() {
+        let mut grid = Grid::new(["run", "at", "status", "failed", "evaluated"]);
+        for past in &wanted[wanted.len().saturating_sub(args.limit)..] {
+            let number = |count: Option<u64>| count.map_or_else(|| "–".to_owned(), |count| count.to_string());
+            grid.row([
+                past.result.run_id.clone(),
+                line(&past.result.started_at),
+                mark(past.result.status).0.to_owned(),
+                number(past.result.failed),
+                number(past.evaluated),
+            ]);
+        }
+        grid.write(&mut stdout, "")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut by_check: BTreeMap<&str, Vec<&Past>> = BTreeMap::new();
+    for past in wanted {
+        by_check.entry(&past.result.check_id).or_default().push(past);
+    }
+    let mut grid = Grid::new(["check", "runs", "last", "oldest to newest"]);
+    for (check, results) in by_check {
+        let newest = &results[results.len().saturating_sub(MARKS)..];
+        let marks: String = newest.iter().map(|past| mark(past.result.status).1).collect();
+        let last = newest.last().map_or("", |past| mark(past.result.status).0);
+        let flaky = if is_flaky(newest) { " (flaky)" } else { "" };
+        grid.row([line(check), results.len().to_string(), last.to_owned(), format!("{marks}{flaky}")]);
+    }
+    grid.write(&mut stdout, "")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn mark(status: CheckStatus) -> (&'static str, char) {
+    match status {
+        CheckStatus::Pass => ("PASS", '.'),
+        CheckStatus::Warn => ("WARN", 'w'),
+        CheckStatus::Fail => ("FAIL", 'F'),
+        CheckStatus::Error => ("ERROR", 'E'),
+        CheckStatus::Skipped => ("SKIPPED", '-'),
+    }
+}
+
+/// Whether the grade went back and forth more than three times.
+fn is_flaky(results: &[&Past]) -> bool {
+    let graded: Vec<CheckStatus> = results
+        .iter()
+        .map(|past| past.result.status)
+        .filter(|status| matches!(status, CheckStatus::Pass | CheckStatus::Fail))
+        .collect();
+    graded.windows(2).filter(|pair| pair[0] != pair[1]).count() > 3
+}

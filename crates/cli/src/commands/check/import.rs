@@ -1,0 +1,133 @@
+//! `ordain check import`: checks from other tools' files.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use ordain_checks::export::{Target, export};
+use ordain_checks::import::{ImportError, Imported, Tool, import, import_workflows};
+use ordain_engine::Workspace;
+
+use super::add;
+use crate::failure::{self, USAGE};
+use crate::show::line;
+
+/// Larger files are not files of rules.
+const BYTES_MAX: u64 = 64 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain check import --from dbt models/schema.yml                 print them as checks
+  ordain check import --from gx suite.json --table orders --add    add them to checks/checks.json
+  ordain check import --from workflows ../old/cached_mem           the contracts of an earlier workflow
+
+Checks go to standard output, or with --add to the workspace. Every rule that has no check is named on standard error
+with the reason; settings that have no place in a check are kept as fields of their own.";
+
+/// Read checks from another tool's file
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The tool: dbt, gx, soda, pandera or workflows
+    #[arg(long, value_name = "TOOL")]
+    from: Tool,
+    /// The file; for `workflows`, the folder with `workflows.json`
+    path: PathBuf,
+    /// The table that the rules are about, where the file does not say
+    #[arg(long)]
+    table: Option<String>,
+    /// Add the checks to the workspace's `checks/checks.json`
+    #[arg(long)]
+    add: bool,
+    /// Print checks, what has none and why, as one JSON record
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Whether a workspace is written to.
+    pub(super) fn needs_workspace(&self) -> bool {
+        self.add
+    }
+}
+
+/// Carries out `ordain check import`.
+pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> anyhow::Result<ExitCode> {
+    let imported = match read(args) {
+        Ok(imported) => imported,
+        Err((problem, hint)) => {
+            failure::print_text(&problem, Some(&hint));
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    if args.json {
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&imported)?)?;
+    } else {
+        tell(&imported)?;
+    }
+    match workspace.filter(|_| args.add) {
+        Some(workspace) => match add::add(workspace, &imported.checks) {
+            Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
+            Err(error) => {
+                failure::print_text(
+                    &error.to_string(),
+                    Some("put it right, or leave out --add and add them by hand"),
+                );
+                return Ok(ExitCode::from(USAGE));
+            }
+        },
+        None if !args.json => {
+            io::stdout().lock().write_all(export(Target::Json, &imported.checks).text.as_bytes())?;
+        }
+        None => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(imported: &Imported) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    for left in &imported.unmapped {
+        writeln!(
+            stderr,
+            "no check for {} ({}): {}",
+            line(&left.what),
+            line(&left.place),
+            line(&left.reason)
+        )?;
+    }
+    for note in &imported.notes {
+        writeln!(stderr, "note: {}", line(note))?;
+    }
+    writeln!(stderr, "{} rules became checks, {} did not", imported.checks.len(), imported.unmapped.len())
+}
+
+/// What the file gives, or what is wrong with it and what to do.
+fn read(args: &Args) -> Result<Imported, (String, String)> {
+    let hint = format!("name a file of {}; see `ordain check import --help`", args.from);
+    let of_import = |error: ImportError| (format!("{}: {error}", args.path.display()), hint.clone());
+    if args.from == Tool::Workflows {
+        let folder = if args.path.is_dir() {
+            args.path.as_path()
+        } else {
+            args.path.parent().unwrap_or(Path::new("."))
+        };
+        let workflows = text_of(&folder.join("workflows.json")).map_err(|problem| (problem, hint.clone()))?;
+        return import_workflows(&workflows, checks_beside(folder).as_deref()).map_err(of_import);
+    }
+    let text = text_of(&args.path).map_err(|problem| (problem, hint.clone()))?;
+    import(args.from, &text, args.table.as_deref()).map_err(of_import)
+}
+
+/// The checks that a workflow was made from: beside it, or where such projects keep them.
+fn checks_beside(folder: &Path) -> Option<String> {
+    let places = ["checks.json", "../checks/checks.json", "checks_last.csv"];
+    places.iter().find_map(|place| text_of(&folder.join(place)).ok())
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let size = fs_err::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > BYTES_MAX {
+        return Err(format!("`{}` is larger than {} MiB", path.display(), BYTES_MAX >> 20));
+    }
+    fs_err::read_to_string(path).map_err(|error| error.to_string())
+}

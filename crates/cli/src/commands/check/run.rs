@@ -1,0 +1,298 @@
+//! `ordain check run` and `ordain check compile`.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use ordain_checks::exit::{self, Circumstances, FailOn};
+use ordain_checks::file::CheckFiles;
+use ordain_checks::kinds::HINT;
+use ordain_checks::report::{Format, PastResult, TextOptions, render};
+use ordain_checks::{CheckStatus, CodeFrom, RunReport, Selection};
+use ordain_engine::checks::{CheckOptions, CheckRun, Checks};
+use ordain_engine::{Planner, Workspace};
+
+use super::bar::Bar;
+use crate::failure::{self, USAGE};
+use crate::planner::{self, PlannerArgs};
+use crate::workspace;
+
+/// Columns of a line where the terminal does not say.
+const WIDTH: usize = 100;
+
+/// Which checks, and how many at once.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Chosen {
+    /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, `severity:…`, `state:changed`, separated by commas
+    #[arg(long, value_name = "TERMS")]
+    select: Vec<String>,
+    /// How many run at once [default: the number of processors]
+    #[arg(long, short = 'j', value_name = "N")]
+    jobs: Option<usize>,
+    #[command(flatten)]
+    planner: PlannerArgs,
+}
+
+impl Chosen {
+    /// Selects these checks and no others.
+    pub(super) fn only(&mut self, ids: &[String]) {
+        self.select = ids.iter().map(|id| format!("id:{id}")).collect();
+    }
+}
+
+/// Run checks
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) chosen: Chosen,
+    /// From what on the run has failed: info, low, medium, high, critical, warn or never
+    #[arg(long, default_value_t = FailOn::default())]
+    fail_on: FailOn,
+    /// How results are shown: text, json, junit, markdown, sarif, html or csv, and to which file; may be given more
+    /// than once
+    #[arg(long, value_name = "FORMAT[=FILE]")]
+    format: Vec<Wanted>,
+    /// Short for `--format json`
+    #[arg(long)]
+    json: bool,
+    /// Leave out checks whose rule and data are as they were
+    #[arg(long)]
+    if_changed: bool,
+    /// Compile nothing that needs a planner; exit with 4 if something does
+    #[arg(long)]
+    frozen: bool,
+}
+
+/// Make the code of checks ready without running it
+#[derive(Debug, clap::Args)]
+pub(super) struct CompileArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A format, and the file it goes to.
+#[derive(Debug, Clone)]
+struct Wanted {
+    format: Format,
+    file: Option<PathBuf>,
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, file) = match text.split_once('=') {
+            Some((name, file)) if !file.is_empty() => (name, Some(PathBuf::from(file))),
+            Some(_) => return Err("no file is named after `=`".to_owned()),
+            None => (text, None),
+        };
+        let format = name.parse::<Format>().map_err(|error| {
+            let near =
+                error.nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            format!("{error}{near}")
+        })?;
+        Ok(Self { format, file })
+    }
+}
+
+/// Carries out `ordain check run`.
+pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    let to_stdout =
+        args.format.iter().filter(|wanted| wanted.file.is_none()).count() + usize::from(args.json);
+    if to_stdout > 1 {
+        failure::print_text(
+            "several formats would go to standard output",
+            Some("give all but one a file: `--format junit=report.xml`"),
+        );
+        return Ok(ExitCode::from(USAGE));
+    }
+    let (mut options, files) = match prepare(&args.chosen, &workspace) {
+        Ok(prepared) => prepared,
+        Err(code) => return Ok(code),
+    };
+    (options.if_changed, options.frozen) = (args.if_changed, args.frozen);
+    super::runtime()?.block_on(async {
+        let checks = match ready(&args.chosen, &mut options, &files, &workspace).await {
+            Ok(checks) => checks,
+            Err(code) => return Ok(code),
+        };
+        carry_out(args, &checks, &files, &options).await
+    })
+}
+
+/// Runs once, shows the results and gives the exit code.
+pub(super) async fn carry_out(
+    args: &Args,
+    checks: &Checks,
+    files: &CheckFiles,
+    options: &CheckOptions,
+) -> anyhow::Result<ExitCode> {
+    let mut bar = Bar::new(false);
+    let stop = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    let ran = checks.run(files, options, workspace::note(), &mut bar, stop).await;
+    bar.finish();
+    let CheckRun { report, is_interrupted, is_frozen } = match ran {
+        Ok(ran) => ran,
+        Err(error) => return Ok(super::of_checks(&error)),
+    };
+    if let Err(error) = print_all(args, checks, &report) {
+        failure::print_text(&format!("the results could not be written: {error}"), None);
+        return Ok(ExitCode::from(USAGE));
+    }
+    tell(&report, is_interrupted);
+    let circumstances = Circumstances { is_misused: false, is_interrupted, is_frozen };
+    Ok(ExitCode::from(exit::exit_code(&report.results, args.fail_on, circumstances)))
+}
+
+fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()> {
+    let history: Vec<PastResult> = match checks.state().and_then(|state| state.history()) {
+        Ok(history) => {
+            history.into_iter().map(|past| past.result).filter(|past| past.run_id != report.run_id).collect()
+        }
+        Err(_) => Vec::new(),
+    };
+    for wanted in args.format.iter().filter(|wanted| wanted.file.is_some()) {
+        if let Some(file) = &wanted.file {
+            let plain = TextOptions { width: WIDTH, color: false };
+            ordain_engine::checks::write_file(
+                file,
+                render(report, wanted.format, &history, plain).as_bytes(),
+            )?;
+        }
+    }
+    let shown = args.format.iter().find(|wanted| wanted.file.is_none()).map(|wanted| wanted.format);
+    let format = if args.json { Format::Json } else { shown.unwrap_or(Format::Text) };
+    if args.format.iter().all(|wanted| wanted.file.is_some()) && !args.format.is_empty() && !args.json {
+        return Ok(());
+    }
+    let text = render(report, format, &history, text_options());
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        // The reader of our output has gone, which is no failure of ours.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+fn text_options() -> TextOptions {
+    let color =
+        io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let width = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(WIDTH);
+    TextOptions { width, color }
+}
+
+/// Where the code came from, in one line on stderr.
+fn tell(report: &RunReport, is_interrupted: bool) {
+    let mut stderr = io::stderr().lock();
+    let count =
+        |from: CodeFrom| report.results.iter().filter(|result| result.code_from == Some(from)).count();
+    let parts: Vec<String> = [
+        (CodeFrom::Cache, "kept"),
+        (CodeFrom::Builtin, "compiled from kinds"),
+        (CodeFrom::Rules, "written by the rule planner"),
+        (CodeFrom::Planner, "written by a model"),
+    ]
+    .into_iter()
+    .filter_map(|(from, words)| Some((count(from), words)).filter(|(count, _)| *count > 0))
+    .map(|(count, words)| format!("{count} {words}"))
+    .collect();
+    if !parts.is_empty() {
+        let _ = writeln!(stderr, "code: {}", parts.join(", "));
+    }
+    for result in &report.results {
+        if let Some(why) = &result.recompiled {
+            let _ = writeln!(stderr, "{}: recompiled because {}", result.check_id, crate::show::line(why));
+        }
+    }
+    if is_interrupted {
+        let _ = writeln!(stderr, "interrupted: what was finished is kept as run {}", report.run_id);
+    }
+}
+
+/// Carries out `ordain check compile`.
+pub(super) fn compile(args: &CompileArgs, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    let (mut options, files) = match prepare(&args.chosen, &workspace) {
+        Ok(prepared) => prepared,
+        Err(code) => return Ok(code),
+    };
+    options.only_compile = true;
+    super::runtime()?.block_on(async {
+        let checks = match ready(&args.chosen, &mut options, &files, &workspace).await {
+            Ok(checks) => checks,
+            Err(code) => return Ok(code),
+        };
+        let mut bar = Bar::new(args.json);
+        let ran = checks.run(&files, &options, workspace::note(), &mut bar, std::future::pending()).await;
+        bar.finish();
+        let report = match ran {
+            Ok(ran) => ran.report,
+            Err(error) => return Ok(super::of_checks(&error)),
+        };
+        print_compiled(&report, args.json)?;
+        let is_broken = report.results.iter().any(|result| result.status == CheckStatus::Error);
+        Ok(ExitCode::from(if is_broken { exit::ERROR } else { exit::OK }))
+    })
+}
+
+fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if as_json {
+        return stdout.write_all(ordain_checks::report::render_json(report).as_bytes());
+    }
+    for result in &report.results {
+        let what = match (&result.code_from, &result.recompiled) {
+            (Some(CodeFrom::Cache), _) => "kept".to_owned(),
+            (Some(_), Some(why)) => format!("recompiled because {}", crate::show::line(why)),
+            (Some(_), None) => "compiled".to_owned(),
+            (None, _) => crate::show::line(result.reason.as_deref().unwrap_or_default()),
+        };
+        writeln!(stdout, "{}  {what}", crate::show::line(&result.check_id))?;
+    }
+    Ok(())
+}
+
+/// Reads the selection and the files, and sees that pandas is there.
+pub(super) fn prepare(
+    chosen: &Chosen,
+    workspace: &Workspace,
+) -> Result<(CheckOptions, CheckFiles), ExitCode> {
+    let mut selection = Selection::default();
+    for terms in &chosen.select {
+        if let Err(error) = selection.add(terms) {
+            failure::print(&error, Some(&error.hint));
+            return Err(ExitCode::from(USAGE));
+        }
+    }
+    let files = super::files(workspace)?;
+    if !chosen.select.is_empty() && !files.entries.iter().any(|entry| selection.holds(&entry.check)) {
+        failure::print_text("no check is selected", Some("see `ordain check list` for ids, tags and owners"));
+        return Err(ExitCode::from(USAGE));
+    }
+    super::ensure_python()?;
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    let jobs = chosen.jobs.unwrap_or(processors).clamp(1, 256);
+    Ok((CheckOptions { selection, jobs, ..CheckOptions::default() }, files))
+}
+
+/// Opens the checks and chooses who writes code for hints, if there are any.
+pub(super) async fn ready(
+    chosen: &Chosen,
+    options: &mut CheckOptions,
+    files: &CheckFiles,
+    workspace: &Arc<Workspace>,
+) -> Result<Checks, ExitCode> {
+    let is_hint = |kind: &str| kind == HINT;
+    let has_hints = files.entries.iter().any(|entry| is_hint(&entry.check.kind));
+    options.planner = if has_hints && !options.frozen {
+        chosen.planner.choose(workspace).await.map_err(|error| planner::of_planner(&error))?
+    } else {
+        Planner::Rules
+    };
+    super::open(Arc::clone(workspace)).await
+}

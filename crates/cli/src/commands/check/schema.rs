@@ -1,0 +1,35 @@
+//! `ordain check schema`: JSON Schemas for editors and for readers of reports.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use ordain_checks::checks_schema;
+use ordain_checks::report::RUN_REPORT_SCHEMA;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain check schema > checks.schema.json            then name it in your editor's settings
+  ordain check schema --report                        of what `check run --format json` prints";
+
+/// Print the JSON Schema of check files
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The schema of the JSON report instead
+    #[arg(long)]
+    report: bool,
+}
+
+/// Carries out `ordain check schema`.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let text = if args.report {
+        RUN_REPORT_SCHEMA.to_owned()
+    } else {
+        serde_json::to_string_pretty(&checks_schema())? + "\n"
+    };
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        // The reader of our output has gone, which is no failure of ours.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+    }
+}

@@ -1,0 +1,103 @@
+//! `ordain check suggest`: proposes checks for a table, with what was seen.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use ordain_checks::Check;
+use ordain_checks::suggest::Suggestion;
+use ordain_engine::Workspace;
+
+use super::add;
+use crate::failure::{self, USAGE};
+use crate::show::line;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain check suggest orders                          look, propose, change nothing
+  ordain check suggest orders --add all                add every proposal to checks/checks.json
+  ordain check suggest orders --add orders.order_id.unique,orders.amount.range
+
+The table is looked at in a cell. What holds today may be chance: read the evidence before you add a check.";
+
+/// Propose checks for a table, from what its rows have in common
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The table
+    table: String,
+    /// Add proposals to `checks/checks.json`: `all`, or ids separated by commas
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    add: Vec<String>,
+    /// Print the proposals as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain check suggest`.
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    if let Err(code) = super::ensure_python() {
+        return Ok(code);
+    }
+    let suggestions = super::runtime()?.block_on(async {
+        let checks = super::open(Arc::clone(workspace)).await?;
+        checks.suggest(&args.table).await.map_err(|error| super::of_checks(&error))
+    });
+    let suggestions = match suggestions {
+        Ok(suggestions) => suggestions,
+        Err(code) => return Ok(code),
+    };
+    print(args, &suggestions)?;
+    if args.add.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wanted = match wanted(&args.add, &suggestions) {
+        Ok(wanted) => wanted,
+        Err(unknown) => {
+            let ids = "the ids are those that the command prints without --add";
+            failure::print_text(&format!("`{}` is not proposed", line(&unknown)), Some(ids));
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    match add::add(workspace, &wanted) {
+        Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
+        Err(error) => {
+            failure::print_text(&error.to_string(), Some("put the file right, or add the checks by hand"));
+            return Ok(ExitCode::from(USAGE));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn wanted(ids: &[String], suggestions: &[Suggestion]) -> Result<Vec<Check>, String> {
+    if ids == ["all"] {
+        return Ok(suggestions.iter().map(|it| it.check.clone()).collect());
+    }
+    let find =
+        |id: &String| suggestions.iter().find(|it| it.check.check_id == *id).map(|it| it.check.clone());
+    ids.iter().map(|id| find(id).ok_or_else(|| id.clone())).collect()
+}
+
+fn print(args: &Args, suggestions: &[Suggestion]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if args.json {
+        return writeln!(stdout, "{}", serde_json::to_string_pretty(suggestions)?);
+    }
+    if suggestions.is_empty() {
+        return writeln!(io::stderr(), "nothing is proposed: the table has too few rows to show anything");
+    }
+    let width = suggestions.iter().map(|it| it.check.check_id.chars().count()).max().unwrap_or_default();
+    for it in suggestions {
+        let params = serde_json::Value::Object(it.check.params.clone()).to_string();
+        writeln!(stdout, "{:<width$}  {}", line(&it.check.check_id), line(&it.evidence))?;
+        writeln!(stdout, "{:<width$}  {} {}", "", it.check.kind, line(&params))?;
+    }
+    if args.add.is_empty() {
+        writeln!(
+            io::stderr(),
+            "{} checks proposed; add them with --add all or --add ID,…",
+            suggestions.len()
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! `ordain check validate`: looks at check files and touches no data.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use ordain_engine::Workspace;
+use ordain_engine::checks::read_checks;
+use serde_json::json;
+
+use crate::failure::USAGE;
+
+/// Look at check files without touching data
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Print the problems as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain check validate`.
+pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    let files = match read_checks(&workspace.root) {
+        Ok(files) => files,
+        Err(error) => return Ok(super::of_checks(&error)),
+    };
+    let errors = files.errors().count();
+    let mut stdout = io::stdout().lock();
+    if args.json {
+        let problems: Vec<_> = files
+            .problems
+            .iter()
+            .map(|problem| {
+                json!({
+                    "file": problem.file,
+                    "line": problem.line,
+                    "check_id": problem.check_id,
+                    "message": problem.message,
+                    "hint": problem.hint,
+                    "level": if problem.is_warning { "warning" } else { "error" },
+                })
+            })
+            .collect();
+        let shown = json!({"checks": files.entries.len(), "errors": errors, "problems": problems});
+        writeln!(stdout, "{}", serde_json::to_string_pretty(&shown)?)?;
+    } else {
+        for problem in &files.problems {
+            let level = if problem.is_warning { "warning" } else { "error" };
+            writeln!(stdout, "{level}: {}", crate::show::line(&problem.to_string()))?;
+            if let Some(hint) = &problem.hint {
+                writeln!(stdout, "  hint: {}", crate::show::line(hint))?;
+            }
+        }
+        writeln!(stdout, "{} checks, {errors} errors", files.entries.len())?;
+    }
+    Ok(if errors == 0 { ExitCode::SUCCESS } else { ExitCode::from(USAGE) })
+}

@@ -1,0 +1,83 @@
+//! What changed since checks were compiled, told without compiling or running anything.
+
+use std::collections::BTreeSet;
+
+use ordain_checks::change::{self, Staleness, grading_of};
+use ordain_checks::file::CheckFiles;
+use ordain_verify::VERIFIER_VERSION;
+use serde::Serialize;
+
+use super::Checks;
+use super::compile::tables_of;
+use super::error::ChecksError;
+
+/// What the next run will do with a check, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The check.
+    pub check_id: String,
+    /// `keep` or `re-plan`.
+    pub plan: &'static str,
+    /// `keep`, `rebuild` or `verify again`.
+    pub code: &'static str,
+    /// `keep`, `re-grade` or `run`: what has to be done even with `--if-changed`.
+    pub run: &'static str,
+    /// Why; empty if nothing changed that matters.
+    pub why: String,
+    /// What changed and does not matter.
+    pub notes: Vec<String>,
+}
+
+impl Checks {
+    /// Goes through the change matrix for every check.
+    pub async fn changes(&self, files: &CheckFiles, jobs: usize) -> Result<Vec<Change>, ChecksError> {
+        let state = self.state()?;
+        let checks: Vec<_> = files.entries.iter().map(|entry| &entry.check).collect();
+        let wanted: BTreeSet<String> = checks.iter().flat_map(|check| tables_of(check)).collect();
+        let tables = self.tables(Some(&wanted), jobs).await?;
+        let schema = tables.schema();
+        let mut changes = Vec::new();
+        for check in checks {
+            let told = |plan, code, run, why: String, notes| Change {
+                check_id: check.check_id.clone(),
+                plan,
+                code,
+                run,
+                why,
+                notes,
+            };
+            let Some(kept) = state.checks.get(&check.check_id) else {
+                changes.push(told(
+                    "re-plan",
+                    "rebuild",
+                    "run",
+                    "it was never compiled".to_owned(),
+                    Vec::new(),
+                ));
+                continue;
+            };
+            let (staleness, notes) = change::staleness(check, &kept.against, &schema, VERIFIER_VERSION);
+            let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
+            let is_same_data = kept
+                .last
+                .as_ref()
+                .is_some_and(|last| last.data_fingerprint == tables.fingerprint(&looked_at));
+            changes.push(match staleness {
+                Staleness::Recompile(why) => told("re-plan", "rebuild", "run", why, notes),
+                Staleness::VerifyAgain(why) => told("keep", "verify again", "run", why, notes),
+                Staleness::Fresh if !is_same_data => {
+                    told("keep", "keep", "run", "its data changed".to_owned(), notes)
+                }
+                Staleness::Fresh if kept.grading != grading_of(check) => told(
+                    "keep",
+                    "keep",
+                    "re-grade",
+                    "severity, thresholds or samples changed".to_owned(),
+                    notes,
+                ),
+                Staleness::Fresh => told("keep", "keep", "keep", String::new(), notes),
+            });
+        }
+        Ok(changes)
+    }
+}

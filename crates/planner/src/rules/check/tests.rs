@@ -1,0 +1,199 @@
+//! The usual hints, as people write them, and what they are understood as.
+
+use ordain_types::{Column, ColumnType, Table};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::brief::{TableBrief, Task};
+
+fn table(name: &str, columns: &[(&str, ColumnType)]) -> TableBrief {
+    let column = |(name, column_type): &(&str, ColumnType)| Column {
+        name: (*name).to_owned(),
+        column_type: *column_type,
+        nullable: true,
+        hidden: false,
+    };
+    TableBrief {
+        table: Table {
+            name: name.to_owned(),
+            columns: columns.iter().map(column).collect(),
+            ..Table::default()
+        },
+        rows: 10,
+        columns: Vec::new(),
+        roles: std::collections::BTreeMap::new(),
+        references: Vec::new(),
+        summary: None,
+    }
+}
+
+fn brief(hint: &str) -> Brief {
+    use ColumnType::{Integer, Real, Text, Timestamp};
+    let mut brief = Brief::new(Task::Check, hint);
+    brief.tables = vec![
+        table(
+            "orders",
+            &[
+                ("order_id", Text),
+                ("user_id", Text),
+                ("quantity", Integer),
+                ("price", Real),
+                ("total", Real),
+                ("status", Text),
+                ("created_at", Timestamp),
+                ("paid_at", Timestamp),
+            ],
+        ),
+        table("users", &[("user_id", Text), ("email", Text), ("country", Text), ("city", Text)]),
+        table("payments", &[("payment_id", Text), ("amount", Real)]),
+    ];
+    brief
+}
+
+/// What the planner declares: kind and params.
+fn declared(hint: &str) -> (String, Value) {
+    match plan(&brief(hint)) {
+        Reply::Plan(draft) => {
+            let declared = draft.declared.unwrap();
+            (declared["kind"].as_str().unwrap().to_owned(), declared["params"].clone())
+        }
+        other => panic!("{hint}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_usual_hints_are_understood() {
+    let users = json!({"columns": ["user_id"], "references": {"table": "users", "columns": ["user_id"]}});
+    for (hint, kind, params) in [
+        ("Flag orders rows whose user_id is missing from users.", "foreign_key", users.clone()),
+        ("Find orders where user_id is not present in users.", "foreign_key", users.clone()),
+        ("Every user_id in orders must exist in users", "foreign_key", users.clone()),
+        ("orders for unknown users", "foreign_key", users),
+        ("status must not be null", "not_null", json!({"columns": ["status"]})),
+        ("Flag orders where status or price is missing", "not_null", json!({"columns": ["status", "price"]})),
+        ("Flag duplicate order_id values in orders.", "unique", json!({"columns": ["order_id"]})),
+        ("order id must be unique", "unique", json!({"columns": ["order_id"]})),
+        (
+            "quantity must be greater than 0",
+            "range",
+            json!({"column": "quantity", "min": 0, "strict_min": true}),
+        ),
+        ("Flag orders with negative quantity", "range", json!({"column": "quantity", "min": 0})),
+        ("quantity must not be negative", "range", json!({"column": "quantity", "min": 0})),
+        ("price must be between 5 and 500", "range", json!({"column": "price", "min": 5, "max": 500})),
+        ("price must not exceed 500", "range", json!({"column": "price", "max": 500})),
+        ("Flag orders where price > 1000", "range", json!({"column": "price", "max": 1000})),
+        (
+            "Flag orders where price is not above 2.5",
+            "range",
+            json!({"column": "price", "min": 2.5, "strict_min": true}),
+        ),
+        (
+            "created_at must be after 2024-01-01",
+            "range",
+            json!({"column": "created_at", "min": "2024-01-01", "strict_min": true}),
+        ),
+        (
+            "paid_at must not be before created_at",
+            "two_columns",
+            json!({"left": "paid_at", "op": ">=", "right": "created_at"}),
+        ),
+        (
+            "Flag orders where paid_at is before created_at",
+            "two_columns",
+            json!({"left": "paid_at", "op": ">=", "right": "created_at"}),
+        ),
+        (
+            "paid_at must be after created_at",
+            "two_columns",
+            json!({"left": "paid_at", "op": ">", "right": "created_at"}),
+        ),
+        (
+            "status must be one of paid, open or 'on hold'",
+            "in_set",
+            json!({"column": "status", "values": ["paid", "open", "on hold"]}),
+        ),
+        (
+            "Flag orders whose status is not one of (paid, open)",
+            "in_set",
+            json!({"column": "status", "values": ["paid", "open"]}),
+        ),
+        (
+            "Flag orders whose status is one of void, lost",
+            "in_set",
+            json!({"column": "status", "values": ["void", "lost"], "negate": true}),
+        ),
+        (
+            "created_at must not be older than 7 days",
+            "freshness",
+            json!({"column": "created_at", "max_age": "7d"}),
+        ),
+        (
+            "at most 5% of status may be null",
+            "aggregate",
+            json!({"column": "status", "function": "null_share", "max": 0.05}),
+        ),
+        ("order_id must start with \"O-\"", "regex", json!({"column": "order_id", "pattern": "^O\\-"})),
+        ("order_id must match /^O\\d+$/", "regex", json!({"column": "order_id", "pattern": "^O\\d+$"})),
+        ("quantity must be a number", "dtype", json!({"column": "quantity", "type": "number"})),
+        ("orders must have at least 10 rows", "row_count", json!({"min": 10})),
+        ("orders must not be empty", "row_count", json!({"min": 1})),
+        (
+            "The sum of total in orders must equal the sum of amount in payments",
+            "reconcile_totals",
+            json!({
+                "left": {"table": "orders", "column": "total", "function": "sum"},
+                "right": {"table": "payments", "column": "amount", "function": "sum"},
+                "tolerance": 0.005
+            }),
+        ),
+    ] {
+        assert_eq!(declared(hint), (kind.to_owned(), params), "{hint}");
+    }
+}
+
+#[test]
+fn a_plan_says_what_it_does_in_order() {
+    let Reply::Plan(draft) = plan(&brief("Flag orders rows whose user_id is missing from users.")) else {
+        panic!()
+    };
+    let declared = draft.declared.unwrap();
+    assert_eq!(declared["tables"], json!(["orders", "users"]));
+    assert_eq!(declared["columns"], json!({"orders": ["user_id"], "users": ["user_id"]}));
+    assert!(declared["steps"].as_array().unwrap().len() >= 3, "{declared}");
+    assert!(
+        draft.code.contains("failing = judged & ~rows[\"user_id\"].isin(known[\"user_id\"].dropna())"),
+        "{}",
+        draft.code
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_refused_in_plain_words() {
+    for hint in
+        ["make it nice", "the moon is made of cheese", "", "price quantity status", "💥💥💥", "Flag orders"]
+    {
+        let reply = plan(&brief(hint));
+        assert!(
+            matches!(&reply, Reply::Refusal(reason) if reason.contains("does not understand")),
+            "{hint}: {reply:?}"
+        );
+    }
+    let reply = plan(&brief("must be unique"));
+    assert!(
+        matches!(&reply, Reply::Question(question) if question.starts_with("which column of `orders`")),
+        "{reply:?}"
+    );
+    let nothing = plan(&Brief::new(Task::Check, "price must be unique"));
+    assert!(matches!(nothing, Reply::Refusal(_)));
+}
+
+#[test]
+fn a_filter_of_the_check_is_kept_apart_from_its_hint() {
+    let Reply::Plan(draft) =
+        plan(&brief("paid_at must not be null Look only at rows where status == 'paid'."))
+    else {
+        panic!()
+    };
+    assert!(draft.code.contains("rows = rows.query(\"status == 'paid'\")"), "{}", draft.code);
+}

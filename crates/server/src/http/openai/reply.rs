@@ -1,0 +1,292 @@
+//! What a chat client is told: the answer as content, plan, code and findings as reasoning, the run beside them.
+
+use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ordain_types::{Diff, PlanSource, Row, RunId, RunRecord, RunState, Usage};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::approval;
+
+/// The longest text of an answer.
+const CONTENT_BYTES_MAX: usize = 256 << 10;
+/// Changed rows that an answer shows as text when it asks for approval.
+const LINES_MAX: usize = 20;
+/// Changed rows that are sent along; more are looked up by the run's id.
+const DIFF_ROWS_MAX: usize = 200;
+
+/// What is the same in all chunks of an answer.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    pub(super) id: String,
+    pub(super) created: u64,
+    pub(super) model: String,
+}
+
+/// An answer, before it is written as one piece or as chunks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reply {
+    pub(super) content: String,
+    pub(super) reasoning: String,
+    pub(super) is_cut: bool,
+    pub(super) usage: Usage,
+    /// The run, and what came of it.
+    pub(super) ordain: Option<Value>,
+    pub(super) run_id: Option<RunId>,
+    pub(super) is_replayed: bool,
+}
+
+/// A completion, as `OpenAI` clients read it.
+#[derive(Debug, Serialize, ToSchema)]
+#[expect(dead_code, reason = "it describes the shape; completions are written as JSON values")]
+pub(crate) struct Completion {
+    /// Names the completion.
+    id: String,
+    /// Always `chat.completion`.
+    object: String,
+    /// When, in seconds since 1970.
+    created: u64,
+    /// The name that was asked.
+    model: String,
+    /// One choice: `message.content` is the answer, `message.reasoning_content` plan, code and findings.
+    #[schema(value_type = Vec<Object>)]
+    choices: Vec<Value>,
+    /// Tokens of models.
+    #[schema(value_type = Object)]
+    usage: Value,
+    /// The run: `run_id`, `state`, `status`, `diff`, rows and more.
+    #[schema(value_type = Option<Object>)]
+    ordain: Option<Value>,
+}
+
+impl Head {
+    /// The head of an answer. A run that is told twice has the same id both times.
+    pub(super) fn new(run: Option<&RunId>, model: &str) -> Self {
+        let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let id = run.map_or_else(|| format!("{:x}", created.as_nanos()), RunId::to_string);
+        Self { id: format!("chatcmpl-{id}"), created: created.as_secs(), model: model.to_owned() }
+    }
+}
+
+impl Reply {
+    /// An answer that took no run.
+    pub(super) fn plain(content: String) -> Self {
+        Self { content, ..Self::default() }
+    }
+
+    /// What came of a run.
+    pub(super) fn of_run(record: &RunRecord, is_json: bool) -> Self {
+        let text = if is_json { as_json(record) } else { content(record) };
+        Self { reasoning: reasoning(record, true), ..Self::about(record, text) }
+    }
+
+    /// A text about a run.
+    pub(super) fn about(record: &RunRecord, content: String) -> Self {
+        let (content, is_cut) = cut(content);
+        Self {
+            content,
+            is_cut,
+            usage: record.usage,
+            ordain: Some(beside(record)),
+            run_id: Some(record.run_id.clone()),
+            ..Self::default()
+        }
+    }
+
+    /// The same, as the answer to a call that was made before.
+    #[must_use]
+    pub(super) fn replayed(mut self, says_so: bool) -> Self {
+        self.is_replayed = true;
+        if let Some(ordain) = &mut self.ordain {
+            ordain["replayed"] = Value::from(true);
+        }
+        if says_so && let Some(run) = &self.run_id {
+            let _ = write!(
+                self.content,
+                "\n\n(The same message was carried out a moment ago by run {run}, and this is its answer; it was not \
+                 carried out again. Send an `Idempotency-Key` of its own to have it done twice.)"
+            );
+        }
+        self
+    }
+
+    /// The whole completion.
+    pub(super) fn whole(&self, head: &Head) -> Value {
+        let reasoning = (!self.reasoning.is_empty()).then_some(&self.reasoning);
+        let mut message = json!({ "role": "assistant", "content": self.content, "refusal": null });
+        if let Some(reasoning) = reasoning {
+            message["reasoning_content"] = Value::from(reasoning.as_str());
+        }
+        let mut whole = json!({ "id": head.id, "object": "chat.completion", "created": head.created,
+            "model": head.model, "system_fingerprint": fingerprint(), "usage": usage(self.usage),
+            "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": self.finish_reason() }] });
+        if let Some(ordain) = &self.ordain {
+            whole["ordain"] = ordain.clone();
+        }
+        whole
+    }
+
+    pub(super) fn finish_reason(&self) -> &'static str {
+        if self.is_cut { "length" } else { "stop" }
+    }
+}
+
+/// Who answers.
+pub(super) fn fingerprint() -> &'static str {
+    concat!("ordain-", env!("CARGO_PKG_VERSION"))
+}
+
+/// Tokens of models; plans that no model wrote have none.
+pub(super) fn usage(usage: Usage) -> Value {
+    json!({ "prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),
+        "prompt_tokens_details": { "cached_tokens": 0, "audio_tokens": 0 },
+        "completion_tokens_details": { "reasoning_tokens": 0, "audio_tokens": 0,
+            "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0 } })
+}
+
+/// What the person reads.
+fn content(record: &RunRecord) -> String {
+    let mut text = match (&record.answer.text, &record.error) {
+        (_, Some(error)) => {
+            let hint = error.hint.as_ref().map(|hint| format!(" Hint: {hint}.")).unwrap_or_default();
+            format!("This was not carried out: {}.{hint}", error.message.trim_end_matches('.'))
+        }
+        (Some(text), None) => text.clone(),
+        (None, None) => format!("The run is {}.", record.state),
+    };
+    match record.state {
+        RunState::Held => {
+            let _ = write!(text, "\n\n{}\n\n{}", lines(&record.diff), approval::question(record));
+        }
+        RunState::RolledBack if record.error.is_none() && !record.diff.is_empty() => {
+            let _ = write!(text, "\n\n{}\n\nThis was a dry run: nothing is changed.", lines(&record.diff));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// The answer for clients that asked for a JSON object.
+fn as_json(record: &RunRecord) -> String {
+    json!({ "answer": record.answer.text, "rows": record.answer.rows, "json": record.answer.json,
+        "status": record.status, "state": record.state, "run_id": record.run_id,
+        "error": record.error })
+    .to_string()
+}
+
+/// Plan, code and findings, for front ends that fold them away.
+pub(super) fn reasoning(record: &RunRecord, with_code: bool) -> String {
+    let mut text = String::new();
+    if with_code && !record.plan.steps.is_empty() {
+        let _ = writeln!(text, "Plan, {}:", writer(record));
+        for step in &record.plan.steps {
+            let _ = writeln!(text, "{}. {}\n\n```python\n{}\n```", step.id, step.title, step.code.trim_end());
+        }
+    }
+    if record.verdict.iterations > 1 {
+        let _ = writeln!(text, "Rounds: {}", record.verdict.iterations);
+    }
+    for finding in record.verdict.findings.iter().take(LINES_MAX) {
+        let part = |name: &str| finding[name].as_str().unwrap_or_default();
+        let _ = writeln!(text, "Finding {} in line {}: {}", part("code"), finding["line"], part("message"));
+    }
+    for broken in record.invariants.iter().filter(|invariant| !invariant.holds) {
+        let _ = writeln!(text, "Invariant broken: {}", broken.name);
+    }
+    text
+}
+
+/// Who wrote the plan, in words.
+pub(crate) fn writer(record: &RunRecord) -> String {
+    match (record.plan.source, record.plan.model.as_deref()) {
+        (PlanSource::Rules, _) => "written by the rule planner".to_owned(),
+        (PlanSource::Model, Some(model)) => format!("written by {model}"),
+        (PlanSource::Model, None) => "written by a model".to_owned(),
+        (PlanSource::Cache, _) => "from the plan cache".to_owned(),
+        (PlanSource::File, _) => "given by the caller".to_owned(),
+    }
+}
+
+/// The run, for programs.
+fn beside(record: &RunRecord) -> Value {
+    let rows = record.diff.rows();
+    let mut beside = json!({ "run_id": record.run_id, "state": record.state, "status": record.status,
+        "strategy": record.strategy, "plan_source": record.plan.source, "planner": record.plan.model,
+        "rows": record.answer.rows, "json": record.answer.json, "diff": record.diff, "rows_changed": rows,
+        "invariants": record.invariants, "error": record.error, "timing_ms": record.timing_ms,
+        "url": format!("/v1/runs/{}", record.run_id) });
+    if rows > DIFF_ROWS_MAX {
+        beside["diff"] = Value::Null;
+    }
+    beside
+}
+
+/// A diff as a block of lines, one for each row.
+fn lines(diff: &Diff) -> String {
+    let mut all = Vec::new();
+    for (table, changes) in &diff.tables {
+        all.extend(changes.added.iter().map(|row| format!("+ {table} {}", values(row, None))));
+        all.extend(changes.removed.iter().map(|row| format!("- {table} {}", values(row, None))));
+        for change in &changes.changed {
+            let (key, from) = (values(&change.key, None), values(&change.before, Some(&change.after)));
+            all.push(format!("~ {table} {key}: {from} → {}", values(&change.after, Some(&change.before))));
+        }
+    }
+    let more = all.len().saturating_sub(LINES_MAX);
+    all.truncate(LINES_MAX);
+    if more > 0 {
+        all.push(format!("… and {more} more rows"));
+    }
+    // Text of rows must not end the block.
+    format!("```\n{}\n```", all.join("\n").replace("```", "'''"))
+}
+
+/// The values of a row in one line; where another is given, only those that differ from it.
+fn values(row: &Row, other: Option<&Row>) -> String {
+    let is_shown = |name: &String, value: &Value| other.is_none_or(|other| other.get(name) != Some(value));
+    let shown = row.fields.iter().filter(|(name, value)| is_shown(name, value));
+    let line = shown.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
+    if line.chars().count() > 200 {
+        format!("{}…", line.chars().take(200).collect::<String>())
+    } else {
+        line
+    }
+}
+
+fn cut(mut text: String) -> (String, bool) {
+    if text.len() <= CONTENT_BYTES_MAX {
+        return (text, false);
+    }
+    let end = (0..=CONTENT_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    text.truncate(end);
+    (text, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_completion_has_every_part_that_clients_read() {
+        let mut record = RunRecord::new(RunId("01abc".to_owned()), "ask", "buy");
+        record.state = RunState::Answered;
+        record.answer.text = Some("Yes.".to_owned());
+        let whole = Reply::of_run(&record, false).whole(&Head::new(Some(&record.run_id), "ordain-auto"));
+        assert_eq!(whole["id"], "chatcmpl-01abc");
+        assert_eq!(whole["choices"][0]["message"]["content"], "Yes.");
+        assert_eq!(whole["choices"][0]["finish_reason"], "stop");
+        assert_eq!(whole["usage"]["total_tokens"], 0);
+        assert_eq!(whole["ordain"]["run_id"], "01abc");
+    }
+
+    #[test]
+    fn a_very_long_answer_is_cut_and_says_so() {
+        let mut record = RunRecord::new(RunId("01abc".to_owned()), "ask", "buy");
+        record.answer.text = Some("ä".repeat(CONTENT_BYTES_MAX));
+        let reply = Reply::of_run(&record, false);
+        assert_eq!((reply.finish_reason(), reply.content.len()), ("length", CONTENT_BYTES_MAX));
+    }
+}

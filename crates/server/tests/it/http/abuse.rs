@@ -1,0 +1,217 @@
+//! Callers that are slow, large, malformed or hostile.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::client;
+use super::world::{BUY, served, served_with};
+
+const JSON: &str = "Content-Type: application/json";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_header_that_never_ends_is_cut_off_and_others_are_served() {
+    let shop = served_with(|options| options.header_time = Duration::from_millis(300)).await;
+    let mut slow = TcpStream::connect(shop.address).await.unwrap();
+    slow.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").await.unwrap();
+    assert_eq!(shop.get("/healthz").await.status, 200);
+    let mut rest = Vec::new();
+    let closed = tokio::time::timeout(Duration::from_secs(20), slow.read_to_end(&mut rest)).await;
+    assert!(closed.is_ok(), "the connection is closed by the server");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_never_ends_is_answered_and_given_up() {
+    let shop = served_with(|options| options.body_time = Duration::from_millis(300)).await;
+    let head = "POST /v1/requests HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\
+                Connection: close\r\n\r\n{\"req";
+    let answer = client::raw(shop.address, head.as_bytes()).await.unwrap();
+    assert_eq!((answer.status, answer.problem().as_str()), (408, "body_too_slow"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_of_the_wrong_size_or_kind_are_refused_with_their_limit() {
+    let shop = served().await;
+    let large = json!({ "request": "x".repeat(5 << 20) }).to_string();
+    let answer = client::send(shop.address, "POST", "/v1/requests", &[JSON], large.as_bytes()).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (413, "body_too_large"));
+    assert!(answer.json()["detail"].as_str().unwrap().contains("4MiB"), "{}", answer.text());
+    let long = json!({ "request": "x".repeat((1 << 20) + 1) });
+    assert_eq!(shop.post("/v1/requests", &long).await.problem(), "request_too_long");
+    for kind in ["Content-Type: text/plain", "Content-Type: application/xml", "X-None: 1"] {
+        let answer = client::send(shop.address, "POST", "/v1/requests", &[kind], b"{}").await;
+        assert_eq!((answer.status, answer.problem().as_str()), (415, "wrong_media_type"), "{kind}");
+        let answer = client::send(shop.address, "POST", "/v1/exec", &[kind], b"{}").await;
+        assert_eq!(answer.status, 415, "{kind}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_are_not_what_they_should_be_are_told_where() {
+    let shop = served().await;
+    let deep = format!("{{\"request\":{}", "[".repeat(100_000));
+    for body in ["", "{", "nul", "{\"request\": \"a\"} x", "\u{feff}{}", deep.as_str()] {
+        let answer = client::send(shop.address, "POST", "/v1/requests", &[JSON], body.as_bytes()).await;
+        assert!(matches!(answer.status, 400 | 422), "{}", answer.text());
+        answer.problem();
+    }
+    let answer = client::send(shop.address, "POST", "/v1/requests", &[JSON], b"\xff\xfe{}").await;
+    assert_eq!(answer.problem(), "bad_json");
+    let answer = shop.post("/v1/requests", &json!({ "request": 7 })).await;
+    assert_eq!((answer.status, answer.json()["errors"][0]["pointer"].clone()), (422, json!("/request")));
+    for (body, code) in [
+        (json!({ "request": "a", "strategy": "react" }), "unknown_strategy"),
+        (json!({ "request": "a", "strategy": "odd" }), "unknown_strategy"),
+        (json!({ "request": "a", "dry_run": true, "hold": true }), "bad_body"),
+        (json!({ "request": "a", "conversation": "" }), "bad_body"),
+        (json!({ "request": "a", "extra": 1 }), "bad_body"),
+    ] {
+        let answer = shop.post("/v1/requests", &body).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (422, code), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_are_no_request_do_no_harm() {
+    let shop = served().await;
+    let many: String = (0..200).map(|number| format!("X-{number}: 1\r\n")).collect();
+    let many = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{many}\r\n");
+    let long = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "a".repeat(200 << 10));
+    let odd: [&[u8]; 8] = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /%ff%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n",
+        b"POST /v1/exec HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        many.as_bytes(),
+        long.as_bytes(),
+    ];
+    for bytes in odd {
+        if let Some(answer) = client::raw(shop.address, bytes).await {
+            assert!(
+                (400..500).contains(&answer.status),
+                "{}: {}",
+                answer.status,
+                String::from_utf8_lossy(bytes)
+            );
+        }
+    }
+    assert_eq!(shop.get("/healthz").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_cannot_be_hidden_in_another() {
+    let shop = served().await;
+    let smuggled = "POST /v1/exec HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\n\
+                    Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut stream = TcpStream::connect(shop.address).await.unwrap();
+    stream.write_all(smuggled.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    let text = String::from_utf8_lossy(&answer);
+    assert!(text.matches("HTTP/1.1 ").count() <= 1, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_of_artifacts_lead_nowhere_else() {
+    let shop = served().await;
+    let record =
+        shop.post("/v1/exec", &json!({ "code": "(artifacts / 'a.txt').write_text('x')" })).await.json();
+    let run = record["run_id"].as_str().unwrap();
+    assert_eq!(shop.get(&format!("/v1/runs/{run}/artifacts/a.txt")).await.text(), "x");
+    for name in [
+        "..%2f..%2fstore.db",
+        "%2e%2e%2f%2e%2e%2fstore.db",
+        "../../store.db",
+        "..",
+        "%2e%2e",
+        "a.txt%00.png",
+        "%2fetc%2fpasswd",
+        "..%5c..%5cstore.db",
+        "a.txt%2f..%2f..%2f..%2fledger.key",
+    ] {
+        let answer = shop.get(&format!("/v1/runs/{run}/artifacts/{name}")).await;
+        assert_eq!(answer.status, 404, "{name}");
+    }
+    for run in ["..", "%2e%2e", "x", "%25", "01'%20OR%201=1"] {
+        let answer = shop.get(&format!("/v1/runs/{run}/artifacts/a.txt")).await;
+        assert_eq!(answer.status, 404, "{run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_callers_words_never_become_a_header() {
+    let shop = served().await;
+    let body = json!({ "code": "pass", "name": "a\r\nSet-Cookie: x=1" });
+    let answer = shop.post("/v1/exec", &body).await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (422, None));
+    let answer = client::send(shop.address, "GET", "/healthz", &["X-Request-Id: a b\u{7f}"], b"").await;
+    assert!(answer.header("x-request-id").is_none_or(|id| id.starts_with("req_")));
+    let path = "/v1/tables/inventory%0d%0aSet-Cookie:x/rows";
+    let answer = shop.get(path).await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (404, None));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn foreign_hosts_and_origins_are_refused_and_allowed_ones_are_not() {
+    let shop = served_with(|options| options.cors = vec!["https://app.example".to_owned()]).await;
+    let send = async |lines: &[&str]| client::send(shop.address, "GET", "/v1/tables", lines, b"").await;
+    assert_eq!(send(&["Host: evil.example"]).await.problem(), "foreign_host");
+    assert_eq!(send(&["Host: localhost.evil.example"]).await.problem(), "foreign_host");
+    assert_eq!(send(&["Origin: https://evil.example"]).await.problem(), "foreign_origin");
+    assert_eq!(send(&["Origin: null"]).await.problem(), "foreign_origin");
+    assert_eq!(send(&["Host: localhost:8000", "Origin: http://localhost:8000"]).await.status, 200);
+    let allowed = send(&["Origin: https://app.example"]).await;
+    assert_eq!(
+        (allowed.status, allowed.header("access-control-allow-origin")),
+        (200, Some("https://app.example"))
+    );
+    let asks = ["Origin: https://app.example", "Access-Control-Request-Method: POST"];
+    let preflight = client::send(shop.address, "OPTIONS", "/v1/requests", &asks, b"").await;
+    assert_eq!(preflight.status, 204);
+    assert!(preflight.header("access-control-allow-headers").unwrap().contains("Idempotency-Key"));
+    let evil = ["Origin: https://evil.example", "Access-Control-Request-Method: POST"];
+    assert_eq!(client::send(shop.address, "OPTIONS", "/v1/requests", &evil, b"").await.status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_idle_connections_leave_room_for_work() {
+    ordain_server::http::raise_descriptor_limit();
+    let shop = served().await;
+    let mut idle = Vec::new();
+    for _ in 0..2000 {
+        idle.push(TcpStream::connect(shop.address).await.unwrap());
+    }
+    assert_eq!(shop.buy().await.json()["state"], "committed");
+    assert_eq!(shop.get("/healthz").await.status, 200);
+    drop(idle);
+    assert_eq!(shop.get("/healthz").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn methods_and_addresses_that_are_not_there_are_problems_too() {
+    let shop = served().await;
+    let answer = client::send(shop.address, "PATCH", "/v1/runs", &[], b"").await;
+    assert_eq!((answer.status, answer.problem().as_str()), (405, "method_not_allowed"));
+    assert!(answer.header("allow").is_some_and(|allow| allow.contains("GET")));
+    assert_eq!(shop.get("/v2/runs").await.problem(), "no_such_route");
+    assert_eq!(shop.get("/v1/runs/nothing").await.problem(), "unknown_run");
+    assert_eq!(shop.get("/v1/plans/nothing").await.problem(), "unknown_plan");
+    assert_eq!(shop.get("/v1/tables/nothing/rows").await.problem(), "unknown_table");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_that_breaks_an_invariant_changes_nothing() {
+    let shop = served().await;
+    let before = shop.stock().await;
+    let plan = BUY.replace("item[\"quantity_in_stock\"] - 1", "-5");
+    let answer = shop.post("/v1/requests", &json!({ "request": "buy", "plan": plan })).await.json();
+    assert_eq!(
+        (&answer["state"], &answer["error"]["code"]),
+        (&json!("rolled_back"), &json!("invariant-broken"))
+    );
+    assert_eq!(shop.stock().await, before);
+}

@@ -1,0 +1,77 @@
+//! Schemathesis reads the `OpenAPI` document and sends what it allows, and what it does not: no answer may be a server
+//! error, nor one that the document does not tell of.
+//!
+//! It is a Python program. The first run sets it up under the target folder; where that cannot be done (no network, no
+//! `pip`) the test says so and passes, unless `ORDAIN_SCHEMATHESIS=required`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::world::served;
+
+const VERSION: &str = "schemathesis==4.4.1";
+
+fn set_up() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schemathesis");
+    let program = folder.join("bin/schemathesis");
+    let works = |program: &Path| {
+        Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success())
+    };
+    if works(&program) {
+        return Ok(program);
+    }
+    run(Command::new("python3").arg("-m").arg("venv").arg(&folder))?;
+    run(Command::new(folder.join("bin/pip")).args([
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        VERSION,
+    ]))?;
+    if works(&program) { Ok(program) } else { Err("it does not start".to_owned()) }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let ran = command.output().map_err(|error| error.to_string())?;
+    if ran.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&ran.stderr).into_owned()) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_that_schemathesis_makes_gets_a_server_error_or_an_undocumented_answer() {
+    let is_required = std::env::var("ORDAIN_SCHEMATHESIS").is_ok_and(|value| value == "required");
+    let program = match tokio::task::spawn_blocking(set_up).await.unwrap() {
+        Ok(program) => program,
+        Err(why) => {
+            assert!(!is_required, "schemathesis could not be set up: {why}");
+            return;
+        }
+    };
+    let shop = served().await;
+    // A few runs to find, so that more than empty lists is looked at.
+    shop.buy().await;
+    let url = format!("http://{}", shop.address);
+    let folder = shop.folder.path().to_owned();
+    let ran = tokio::task::spawn_blocking(move || {
+        Command::new(program)
+            .current_dir(folder)
+            .args(["run", &format!("{url}/openapi.json"), "--url", &url])
+            .args(["--checks", "not_a_server_error,status_code_conformance,content_type_conformance"])
+            .args(["--checks", "response_schema_conformance"])
+            .args([
+                "--phases",
+                "examples,coverage,fuzzing",
+                "--max-examples",
+                "8",
+                "--seed",
+                "1",
+                "--workers",
+                "2",
+            ])
+            .args(["--request-timeout", "20", "--exclude-path-regex", "/events$", "--no-color"])
+            .output()
+    });
+    let limit = std::time::Duration::from_secs(400);
+    let ran = tokio::time::timeout(limit, ran).await.expect("it ends in time").unwrap().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    let end: String = said.chars().rev().take(6000).collect::<Vec<_>>().into_iter().rev().collect();
+    assert!(ran.status.success(), "{end}\n{}", String::from_utf8_lossy(&ran.stderr));
+}
