@@ -76,6 +76,7 @@ impl Trial for FileTrial<'_> {
         record.state = RunState::Answered;
         record.error = None;
         self.engine.keep_artifacts(&record.run_id, &execution)?;
+        self.engine.mark_formulas(&mut record).await?;
         self.write_down(record, last.exchange).await.map(|record| Tried::Done(Box::new(record)))
     }
 }
