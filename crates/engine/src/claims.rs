@@ -161,7 +161,7 @@ fn unsupported_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
             .any(|name| contains_words(told.request, name) && !evidence::diff_mentions(told.diff, name));
         numbers(sentence).into_iter().find(|number| {
             let is_known = request.contains(number) || Evidence::supports(told.diff, *number);
-            !is_known && !(is_aside && evidence.has_read(*number))
+            !(is_known || is_aside && evidence.has_read(*number))
         })
     })?;
     Some(trouble(

@@ -135,7 +135,6 @@ impl Workspace {
             review: self.model.review,
             roles: roles::by_table(&self.roles),
             artifacts: Some(self.state().join("artifacts")),
-            ..EngineSettings::default()
         }
     }
 

@@ -1,3 +1,5 @@
+//! Check files as people write them, rightly and wrongly.
+
 use serde_json::json;
 
 use super::*;

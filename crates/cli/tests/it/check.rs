@@ -12,7 +12,7 @@ fn workspace(checks: &serde_json::Value) -> Folder {
     }
     folder.file("ordain.toml", "[workspace]\nname = \"w\"\n");
     folder.file("data/t.csv", "id,price\na,1\nb,-2\n");
-    folder.file("checks/checks.json", &checks.to_string());
+    folder.file("checks/checks.json", checks.to_string());
     folder
 }
 

@@ -122,7 +122,7 @@ impl Checks {
                 return Standing::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
             }
             match self.plan(check, tables, planner, progress).await {
-                Ok(planned) => planned,
+                Ok(written) => written,
                 Err(reason) => return Standing::Skipped(SkipReason::NotCompiled, reason),
             }
         } else {

@@ -116,7 +116,7 @@ impl Checks {
         let bytes = fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
         let usual = &self.workspace.limits;
         let mut job = Job::new(code, Profile::Data);
-        job.name = "convert.py".to_owned();
+        "convert.py".clone_into(&mut job.name);
         job.limits = Limits {
             wall: usual.wall.max(std::time::Duration::from_mins(10)),
             memory_bytes: usual.memory_bytes.max((bytes * MEMORY_FACTOR).min(memory_of_host() / 2)),

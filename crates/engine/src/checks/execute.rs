@@ -58,7 +58,7 @@ impl Checks {
         artifacts: &Path,
     ) -> Result<Result<Found, String>, ChecksError> {
         let mut job = Job::new(ready.code.clone(), profile(ready));
-        job.name = "check.py".to_owned();
+        "check.py".clone_into(&mut job.name);
         job.limits = self.workspace.limits.clone();
         for name in &ready.tables {
             if let Some(facts) = tables.ready(name) {

@@ -188,7 +188,7 @@ impl Checks {
                     Either::Right((standing, _)) => standing,
                 }
             };
-            if let Some(fresh) = going.settle(check, kept, standing, &tables) {
+            if let Some(fresh) = going.settle(check, kept.as_ref(), standing, &tables) {
                 ready.push((check, fresh));
             }
         }
@@ -216,7 +216,7 @@ impl Checks {
         mut stop: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<bool, ChecksError> {
         let executor = self.checking_executor(ready, tables, going.options.jobs)?;
-        let history = self.figures(going, ready)?;
+        let history = figures(going, ready)?;
         let artifacts = going.state.artifacts(&going.report.run_id);
         let now = going.report.started_at.clone();
         let mut waiting: Vec<&(&Check, Box<Ready>)> = ready.iter().collect();
@@ -309,27 +309,26 @@ impl Checks {
         }
         Ok(LocalExecutor::new(options)?)
     }
+}
 
-    /// The figures that earlier runs saw, by check, for those whose code asks for them.
-    fn figures(
-        &self,
-        going: &Going<'_>,
-        ready: &[(&Check, Box<Ready>)],
-    ) -> Result<HashMap<String, Vec<f64>>, ChecksError> {
-        if !ready.iter().any(|(_, ready)| ready.kept.code.contains("inputs[\"history\"]")) {
-            return Ok(HashMap::new());
-        }
-        let mut figures: HashMap<String, Vec<f64>> = HashMap::new();
-        for past in going.state.history()? {
-            if let Some(figure) = past.observed.as_ref().and_then(Value::as_f64) {
-                figures.entry(past.result.check_id).or_default().push(figure);
-            }
-        }
-        for figures in figures.values_mut() {
-            figures.drain(..figures.len().saturating_sub(HISTORY_MAX));
-        }
-        Ok(figures)
+/// The figures that earlier runs saw, by check, for those whose code asks for them.
+fn figures(
+    going: &Going<'_>,
+    ready: &[(&Check, Box<Ready>)],
+) -> Result<HashMap<String, Vec<f64>>, ChecksError> {
+    if !ready.iter().any(|(_, ready)| ready.kept.code.contains("inputs[\"history\"]")) {
+        return Ok(HashMap::new());
     }
+    let mut figures: HashMap<String, Vec<f64>> = HashMap::new();
+    for past in going.state.history()? {
+        if let Some(figure) = past.observed.as_ref().and_then(Value::as_f64) {
+            figures.entry(past.result.check_id).or_default().push(figure);
+        }
+    }
+    for figures in figures.values_mut() {
+        figures.drain(..figures.len().saturating_sub(HISTORY_MAX));
+    }
+    Ok(figures)
 }
 
 /// A run on its way.
@@ -349,12 +348,12 @@ impl Going<'_> {
     fn settle(
         &mut self,
         check: &Check,
-        kept: Option<KeptCheck>,
+        kept: Option<&KeptCheck>,
         standing: Standing,
         tables: &Tables,
     ) -> Option<Box<Ready>> {
         let result = match standing {
-            Standing::Ready(ready) => match self.unchanged(check, kept.as_ref(), &ready, tables) {
+            Standing::Ready(ready) => match self.unchanged(check, kept, &ready, tables) {
                 Some(result) => result,
                 None => return Some(ready),
             },
@@ -400,7 +399,7 @@ impl Going<'_> {
         if kept.grading == grading_of(check) {
             return Some(skipped(check, SkipReason::Filtered, "neither its rule nor its data changed"));
         }
-        let mut result = self.result_of(check, ready);
+        let mut result = result_of(check, ready);
         result.status = grade(check, &last.counts);
         result.summary.clone_from(&last.summary);
         result.samples.clone_from(&last.samples);
@@ -432,7 +431,7 @@ impl Going<'_> {
     /// The result of a check that ran, and what is kept of it.
     fn graded(&mut self, done: Done<'_>, tables: &Tables) -> CheckResult {
         let Done { check, ready, outcome, duration_ms } = done;
-        let mut result = self.result_of(check, ready);
+        let mut result = result_of(check, ready);
         result.duration_ms = duration_ms;
         let fingerprint = tables.fingerprint(&ready.tables);
         result.data_fingerprint = Some(fingerprint.clone());
@@ -474,7 +473,7 @@ impl Going<'_> {
 
     /// A check whose code was made ready and not run.
     fn compiled(&mut self, check: &Check, ready: &Ready) {
-        let mut result = self.result_of(check, ready);
+        let mut result = result_of(check, ready);
         result.status = CheckStatus::Skipped;
         "compiled, not run".clone_into(&mut result.summary);
         let mut kept = ready.kept.clone();
@@ -487,23 +486,6 @@ impl Going<'_> {
         }
         self.state.checks.insert(check.check_id.clone(), kept);
         self.put(result);
-    }
-
-    /// A result that knows what is known before the code runs.
-    fn result_of(&self, check: &Check, ready: &Ready) -> CheckResult {
-        let mut result = blank(check);
-        result.code_from = Some(ready.code_from);
-        result.recompiled.clone_from(&ready.recompiled);
-        result.notes.clone_from(&ready.notes);
-        result.code_hash = Some(hash_text(&ready.kept.code));
-        result.code = Some(ready.kept.code.clone());
-        result.plan = Some(ready.kept.plan.clone());
-        let columns = ready.kept.against.schema.iter().map(|(table, columns)| {
-            let columns = columns.iter().map(|(name, kind)| (name.clone(), json!(change::word(*kind))));
-            (table.clone(), columns.collect::<Value>())
-        });
-        result.compiled_against = Some(columns.collect());
-        result
     }
 
     fn put(&mut self, result: CheckResult) {
@@ -529,6 +511,23 @@ impl Going<'_> {
         }
         self.report
     }
+}
+
+/// A result that knows what is known before the code runs.
+fn result_of(check: &Check, ready: &Ready) -> CheckResult {
+    let mut result = blank(check);
+    result.code_from = Some(ready.code_from);
+    result.recompiled.clone_from(&ready.recompiled);
+    result.notes.clone_from(&ready.notes);
+    result.code_hash = Some(hash_text(&ready.kept.code));
+    result.code = Some(ready.kept.code.clone());
+    result.plan = Some(ready.kept.plan.clone());
+    let columns = ready.kept.against.schema.iter().map(|(table, columns)| {
+        let columns = columns.iter().map(|(name, kind)| (name.clone(), json!(change::word(*kind))));
+        (table.clone(), columns.collect::<Value>())
+    });
+    result.compiled_against = Some(columns.collect());
+    result
 }
 
 fn blank(check: &Check) -> CheckResult {

@@ -114,7 +114,7 @@ impl Tables {
         let mut text = String::new();
         for name in names {
             if let Some(facts) = self.ready(name) {
-                text.push_str(&format!("{name}={}\n", facts.fingerprint));
+                text.extend([name, "=", &facts.fingerprint, "\n"]);
             }
         }
         sources::hash_text(&text)

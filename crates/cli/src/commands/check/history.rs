@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use ordain_checks::CheckStatus;
 use ordain_engine::Workspace;
@@ -29,7 +28,7 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check history`.
-pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     let history = State::open(&workspace.state().join("checks")).and_then(|state| state.history());
     let history = match history {
         Ok(history) => history,

@@ -101,7 +101,7 @@ impl FromStr for Wanted {
 }
 
 /// Carries out `ordain check run`.
-pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     let to_stdout =
         args.format.iter().filter(|wanted| wanted.file.is_none()).count() + usize::from(args.json);
     if to_stdout > 1 {
@@ -111,13 +111,13 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
         );
         return Ok(ExitCode::from(USAGE));
     }
-    let (mut options, files) = match prepare(&args.chosen, &workspace) {
+    let (mut options, files) = match prepare(&args.chosen, workspace) {
         Ok(prepared) => prepared,
         Err(code) => return Ok(code),
     };
     (options.if_changed, options.frozen) = (args.if_changed, args.frozen);
     super::runtime()?.block_on(async {
-        let checks = match ready(&args.chosen, &mut options, &files, &workspace).await {
+        let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
             Err(code) => return Ok(code),
         };
@@ -216,14 +216,14 @@ fn tell(report: &RunReport, is_interrupted: bool) {
 }
 
 /// Carries out `ordain check compile`.
-pub(super) fn compile(args: &CompileArgs, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
-    let (mut options, files) = match prepare(&args.chosen, &workspace) {
+pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    let (mut options, files) = match prepare(&args.chosen, workspace) {
         Ok(prepared) => prepared,
         Err(code) => return Ok(code),
     };
     options.only_compile = true;
     super::runtime()?.block_on(async {
-        let checks = match ready(&args.chosen, &mut options, &files, &workspace).await {
+        let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
             Err(code) => return Ok(code),
         };

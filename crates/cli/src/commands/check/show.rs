@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use ordain_engine::Workspace;
 use ordain_types::nearest;
@@ -22,8 +21,8 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check show`.
-pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
-    let files = match super::files(&workspace) {
+pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    let files = match super::files(workspace) {
         Ok(files) => files,
         Err(code) => return Ok(code),
     };

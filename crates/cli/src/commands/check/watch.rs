@@ -39,22 +39,22 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check watch`.
-pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     if args.once {
-        return once(args, &workspace);
+        return once(args, workspace);
     }
     let _ = writeln!(io::stderr(), "watching {}: Ctrl-C ends it", workspace.root.display());
     let mut seen = marks(&workspace.root);
     let mut from = now();
     if args.catch_up {
-        run_due(args, &workspace, last_runs(&workspace).values().copied().min().unwrap_or(0), from)?;
+        run_due(args, workspace, last_runs(workspace).values().copied().min().unwrap_or(0), from)?;
     }
     loop {
         if super::runtime()?.block_on(is_interrupted(TICK)) {
             return Ok(ExitCode::from(crate::failure::INTERRUPTED));
         }
         let to = now();
-        run_due(args, &workspace, from, to)?;
+        run_due(args, workspace, from, to)?;
         from = to;
         let marks_now = marks(&workspace.root);
         if marks_now != seen {
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
             }
             seen = marks(&workspace.root);
             let _ = writeln!(io::stderr(), "files changed: running");
-            let _ = running::run(&args.run, Arc::clone(&workspace))?;
+            let _ = running::run(&args.run, workspace)?;
         }
     }
 }
@@ -84,7 +84,7 @@ fn once(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
             let _ = writeln!(io::stderr(), "no check is due");
             Ok(ExitCode::SUCCESS)
         }
-        Ok(ids) => running::run(&args.run.only(&ids), Arc::clone(workspace)),
+        Ok(ids) => running::run(&args.run.only(&ids), workspace),
     }
 }
 
@@ -98,7 +98,7 @@ fn run_due(args: &Args, workspace: &Arc<Workspace>, from: i64, to: i64) -> anyho
         std::thread::sleep(Duration::from_secs(u64::from(std::process::id()) % (args.jitter + 1)));
     }
     let _ = writeln!(io::stderr(), "due: {}", ids.join(", "));
-    running::run(&args.run.only(&ids), Arc::clone(workspace)).map(drop)
+    running::run(&args.run.only(&ids), workspace).map(drop)
 }
 
 /// The checks that came due after `from`, or after their last run, and not after `to`.
@@ -122,7 +122,8 @@ fn last_runs(workspace: &Workspace) -> BTreeMap<String, i64> {
     const DIGITS: &str = "0123456789abcdefghjkmnpqrstvwxyz";
     let history = State::open(&workspace.state().join("checks")).and_then(|state| state.history());
     let seconds = |run_id: &str| {
-        let digits = run_id.chars().take(10).map(|digit| DIGITS.find(digit).unwrap_or(0) as i64);
+        let digits =
+            run_id.chars().take(10).map(|digit| i64::try_from(DIGITS.find(digit).unwrap_or(0)).unwrap_or(0));
         digits.fold(0, |number, digit| number * 32 + digit) / 1000
     };
     let past = history.unwrap_or_default().into_iter();
