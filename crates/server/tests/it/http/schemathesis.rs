@@ -72,6 +72,8 @@ async fn no_request_that_schemathesis_makes_gets_a_server_error_or_an_undocument
             ])
             .args(["--request-timeout", "20", "--exclude-path-regex", "/events$", "--no-color"])
             .args(["--generation-with-security-parameters", "false"])
+            // A machine that is busy makes requests slowly, which says nothing about the answers.
+            .args(["--suppress-health-check", "all"])
             .output()
     });
     let limit = std::time::Duration::from_secs(400);
