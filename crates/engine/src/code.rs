@@ -26,7 +26,7 @@ use crate::attempt::error_of;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
-use crate::fingerprint::hash;
+use crate::fingerprint::{hash, hash_bytes};
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 use trial::FileTrial;
@@ -89,7 +89,13 @@ impl CodeTask {
     fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let session = self.session.as_deref().unwrap_or_default();
-        hash(&format!("code\0{}\0{plan}\0{session}\0{:?}", self.request, self.files))
+        // The same file may lie elsewhere when it is sent again; one that cannot be read is refused later.
+        let file = |path: &PathBuf| {
+            let bytes = fs_err::read(path).unwrap_or_default();
+            (path.file_name().map(ToOwned::to_owned), hash_bytes(&bytes))
+        };
+        let files: Vec<_> = self.files.iter().map(file).collect();
+        hash(&format!("code\0{}\0{plan}\0{session}\0{files:?}", self.request))
     }
 
     /// Whether it is Python that is typed into a session.

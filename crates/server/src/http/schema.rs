@@ -257,6 +257,7 @@ pub(crate) struct RunError {
 /// A plan that is kept and used again.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the fields are those of the record")]
 pub(crate) struct Plan {
     /// Names the plan.
     pub(crate) plan_id: String,
@@ -313,6 +314,7 @@ pub(crate) struct Table {
 
 /// One column.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the fields are those of the record")]
 pub(crate) struct Column {
     /// The column's name.
     pub(crate) name: String,
@@ -359,6 +361,7 @@ pub(crate) struct LedgerReport {
 /// A conversation.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the fields are those of the record")]
 pub(crate) struct Conversation {
     /// Its name.
     pub(crate) conversation: String,

@@ -70,7 +70,7 @@ impl HttpOptions {
             runs_max: 512,
             connections_max: 10_000,
             header_time: Duration::from_secs(15),
-            body_time: Duration::from_secs(60),
+            body_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
         }
     }

@@ -6,6 +6,7 @@ mod conditions;
 mod conflicts;
 mod faults;
 mod in_place;
+mod keys;
 mod ledger;
 mod queries;
 mod rows;

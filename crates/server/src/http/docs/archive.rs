@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn a_missing_file_or_a_damaged_archive_gives_nothing() {
-        assert_eq!(unpack(SWAGGER_UI, "/dist/nothing.js"), None);
-        assert_eq!(unpack(b"", "a"), None);
-        assert_eq!(unpack(b"PK\x05\x06", "a"), None);
-        assert_eq!(unpack(&SWAGGER_UI[..SWAGGER_UI.len() - 30], "/dist/swagger-ui.css"), None);
+        assert!(unpack(SWAGGER_UI, "/dist/nothing.js").is_none());
+        assert!(unpack(b"", "a").is_none() && unpack(b"PK\x05\x06", "a").is_none());
+        let cut = &SWAGGER_UI[..SWAGGER_UI.len() - 100];
+        assert!(unpack(cut, "/dist/swagger-ui.css").is_none());
     }
 }

@@ -52,7 +52,7 @@ pub(crate) async fn send(
         text.push_str("Host: localhost\r\n");
     }
     if !body.is_empty() || method == "POST" {
-        text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        text += format!("Content-Length: {}\r\n", body.len()).as_str();
     }
     for line in headers {
         text.push_str(line);

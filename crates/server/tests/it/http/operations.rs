@@ -53,7 +53,7 @@ async fn stopping_rolls_back_what_does_not_end_in_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping_lets_what_goes_on_come_to_its_end() {
-    let mut shop = super::world::served_with(|options| options.drain_time = Duration::from_secs(60)).await;
+    let mut shop = super::world::served_with(|options| options.drain_time = Duration::from_mins(1)).await;
     let body = json!({ "code": "total = 0\nfor n in range(3_000_000):\n    total += n\nprint(total)" });
     let answer = shop.post_with("/v1/exec", &["Prefer: respond-async"], &body).await;
     assert_eq!(answer.status, 202);

@@ -1,0 +1,114 @@
+//! Keys of callers, what an idempotency key stands for, and stores that were written before either was known.
+
+use std::time::Duration;
+
+use ordain_store::{Claim, NewKey, StoreError, split_key};
+use ordain_types::RunState;
+
+use crate::world::{World, note, on_both, record};
+
+fn new(scopes: &[&str]) -> NewKey {
+    NewKey { scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(), ..NewKey::default() }
+}
+
+on_both! {
+    async fn a_key_is_known_by_its_secret_which_is_kept_nowhere(world: World) {
+        let store = world.shop().await;
+        let wanted = NewKey { cells: Some(3), expires_in: Some(Duration::from_hours(1)), ..new(&["read", "run"]) };
+        let (key, secret) = store.create_key(wanted, note()).await.unwrap();
+        let (id, part) = split_key(&secret.0).unwrap();
+        assert_eq!(id, key.key_id);
+        let kept = store.keys().await.unwrap();
+        assert_eq!(kept, [key.clone()]);
+        assert!(kept[0].has_secret(part) && !kept[0].has_secret("") && !kept[0].has_secret(&part.replace('a', "b")));
+        assert_eq!((kept[0].scopes.join(","), kept[0].cells), ("read,run".to_owned(), Some(3)));
+        assert!(kept[0].is_good(&store.timestamp()) && !kept[0].is_good("9999-01-01T00:00:00.000Z"));
+        let shown = format!("{kept:?}{secret:?}{}", serde_json::to_string(&kept).unwrap());
+        assert!(!shown.contains(part), "a secret is never shown");
+        let entries = store.newest_entries(u64::MAX, 1).await.unwrap();
+        assert_eq!(entries[0].kind, "key");
+        assert!(!entries[0].body.get().contains(part));
+    }
+
+    async fn a_revoked_key_stays_revoked_and_a_rotated_one_ends(world: World) {
+        let store = world.shop().await;
+        let (old, _) = store.create_key(new(&["admin"]), note()).await.unwrap();
+        let (next, _) = store.rotate_key(&old.key_id, Duration::from_hours(1), note()).await.unwrap();
+        assert_eq!(next.scopes, old.scopes);
+        let keys = store.keys().await.unwrap();
+        let find = |id: &str| keys.iter().find(|key| key.key_id == id).unwrap().clone();
+        assert!(find(&old.key_id).expires_at.is_some() && find(&next.key_id).expires_at.is_none());
+        store.key_used(&next.key_id).await.unwrap();
+        let revoked = store.revoke_key(&next.key_id, note()).await.unwrap();
+        assert!(revoked.last_used_at.is_some() && !revoked.is_good(&store.timestamp()));
+        assert_eq!(store.revoke_key(&next.key_id, note()).await.unwrap(), revoked);
+        assert!(store.rotate_key(&next.key_id, Duration::from_hours(1), note()).await.is_err());
+        let unknown = store.revoke_key("' OR 1=1 --", note()).await.unwrap_err();
+        assert!(matches!(unknown, StoreError::UnknownKey { .. }));
+        assert!(store.verify_ledger().await.unwrap().is_whole());
+    }
+
+    async fn a_key_that_is_used_for_something_else_is_told_apart(world: World) {
+        let store = world.shop().await;
+        let (first, second) = (store.new_run_id().unwrap(), store.new_run_id().unwrap());
+        assert_eq!(store.claim_for("k", "buy", &first).await.unwrap(), Claim::Taken);
+        assert_eq!(store.claim_for("k", "buy", &second).await.unwrap(), Claim::Running(first.clone()));
+        assert_eq!(store.claim_for("k", "sell", &second).await.unwrap(), Claim::Other(first.clone()));
+        assert_eq!(store.claim("k", &second).await.unwrap(), Claim::Running(first.clone()));
+        store.release("k", &first).await.unwrap();
+        assert_eq!(store.claim_for("k", "sell", &second).await.unwrap(), Claim::Taken, "a free key is anybody's");
+    }
+
+    async fn a_run_that_was_cut_short_never_hides_its_own_end(world: World) {
+        let store = world.shop().await;
+        let id = store.new_run_id().unwrap();
+        let mut done = record(&id);
+        done.state = RunState::Answered;
+        store.record(done, note()).await.unwrap();
+        let mut cut = record(&id);
+        cut.state = RunState::RolledBack;
+        let there = store.record_unless_there(cut, note()).await.unwrap();
+        assert_eq!(there.state, RunState::Answered);
+        assert_eq!(store.entries_of_run(&id).await.unwrap().len(), 1);
+        assert_eq!(store.count_runs(RunState::Answered).await.unwrap(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
+    let world = World::sqlite();
+    let run = {
+        let store = world.shop().await;
+        let run = store.new_run_id().unwrap();
+        store.claim("before", &run).await.unwrap();
+        run
+    };
+    let database = rusqlite::Connection::open(find(world.folder.path())).unwrap();
+    database
+        .execute_batch(
+            "DROP TABLE ordain_keys; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
+             UPDATE ordain_meta SET value = '2' WHERE name = 'format';",
+        )
+        .unwrap();
+    drop(database);
+    let store = world.shop().await;
+    assert_eq!(store.keys().await.unwrap(), []);
+    let other = store.new_run_id().unwrap();
+    assert_eq!(store.claim_for("before", "buy", &other).await.unwrap(), Claim::Running(run));
+}
+
+/// The database file, wherever the world puts it.
+fn find(folder: &std::path::Path) -> std::path::PathBuf {
+    let mut left = vec![folder.to_owned()];
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "db") {
+                return path;
+            }
+        }
+    }
+    panic!("there is no database")
+}
