@@ -13,6 +13,7 @@ pub(crate) mod reply;
 pub(crate) mod request;
 mod retries;
 mod stream;
+mod work;
 
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use ordain_engine::Ask;
 use ordain_types::RunRecord;
 
 pub(crate) use error::{OpenAiError, OpenAiErrorDetails};
@@ -30,6 +30,7 @@ pub(crate) use retries::Retries;
 use super::answer;
 use super::body::{self, wrong_media_type};
 use super::caller::{Caller, May, Run};
+use super::files;
 use super::frame::Context;
 use super::problem::Problem;
 use super::service::Service;
@@ -37,9 +38,8 @@ use approval::Decision;
 use reply::{Completion, Head, Reply};
 use request::{Chat, NewCompletion};
 use retries::{Call, Found, Watching};
+use work::Work;
 
-/// The largest body: a long conversation.
-const BODY_MAX: usize = 8 << 20;
 /// How long a stream waits for the run to be under way, so that what is refused at once has its own status.
 const BEGIN_WAIT: Duration = Duration::from_secs(2);
 /// Names the run, for clients that drop what they do not know of a body.
@@ -110,7 +110,7 @@ async fn complete(
     if body::media_type(&headers) != "application/json" {
         return Err(wrong_media_type("application/json"));
     }
-    let bytes = body::read(request.into_body(), BODY_MAX, service).await?;
+    let bytes = body::read(request.into_body(), files::UPLOAD_BYTES_MAX, service).await?;
     let chat = body::parse::<NewCompletion>(&bytes)?.read(&headers)?;
     if let Some(reply) = without_run(service, caller, &chat).await? {
         if let Some(run) = &reply.run_id {
@@ -124,16 +124,12 @@ async fn complete(
         fingerprint: chat.fingerprint.clone(),
         who: caller.id.clone(),
     };
-    let ask = Ask {
-        planner: service.inner.planner.clone(),
-        turns: Some(chat.turns.clone()),
-        mode: chat.mode,
-        ..Ask::new(&chat.request, &caller.id, "http")
-    };
-    match service.join_or_begin(caller, call, ask).await? {
+    let work = Work::of(&chat, service, caller)?;
+    let has_key = call.given.is_some();
+    match service.join_or_begin(caller, call, &work).await? {
         Found::Record(record) => {
             context.is_about(record.run_id.as_str());
-            let reply = Reply::of_run(&record, chat.is_json).replayed(!wanted.is_retry);
+            let reply = Reply::of_run(&record, chat.is_json).replayed(!wanted.is_retry && !has_key);
             Ok(written(&chat, &reply))
         }
         Found::Run(watching) => {
@@ -177,8 +173,6 @@ async fn settled(watching: &Watching, wanted: &Wanted) -> Result<(RunRecord, Rep
     let (run, store) = (&watching.run, watching.service.engine().store());
     let begun = &run.about.run_id;
     let record = match &*run.ended().await {
-        // A person may have decided on it since.
-        Ok(record) if watching.is_joined => store.run(record.run_id.as_str()).await.unwrap_or(record.clone()),
         Ok(record) => record.clone(),
         Err(problem) => match store.run(begun.as_str()).await {
             // Something failed behind the commit; what was committed is what is told.
@@ -187,9 +181,10 @@ async fn settled(watching: &Watching, wanted: &Wanted) -> Result<(RunRecord, Rep
         },
     };
     let reply = Reply::of_run(&record, wanted.is_json);
-    let is_replayed = watching.is_joined || record.run_id != *begun;
-    let has_key = record.run_id != *begun;
-    let reply = if is_replayed { reply.replayed(!wanted.is_retry && !has_key) } else { reply };
+    let is_of_key = record.run_id != *begun;
+    if watching.is_joined || is_of_key {
+        return Ok((record, reply.replayed(!wanted.is_retry && !is_of_key)));
+    }
     Ok((record, reply))
 }
 

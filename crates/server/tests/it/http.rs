@@ -2,11 +2,16 @@
 
 mod abuse;
 mod asks;
+mod chat;
 mod client;
+mod clients;
 mod contract;
 mod execs;
 mod idempotency;
 mod keys;
+mod openai;
+mod openai_retries;
+mod openai_stream;
 mod operations;
 mod schemathesis;
 mod world;

@@ -55,10 +55,9 @@ impl Decision {
             return Ok((before, text));
         }
         let note = EntryNote::by(&caller.id, "http");
-        let record = match self.is_yes {
-            true => store.approve(before.run_id.as_str(), note).await?,
-            false => store.reject(before.run_id.as_str(), note).await?,
-        };
+        let id = before.run_id.as_str();
+        let decided = if self.is_yes { store.approve(id, note).await } else { store.reject(id, note).await };
+        let record = decided?;
         let text = match (self.is_yes, record.diff.rows()) {
             (false, _) => format!("Run {} is rejected; nothing was changed.", record.run_id),
             (true, 1) => format!("Run {} is committed: 1 row changed.", record.run_id),

@@ -2,6 +2,8 @@
 //!
 //! Those clients try a failed call again by themselves, so an answer also says whether another try makes sense.
 
+use std::fmt::Write as _;
+
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
@@ -15,7 +17,6 @@ pub(super) const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-re
 
 /// Why a call was not carried out.
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(dead_code, reason = "it describes the shape; problems are written from their own type")]
 pub(crate) struct OpenAiError {
     /// What went wrong.
     error: OpenAiErrorDetails,
@@ -23,7 +24,6 @@ pub(crate) struct OpenAiError {
 
 /// What went wrong.
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(dead_code, reason = "it describes the shape; problems are written from their own type")]
 pub(crate) struct OpenAiErrorDetails {
     /// What went wrong and what would help, for people.
     message: String,
@@ -81,7 +81,7 @@ fn param(pointer: &str) -> String {
     let mut param = String::new();
     for part in pointer.split('/').filter(|part| !part.is_empty()) {
         if part.bytes().all(|byte| byte.is_ascii_digit()) {
-            param.push_str(&format!("[{part}]"));
+            let _ = write!(param, "[{part}]");
         } else {
             if !param.is_empty() {
                 param.push('.');

@@ -40,7 +40,6 @@ pub(super) struct Reply {
 
 /// A completion, as `OpenAI` clients read it.
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(dead_code, reason = "it describes the shape; completions are written as JSON values")]
 pub(crate) struct Completion {
     /// Names the completion.
     id: String,

@@ -1,8 +1,10 @@
 //! What a chat client sends, and what of it counts here.
 //!
 //! Clients send many fields that steer a model; here a plan is written by whom the server chose and judged by the
-//! workspace's own policy, so those are taken and left alone. What cannot be kept (several answers, files, tool
-//! calls, a JSON schema) is refused by name instead of being ignored.
+//! workspace's own policy, so those are taken and left alone. What cannot be kept (several answers, tool calls, a
+//! JSON schema) is refused by name instead of being ignored.
+
+mod parts;
 
 use axum::http::{HeaderMap, StatusCode};
 use ordain_engine::{Mode, Turn};
@@ -83,13 +85,27 @@ pub(crate) enum Content {
 /// A part of a message.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 pub(crate) struct Part {
-    /// The kind: `text`.
+    /// The kind: `text`, `file` or `image_url`.
     #[serde(rename = "type")]
     #[schema(example = "text")]
     kind: String,
     /// The text.
     #[serde(default)]
     text: Option<String>,
+    /// A file: `filename`, and `file_data` as a data URI or base64.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    file: Option<Value>,
+    /// A picture: `url` as a data URI.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    image_url: Option<Value>,
+    /// The name of a file that is given without `file`.
+    #[serde(default)]
+    filename: Option<String>,
+    /// The content of a file that is given without `file`.
+    #[serde(default)]
+    file_data: Option<String>,
 }
 
 /// What the chunks tell.
@@ -114,6 +130,8 @@ pub(crate) struct ResponseFormat {
 pub(crate) struct Chat {
     /// What is asked.
     pub(super) request: String,
+    /// The files that come with it: then it is a question about them.
+    pub(super) files: Vec<GivenFile>,
     /// What was said before.
     pub(super) turns: Vec<Turn>,
     /// The name that the answer carries as its model.
@@ -126,6 +144,13 @@ pub(crate) struct Chat {
     pub(super) mode: Mode,
     /// Stands for everything that the client asked: equal calls have equal ones.
     pub(super) fingerprint: String,
+}
+
+/// A file that comes with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct GivenFile {
+    pub(super) name: String,
+    pub(super) content: Vec<u8>,
 }
 
 /// A streamed answer.
@@ -159,9 +184,19 @@ impl NewCompletion {
             has_usage: self.stream_options.and_then(|options| options.include_usage).unwrap_or(false),
         });
         let spoken = spoken(&self.messages)?;
-        let fingerprint = fingerprint(&spoken, &format!("{strategy}\0{mode:?}\0{is_json}"));
+        let files = parts::files(self.messages.last().and_then(Message::parts), self.messages.len())?;
+        let fingerprint = fingerprint(&spoken, &files, &format!("{strategy}\0{mode:?}\0{is_json}"));
         let (request, turns) = turns(spoken)?;
-        Ok(Chat { request, turns, model: format!("ordain-{strategy}"), stream, is_json, mode, fingerprint })
+        Ok(Chat {
+            request,
+            files,
+            turns,
+            model: format!("ordain-{strategy}"),
+            stream,
+            is_json,
+            mode,
+            fingerprint,
+        })
     }
 
     /// The strategy: from the body, else from the header, else from the model's name.
@@ -203,11 +238,37 @@ impl NewCompletion {
     }
 }
 
+impl Message {
+    fn parts(&self) -> Option<&[Part]> {
+        match &self.content {
+            Some(Content::Parts(parts)) => Some(parts),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        match &self.content {
+            None => String::new(),
+            Some(Content::Text(text)) => text.clone(),
+            Some(Content::Parts(parts)) => {
+                let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+                texts.join("\n")
+            }
+        }
+    }
+}
+
+impl Part {
+    fn as_text(&self) -> Option<&str> {
+        let is_text = matches!(self.kind.as_str(), "text" | "input_text" | "output_text");
+        is_text.then_some(self.text.as_deref().unwrap_or_default())
+    }
+}
+
 /// The messages as role and text.
 fn spoken(messages: &[Message]) -> Result<Vec<(&str, String)>, Problem> {
-    let last = messages.len().saturating_sub(1);
     let said = messages.iter().enumerate();
-    said.map(|(place, message)| Ok((role(message, place)?, text(message, place, place == last)?))).collect()
+    said.map(|(place, message)| Ok((role(message, place)?, message.text()))).collect()
 }
 
 fn role(message: &Message, place: usize) -> Result<&str, Problem> {
@@ -217,32 +278,6 @@ fn role(message: &Message, place: usize) -> Result<&str, Problem> {
     }
     let message = format!("there is no role `{}`", shortened(role));
     Err(refused(&format!("/messages/{place}/role"), &message))
-}
-
-fn text(message: &Message, place: usize, is_request: bool) -> Result<String, Problem> {
-    match &message.content {
-        None => Ok(String::new()),
-        Some(Content::Text(text)) => Ok(text.clone()),
-        // Files in earlier messages were refused when they came.
-        Some(Content::Parts(parts)) => joined(parts, &format!("/messages/{place}"), is_request),
-    }
-}
-
-fn joined(parts: &[Part], pointer: &str, is_request: bool) -> Result<String, Problem> {
-    let mut texts = Vec::new();
-    for (place, part) in parts.iter().enumerate() {
-        match part.kind.as_str() {
-            "text" | "input_text" | "output_text" => texts.push(part.text.clone().unwrap_or_default()),
-            kind if is_request => {
-                let message = format!("a part of the kind `{}` is not taken here", shortened(kind));
-                let pointer = format!("{pointer}/content/{place}");
-                return Err(refused(&pointer, &message)
-                    .hint("send text; code that works on files is run by `POST /v1/exec`"));
-            }
-            _ => {}
-        }
-    }
-    Ok(texts.join("\n"))
 }
 
 /// The request and the turns before it.
@@ -273,7 +308,7 @@ fn turns(spoken: Vec<(&str, String)>) -> Result<(String, Vec<Turn>), Problem> {
     }
 }
 
-fn fingerprint(spoken: &[(&str, String)], more: &str) -> String {
+fn fingerprint(spoken: &[(&str, String)], files: &[GivenFile], more: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(more);
     for (role, text) in spoken {
@@ -281,10 +316,14 @@ fn fingerprint(spoken: &[(&str, String)], more: &str) -> String {
         hasher.update(format!("\0{role}\0{}\0", text.len()));
         hasher.update(text);
     }
+    for file in files {
+        hasher.update(format!("\0{}\0{}\0", file.name, file.content.len()));
+        hasher.update(&file.content);
+    }
     hasher.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-fn refused(pointer: &str, message: &str) -> Problem {
+pub(super) fn refused(pointer: &str, message: &str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "bad_body", message).about(pointer, message)
 }
 
@@ -335,7 +374,7 @@ mod tests {
             (json!({ "messages": [{ "role": "assistant", "content": "hi" }] }), "/messages"),
             (json!({ "messages": [{ "role": "king", "content": "hi" }] }), "/messages/0/role"),
             (
-                json!({ "messages": [{ "role": "user", "content": [{ "type": "file", "file": {} }] }] }),
+                json!({ "messages": [{ "role": "user", "content": [{ "type": "input_audio" }] }] }),
                 "/messages/0/content/0",
             ),
         ] {

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ordain_engine::Ask;
 use ordain_types::{RunRecord, RunState};
 
+use super::work::Work;
 use crate::http::caller::Caller;
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
@@ -74,8 +74,8 @@ enum Known {
     Found(Watching),
     /// It is being cancelled; whether it was committed before is not known yet.
     Ending(Arc<LiveRun>),
-    /// It ended with a problem; whether it was committed before that is not known yet.
-    Failed(Arc<LiveRun>),
+    /// It has ended; what it changed may have been taken back since, or be committed in spite of a problem.
+    Over(Arc<LiveRun>),
 }
 
 impl Service {
@@ -84,20 +84,20 @@ impl Service {
         &self,
         caller: &Caller,
         call: Call,
-        ask: Ask,
+        work: &Work,
     ) -> Result<Found, Problem> {
         let key = call.given.clone().unwrap_or_else(|| format!("chat:{}:{}", call.who, call.fingerprint));
-        if let Some(record) = self.from_before_the_start(&key, &call).await? {
+        if let Some(record) = self.told_before_the_start(&key, &call).await? {
             return Ok(Found::Record(Box::new(record)));
         }
         let mut previous = None;
         loop {
-            match self.look(&key, &call, caller, &ask, previous.as_ref())? {
+            match self.look(&key, &call, caller, work, previous.as_ref())? {
                 Known::Found(watching) => return Ok(Found::Run(watching)),
                 Known::Ending(run) => {
                     run.ended().await;
                 }
-                Known::Failed(run) => {
+                Known::Over(run) => {
                     let recorded = self.engine().store().run(run.about.run_id.as_str()).await;
                     if let Some(record) = recorded.ok().filter(changed) {
                         return Ok(Found::Record(Box::new(record)));
@@ -108,13 +108,13 @@ impl Service {
         }
     }
 
-    /// `previous` is a run of which it is known that it changed nothing.
+    /// `previous` is a run of which it is known that nothing it did still stands.
     fn look(
         &self,
         key: &str,
         call: &Call,
         caller: &Caller,
-        ask: &Ask,
+        work: &Work,
         previous: Option<&Arc<LiveRun>>,
     ) -> Result<Known, Problem> {
         let watch = |run: &Arc<LiveRun>, is_joined| {
@@ -130,31 +130,29 @@ impl Service {
                 let run = called.run.about.run_id.as_str();
                 return Err(Problem::unprocessable("idempotency_key_reused", "/messages", detail).of_run(run));
             }
+            let is_known = previous.is_some_and(|run| Arc::ptr_eq(run, &called.run));
             match called.run.outcome().as_deref() {
                 None if called.is_left => return Ok(Known::Ending(Arc::clone(&called.run))),
-                Some(Err(_)) if !previous.is_some_and(|run| Arc::ptr_eq(run, &called.run)) => {
-                    return Ok(Known::Failed(Arc::clone(&called.run)));
-                }
-                Some(Ok(record)) if !changed(record) => {}
-                Some(Err(_)) => {}
-                None | Some(Ok(_)) => {
+                None => {
                     called.watchers += 1;
                     return Ok(watch(&called.run, true));
                 }
+                Some(Ok(record)) if !changed(record) => {}
+                Some(_) if is_known => {}
+                Some(_) => return Ok(Known::Over(Arc::clone(&called.run))),
             }
             // A key that the caller gave stands for the first outcome, except where nobody waited for it.
             if call.given.is_none() || called.is_left {
                 after = Some(called.run.about.run_id.to_string());
             }
         }
-        let mut ask = ask.clone();
-        ask.idempotency_key = Some(match (&call.given, after) {
+        let claim = match (&call.given, after) {
             (Some(given), None) => given.clone(),
             (None, None) => durable(key, now_s()),
-            // The run before changed nothing, so its outcome binds nobody.
+            // Nothing that the run before did still stands, so its outcome binds nobody.
             (_, Some(after)) => format!("{key}:after:{after}"),
-        });
-        let run = self.begin_ask(caller, ask)?;
+        };
+        let run = work.begin(self, caller, claim)?;
         let fingerprint = call.fingerprint.clone();
         let begun = Called { run: Arc::clone(&run), fingerprint, watchers: 1, is_left: false, ended: None };
         calls.insert(key.to_owned(), begun);
@@ -162,7 +160,7 @@ impl Service {
     }
 
     /// The run of an equal call just before this server was started.
-    async fn from_before_the_start(&self, key: &str, call: &Call) -> Result<Option<RunRecord>, Problem> {
+    async fn told_before_the_start(&self, key: &str, call: &Call) -> Result<Option<RunRecord>, Problem> {
         // The key that a caller gave is claimed by the run itself, whenever it was first used.
         if call.given.is_some() || self.inner.began.elapsed() > 2 * WINDOW {
             return Ok(None);
@@ -213,7 +211,7 @@ fn durable(key: &str, now_s: u64) -> String {
 
 /// Whether carrying out the same again would do something twice.
 pub(super) fn changed(record: &RunRecord) -> bool {
-    matches!(record.state, RunState::Committed | RunState::Held | RunState::Undone | RunState::Conflicted)
+    matches!(record.state, RunState::Committed | RunState::Held)
 }
 
 fn now_s() -> u64 {

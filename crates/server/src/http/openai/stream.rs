@@ -19,8 +19,10 @@ use super::{Wanted, retries::Watching, settled};
 
 /// Proxies cut connections that are quiet for long.
 const PING_EVERY: Duration = Duration::from_secs(10);
-/// The largest piece of text in one chunk.
+/// The largest piece of an answer in one chunk.
 const PIECE_CHARS: usize = 160;
+/// The largest piece of reasoning: code is long, and nobody watches it being written.
+const REASON_CHARS: usize = 4_000;
 
 /// An answer on its way.
 struct Flow {
@@ -114,14 +116,14 @@ impl Flow {
     }
 
     fn reason(&mut self, text: &str) {
-        for piece in pieces(text) {
+        for piece in pieces(text, REASON_CHARS) {
             let chunk = self.chunk(&json!({ "reasoning_content": piece }), None);
             self.queue.push_back(chunk.to_string());
         }
     }
 
     fn end(&mut self, reply: &Reply) {
-        for piece in pieces(&reply.content) {
+        for piece in pieces(&reply.content, PIECE_CHARS) {
             let chunk = self.chunk(&json!({ "content": piece }), None);
             self.queue.push_back(chunk.to_string());
         }
@@ -151,10 +153,10 @@ impl Flow {
 }
 
 /// A text in pieces, each of whole characters.
-fn pieces(text: &str) -> impl Iterator<Item = String> {
+fn pieces(text: &str, chars: usize) -> impl Iterator<Item = String> {
     let mut letters = text.chars().peekable();
     std::iter::from_fn(move || {
         letters.peek()?;
-        Some(letters.by_ref().take(PIECE_CHARS).collect())
+        Some(letters.by_ref().take(chars).collect())
     })
 }

@@ -58,6 +58,10 @@ pub(crate) async fn served() -> Served {
 }
 
 pub(crate) async fn served_with(change: impl FnOnce(&mut HttpOptions)) -> Served {
+    served_by(Planner::Rules, change).await
+}
+
+pub(crate) async fn served_by(planner: Planner, change: impl FnOnce(&mut HttpOptions)) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("shop");
     ordain_engine::init(&root, Some("sunglasses")).unwrap();
@@ -74,7 +78,7 @@ pub(crate) async fn served_with(change: impl FnOnce(&mut HttpOptions)) -> Served
     let mut options = HttpOptions::new(&workspace.name, address, workspace.state());
     options.drain_time = Duration::from_secs(5);
     change(&mut options);
-    let service = Service::new(engine, Planner::Rules, options);
+    let service = Service::new(engine, planner, options);
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(http::serve(listener, service.clone(), async {
         let _ = stopped.await;

@@ -1,0 +1,92 @@
+//! What a call asks for: a request about the tables, or a question about the files that came with it.
+
+use std::sync::Arc;
+
+use ordain_engine::{Ask, CodeTask};
+use ordain_types::format_bytes;
+use tempfile::TempDir;
+
+use super::request::Chat;
+use crate::http::body;
+use crate::http::caller::Caller;
+use crate::http::live::{About, LiveRun, Telling};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+
+/// Work that can be begun, more than once if a run was left.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// About the tables.
+    Ask(Box<Ask>),
+    /// About files, which are on disk for as long as their run needs them.
+    Code(Box<CodeTask>, Arc<TempDir>),
+}
+
+impl Work {
+    /// What a conversation asks for.
+    pub(super) fn of(chat: &Chat, service: &Service, caller: &Caller) -> Result<Self, Problem> {
+        let planner = service.inner.planner.clone();
+        if chat.files.is_empty() {
+            let ask = Ask::new(&chat.request, &caller.id, "http");
+            let turns = Some(chat.turns.clone());
+            return Ok(Self::Ask(Box::new(Ask { planner, turns, mode: chat.mode, ..ask })));
+        }
+        let most = service.engine().settings().limits.file_bytes;
+        let failed =
+            |error: std::io::Error| Problem::internal(format!("an upload could not be kept: {error}"));
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let mut task = CodeTask { planner, ..CodeTask::new(&chat.request, &caller.id, "http") };
+        for (place, file) in chat.files.iter().enumerate() {
+            if file.content.len() as u64 > most {
+                let mut problem = body::too_large(usize::try_from(most).unwrap_or(usize::MAX));
+                problem.detail = format!("the file `{}` is larger than {}", file.name, format_bytes(most));
+                return Err(problem);
+            }
+            // Each in a folder of its own, so that two of one name are told apart by the engine and not here.
+            let own = folder.path().join(place.to_string());
+            fs_err::create_dir(&own).map_err(failed)?;
+            let path = own.join(&file.name);
+            fs_err::write(&path, &file.content).map_err(failed)?;
+            task.files.push(path);
+        }
+        Ok(Self::Code(Box::new(task), Arc::new(folder)))
+    }
+
+    /// Begins it. The key makes a request run once; a question about files changes nothing and needs none.
+    pub(super) fn begin(
+        &self,
+        service: &Service,
+        caller: &Caller,
+        key: String,
+    ) -> Result<Arc<LiveRun>, Problem> {
+        match self {
+            Self::Ask(ask) => {
+                let ask = Ask { idempotency_key: Some(key), ..(**ask).clone() };
+                service.begin_ask(caller, ask)
+            }
+            Self::Code(task, folder) => {
+                begin_code(service, caller, CodeTask::clone(task), Arc::clone(folder))
+            }
+        }
+    }
+}
+
+fn begin_code(
+    service: &Service,
+    caller: &Caller,
+    mut task: CodeTask,
+    folder: Arc<TempDir>,
+) -> Result<Arc<LiveRun>, Problem> {
+    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
+    let run_id = service.engine().store().new_run_id()?;
+    task.run_id = Some(run_id.clone());
+    let (request, who) = (task.request.clone(), caller.id.clone());
+    let about = About { run_id, kind: "code", request, who, claim: None };
+    let engine = service.engine().clone();
+    service.begin(about, cells, |run| async move {
+        let mut telling = Telling(run);
+        let ended = engine.code_with(task, &mut telling).await;
+        drop(folder);
+        ended.map(|answer| answer.record)
+    })
+}

@@ -1,0 +1,210 @@
+//! The workspace as a model: what chat clients send and read.
+
+use serde_json::{Value, json};
+
+use super::client::{self, Answer};
+use super::world::{Served, served, served_with};
+
+/// A call with one message.
+pub(crate) fn said(message: &str) -> Value {
+    json!({ "model": "ordain-auto", "messages": [{ "role": "user", "content": message }] })
+}
+
+/// The error in a client's shape: its kind and its code.
+#[track_caller]
+fn error(answer: &Answer) -> (String, String) {
+    assert_eq!(answer.header("content-type"), Some("application/json"), "{}", answer.text());
+    let error = answer.json()["error"].clone();
+    assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{error}");
+    assert!(error.as_object().unwrap().contains_key("param"), "{error}");
+    let text = |name: &str| error[name].as_str().unwrap().to_owned();
+    (text("type"), text("code"))
+}
+
+async fn complete(shop: &Served, body: &Value) -> Answer {
+    shop.post("/v1/chat/completions", body).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chat_client_buys_and_sees_the_run_and_its_diff() {
+    let shop = served().await;
+    let before = shop.stock().await;
+    let answer = complete(&shop, &said("buy 1 aviator")).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let whole = answer.json();
+    assert_eq!((&whole["object"], &whole["model"]), (&json!("chat.completion"), &json!("ordain-auto")));
+    let choice = &whole["choices"][0];
+    assert_eq!((&choice["finish_reason"], &choice["message"]["role"]), (&json!("stop"), &json!("assistant")));
+    assert!(choice["message"]["content"].as_str().unwrap().contains("Aviator"), "{whole}");
+    assert!(choice["message"]["reasoning_content"].as_str().unwrap().contains("```python"), "{whole}");
+    assert!(whole["usage"]["total_tokens"].is_u64(), "{whole}");
+    assert_eq!(whole["ordain"]["state"], "committed");
+    let changed = &whole["ordain"]["diff"]["inventory"]["changed"][0];
+    assert_eq!(changed["after"]["quantity_in_stock"], before - 1);
+    assert_eq!(shop.stock().await, before - 1);
+    assert_eq!(answer.header("x-ordain-run-id"), whole["ordain"]["run_id"].as_str());
+    let without_version = shop.post("/chat/completions", &said("How much is the Moon?")).await;
+    assert_eq!(without_version.status, 200, "{}", without_version.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn models_are_listed_under_either_address_and_strategies_to_come_say_so() {
+    let shop = served().await;
+    for path in ["/v1/models", "/models"] {
+        let list = shop.get(path).await.json();
+        let ids: Vec<&str> =
+            list["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+        assert_eq!((list["object"].as_str(), ids), (Some("list"), vec!["ordain-auto", "ordain-direct"]));
+        let one = shop.get(&format!("{path}/ordain-auto")).await.json();
+        assert_eq!(one["object"], "model");
+        assert_eq!(error(&shop.get(&format!("{path}/gpt")).await).1, "model_not_found");
+    }
+    for strategy in ["react", "plan"] {
+        let mut by_name = said("hi");
+        by_name["model"] = json!(format!("ordain-{strategy}"));
+        let mut by_field = said("hi");
+        by_field["agent_type"] = json!(strategy);
+        for body in [by_name, by_field] {
+            let answer = complete(&shop, &body).await;
+            assert_eq!(answer.status, 400, "{}", answer.text());
+            assert!(answer.text().contains("not available yet"), "{}", answer.text());
+        }
+        let header = format!("X-Agent-Type: {strategy}");
+        let answer = shop.post_with("/v1/chat/completions", &[&header], &said("hi")).await;
+        assert_eq!(answer.status, 400, "{}", answer.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_is_told_in_the_shape_that_clients_read() {
+    let shop = served().await;
+    let mut several = said("hi");
+    several["n"] = json!(2);
+    let answer = complete(&shop, &several).await;
+    assert_eq!((answer.status, answer.json()["error"]["param"].as_str()), (400, Some("n")));
+    assert_eq!(error(&answer).0, "invalid_request_error");
+    let answer = complete(&shop, &json!({ "model": "ordain-auto", "messages": "hi" })).await;
+    assert_eq!((answer.status, answer.json()["error"]["param"].as_str()), (400, Some("messages")));
+    let answer =
+        client::send(shop.address, "POST", "/v1/chat/completions", &["Content-Type: application/json"], b"{")
+            .await;
+    assert_eq!((answer.status, error(&answer).1.as_str()), (400, "bad_json"));
+    let answer = client::send(shop.address, "POST", "/v1/chat/completions", &[], b"{}").await;
+    assert_eq!((answer.status, error(&answer).1.as_str()), (415, "wrong_media_type"));
+    let answer = shop.get("/v1/chat/completions").await;
+    assert_eq!((answer.status, error(&answer).1.as_str()), (405, "method_not_allowed"));
+    let mut unknown = said("hi");
+    unknown["model"] = json!("gpt-4o");
+    let answer = complete(&shop, &unknown).await;
+    assert_eq!((answer.status, error(&answer).1.as_str()), (404, "model_not_found"));
+    assert!(answer.header("x-request-id").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_and_scopes_hold_for_chat_clients_too() {
+    let shop = served_with(|options| options.keys_required = true).await;
+    let answer = complete(&shop, &said("hi")).await;
+    assert_eq!((answer.status, error(&answer)), (401, ("authentication_error".into(), "key_missing".into())));
+    let (_, reader) = shop.key(|key| key.scopes = vec!["read".to_owned()]).await;
+    let answer = shop.post_with("/v1/chat/completions", &[&reader], &said("hi")).await;
+    assert_eq!((answer.status, error(&answer).0.as_str()), (403, "permission_error"));
+    let (_, one) = shop.key(|key| key.requests_per_minute = Some(1)).await;
+    let price = said("How much is the Moon?");
+    assert_eq!(shop.post_with("/v1/chat/completions", &[&one], &price).await.status, 200);
+    let answer = shop.post_with("/v1/chat/completions", &[&one], &price).await;
+    assert_eq!((answer.status, error(&answer).0.as_str()), (429, "rate_limit_error"));
+    assert!(answer.header("retry-after").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn earlier_messages_are_turns_that_a_request_can_refer_to() {
+    let shop = served().await;
+    let before = shop.stock().await;
+    let body = json!({ "model": "ordain-direct", "temperature": 0, "tools": [], "stream": null, "messages": [
+        { "role": "system", "content": "You are a parrot." },
+        { "role": "user", "content": "How much is the Aviator?" },
+        { "role": "assistant", "content": "The Aviator costs $80.00." },
+        { "role": "user", "content": [{ "type": "text", "text": "I'll take two of them" }] },
+    ] });
+    let answer = complete(&shop, &body).await;
+    assert_eq!(answer.json()["ordain"]["state"], "committed", "{}", answer.text());
+    assert_eq!(shop.stock().await, before - 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prompts_of_front_ends_are_answered_without_a_run() {
+    let shop = served().await;
+    let task = "### Task:\nGenerate a concise, 3-5 word title.\n### Output:\nJSON format: { \"title\": \"…\" }\n\
+        ### Chat History:\n<chat_history>\nUSER: buy 3 moons\nASSISTANT: Sold.\n</chat_history>";
+    let answer = complete(&shop, &said(task)).await;
+    let content = answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    assert_eq!(serde_json::from_str::<Value>(&content).unwrap(), json!({ "title": "Buy 3 moons" }));
+    assert_eq!(answer.header("x-ordain-run-id"), None);
+    assert!(shop.get("/v1/runs").await.json()["runs"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_held_change_is_approved_in_words_by_whom_the_key_allows() {
+    let shop = served_with(|options| options.keys_required = true).await;
+    let before = shop.store().runs(None, None, 10).await.unwrap().len();
+    let (_, runs) = shop.key(|_| {}).await;
+    let (_, approves) = shop.key(|key| key.scopes = vec!["run".to_owned(), "approve".to_owned()]).await;
+    let mut hold = said("buy 1 aviator");
+    hold["hold"] = json!(true);
+    let held = shop.post_with("/v1/chat/completions", &[&runs], &hold).await.json();
+    assert_eq!(held["ordain"]["state"], "held");
+    let run = held["ordain"]["run_id"].as_str().unwrap();
+    let text = held["choices"][0]["message"]["content"].as_str().unwrap();
+    assert!(text.contains(&format!("Reply `approve {run}`")) && text.contains("quantity_in_stock"), "{text}");
+    let mut yes = hold.clone();
+    let said =
+        [json!({ "role": "assistant", "content": text }), json!({ "role": "user", "content": "approve" })];
+    yes["messages"].as_array_mut().unwrap().extend(said);
+    let refused = shop.post_with("/v1/chat/completions", &[&runs], &yes).await;
+    assert_eq!((refused.status, error(&refused).1.as_str()), (403, "scope_missing"));
+    let approved = shop.post_with("/v1/chat/completions", &[&approves], &yes).await;
+    assert_eq!(approved.json()["ordain"]["state"], "committed", "{}", approved.text());
+    let again = shop.post_with("/v1/chat/completions", &[&approves], &yes).await.json();
+    assert!(again["choices"][0]["message"]["content"].as_str().unwrap().contains("already"), "{again}");
+    let mut no = yes.clone();
+    no["messages"][2]["content"] = json!(format!("reject {run}"));
+    let too_late = shop.post_with("/v1/chat/completions", &[&approves], &no).await;
+    assert_eq!((too_late.status, error(&too_late).1.as_str()), (409, "wrong_state"));
+    assert_eq!(too_late.header("x-should-retry"), Some("false"));
+    assert_eq!(shop.store().runs(None, None, 10).await.unwrap().len(), before + 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_request_is_an_answer_and_json_is_written_on_request() {
+    let shop = served().await;
+    let answer = complete(&shop, &said("Buy 500 aviators")).await.json();
+    assert_eq!(answer["ordain"]["status"], "insufficient_stock");
+    assert_eq!(answer["choices"][0]["finish_reason"], "stop");
+    let mut body = said("How much is the Moon?");
+    body["response_format"] = json!({ "type": "json_object" });
+    let answer = complete(&shop, &body).await.json();
+    let content: Value =
+        serde_json::from_str(answer["choices"][0]["message"]["content"].as_str().unwrap()).unwrap();
+    assert_eq!((&content["status"], &content["run_id"]), (&json!("success"), &answer["ordain"]["run_id"]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_a_file_that_came_along_is_answered_from_it() {
+    let shop = served().await;
+    // item,amount / a,1.5 / b,2.25
+    let data = "data:text/csv;base64,aXRlbSxhbW91bnQKYSwxLjUKYiwyLjI1Cg==";
+    let file = json!({ "type": "file", "file": { "filename": "sales.csv", "file_data": data } });
+    let text = json!({ "type": "text", "text": "what is the sum of amount?" });
+    let body = json!({ "model": "ordain-auto", "messages": [{ "role": "user", "content": [text, file] }] });
+    let answer = complete(&shop, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let whole = answer.json();
+    assert!(whole["choices"][0]["message"]["content"].as_str().unwrap().contains("3.75"), "{whole}");
+    let run = whole["ordain"]["run_id"].as_str().unwrap();
+    assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["kind"], "code");
+    let mut elsewhere = body.clone();
+    elsewhere["messages"][0]["content"][1] =
+        json!({ "type": "image_url", "image_url": { "url": "http://127.0.0.1/secret" } });
+    let refused = complete(&shop, &elsewhere).await;
+    assert_eq!(refused.json()["error"]["param"], "messages[0].content[1]");
+}
