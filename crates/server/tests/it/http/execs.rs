@@ -118,8 +118,8 @@ async fn a_question_about_a_file_is_a_run_with_an_answer() {
     let again = client::send(shop.address, "POST", "/v1/code", &lines, form.as_bytes()).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", again.text());
     let other = form.replace("moon,4", "moon,5");
-    let reused = client::send(shop.address, "POST", "/v1/code", &lines, other.as_bytes()).await;
-    assert_eq!(reused.problem(), "idempotency_key_reused");
+    let taken = client::send(shop.address, "POST", "/v1/code", &lines, other.as_bytes()).await;
+    assert_eq!(taken.problem(), "idempotency_key_reused");
     let escape = form.replace("filename=\"sales.csv\"", "filename=\"../sales.csv\"");
     let refused = client::send(shop.address, "POST", "/v1/code", &lines[..1], escape.as_bytes()).await;
     assert_eq!((refused.status, refused.problem().as_str()), (422, "bad_file"));

@@ -157,9 +157,9 @@ async fn a_held_change_is_approved_in_words_by_whom_the_key_allows() {
     let text = held["choices"][0]["message"]["content"].as_str().unwrap();
     assert!(text.contains(&format!("Reply `approve {run}`")) && text.contains("quantity_in_stock"), "{text}");
     let mut yes = hold.clone();
-    let said =
+    let turns =
         [json!({ "role": "assistant", "content": text }), json!({ "role": "user", "content": "approve" })];
-    yes["messages"].as_array_mut().unwrap().extend(said);
+    yes["messages"].as_array_mut().unwrap().extend(turns);
     let refused = shop.post_with("/v1/chat/completions", &[&runs], &yes).await;
     assert_eq!((refused.status, error(&refused).1.as_str()), (403, "scope_missing"));
     let approved = shop.post_with("/v1/chat/completions", &[&approves], &yes).await;
