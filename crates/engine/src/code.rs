@@ -26,7 +26,7 @@ use crate::attempt::error_of;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
-use crate::fingerprint::hash;
+use crate::fingerprint::{hash, hash_bytes};
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 use trial::FileTrial;
@@ -89,7 +89,13 @@ impl CodeTask {
     fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let session = self.session.as_deref().unwrap_or_default();
-        hash(&format!("code\0{}\0{plan}\0{session}\0{:?}", self.request, self.files))
+        // The same file may lie elsewhere when it is sent again; one that cannot be read is refused later.
+        let file = |path: &PathBuf| {
+            let bytes = fs_err::read(path).unwrap_or_default();
+            (path.file_name().map(ToOwned::to_owned), hash_bytes(&bytes))
+        };
+        let files: Vec<_> = self.files.iter().map(file).collect();
+        hash(&format!("code\0{}\0{plan}\0{session}\0{files:?}", self.request))
     }
 
     /// Whether it is Python that is typed into a session.
@@ -158,7 +164,7 @@ impl Engine {
         let mut policy = self.code_policy(task);
         policy.names.extend(self.session_names(task).await?);
         let mut trial = FileTrial::new(self, task, &prepared, policy, started);
-        if let Some(problem) = self.unreadable(task, &prepared) {
+        if let Some(problem) = unreadable(task, &prepared) {
             record.state = RunState::Failed;
             record.error = Some(problem);
             let record = trial.write_down(record, &Exchange::default()).await?;
@@ -180,24 +186,6 @@ impl Engine {
             None => self.planned(task, &prepared.briefs, record, &mut trial, progress).await?,
         };
         Ok(self.answer(record, &prepared))
-    }
-
-    /// All files were refused: there is nothing to answer from.
-    fn unreadable(&self, task: &CodeTask, prepared: &Prepared) -> Option<ordain_types::RunError> {
-        if task.files.is_empty() || !prepared.files.is_empty() {
-            return None;
-        }
-        let problems: Vec<String> = prepared
-            .refused
-            .iter()
-            .take(5)
-            .map(|refused| format!("{}: {}", refused.name, refused.problem))
-            .collect();
-        Some(crate::outcome::run_error(
-            "no-readable-file",
-            problems.join("; "),
-            Some("give files that can be read"),
-        ))
     }
 
     /// Tries the code that the caller gave: nobody can put it right.
@@ -239,7 +227,7 @@ impl Engine {
         // A turn of a session means something else after other turns.
         let is_cached = task.cache && brief.turns.is_empty() && task.modules.is_empty();
         if is_cached {
-            let (done, history) = self.from_cache(&exact, &record, trial).await?;
+            let (done, history) = self.try_cached(&exact, &record, trial).await?;
             match done {
                 Some(record) => return Ok(record),
                 None => record.verdict.history.extend(history),
@@ -255,10 +243,7 @@ impl Engine {
                 }
                 Ok(*record)
             }
-            Ended::Over { mut record, exchange } => {
-                trial.forget_partial(&mut record);
-                trial.write_down(*record, &exchange).await
-            }
+            Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
     }
 
@@ -279,7 +264,7 @@ impl Engine {
         Ok(brief)
     }
 
-    async fn from_cache(
+    async fn try_cached(
         &self,
         exact: &str,
         record: &RunRecord,
@@ -363,4 +348,22 @@ impl Engine {
             artifacts: folder,
         }
     }
+}
+
+/// All files were refused: there is nothing to answer from.
+fn unreadable(task: &CodeTask, prepared: &Prepared) -> Option<ordain_types::RunError> {
+    if task.files.is_empty() || !prepared.files.is_empty() {
+        return None;
+    }
+    let problems: Vec<String> = prepared
+        .refused
+        .iter()
+        .take(5)
+        .map(|refused| format!("{}: {}", refused.name, refused.problem))
+        .collect();
+    Some(crate::outcome::run_error(
+        "no-readable-file",
+        problems.join("; "),
+        Some("give files that can be read"),
+    ))
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use ordain_cell::InputFile;
 use ordain_cell::profile::Profile;
 use ordain_planner::FileBrief;
-use ordain_types::{Limits, format_bytes};
+use ordain_types::{Limits, RunRecord, format_bytes};
 use serde::Serialize;
 use serde_json::json;
 
@@ -95,6 +95,39 @@ impl Engine {
         }
         facts::fit(&mut prepared.briefs);
         Ok(prepared)
+    }
+}
+
+/// Endings of workbooks, in which a cell can hold a formula.
+const WORKBOOKS: [&str; 3] = ["xlsx", "xlsm", "ods"];
+/// What a reader of a workbook with formulas is told.
+const FORMULA: &str = "formula";
+
+impl Engine {
+    /// Marks the workbooks among a run's artifacts that hold formulas. They are looked into in a cell of their own: a
+    /// workbook that hostile code wrote is hostile.
+    pub(crate) async fn mark_formulas(&self, record: &mut RunRecord) -> Result<(), EngineError> {
+        let is_workbook = |name: &str| WORKBOOKS.contains(&ending(name).as_str());
+        let names: Vec<String> =
+            record.outcome.artifacts.iter().map(|artifact| artifact.name.clone()).collect();
+        let paths: Vec<PathBuf> = names
+            .iter()
+            .filter(|name| is_workbook(name))
+            .filter_map(|name| self.artifact(&record.run_id, name))
+            .collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let prepared = self.prepare_files(&paths, &[], &self.settings.limits).await?;
+        for brief in prepared.briefs.iter().filter(|brief| brief.facts.get("formulas").is_some()) {
+            let artifact = record.outcome.artifacts.iter_mut().find(|artifact| artifact.name == brief.name);
+            if let Some(artifact) =
+                artifact.filter(|artifact| !artifact.warnings.iter().any(|warning| warning == FORMULA))
+            {
+                artifact.warnings.push(FORMULA.to_owned());
+            }
+        }
+        Ok(())
     }
 }
 

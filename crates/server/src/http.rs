@@ -6,7 +6,7 @@
 //! caller may do cannot get at the caller. Whatever goes wrong becomes a [`Problem`], which the frame writes down
 //! with the request's id.
 //!
-//! Work goes through [`Service::begin`]: every run, short or long, is a task of its own with an event log, so that
+//! Work goes through [`Service::begin`]: every run, short or long, is a task of its own with events of its own, so that
 //! waiting for it, watching it, cancelling it and losing the connection to it are all the same run.
 
 mod answer;
@@ -14,6 +14,7 @@ mod artifacts;
 mod body;
 mod caller;
 mod chat;
+mod code;
 mod cors;
 mod cursor;
 mod docs;
@@ -77,6 +78,7 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(openai::models::list))
         .routes(routes!(openai::models::get))
         .routes(routes!(exec::create))
+        .routes(routes!(code::create))
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))
         .routes(routes!(runs::approve))

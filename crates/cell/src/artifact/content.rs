@@ -170,13 +170,10 @@ impl Table {
     }
 }
 
-/// A leading `=` or `@` always counts; a sign does unless a number follows.
+/// A leading `=` or `@` always counts; a sign does unless a number follows. An apostrophe in front makes it a text.
 fn is_formula(field: &[u8], is_cut: bool) -> bool {
-    let text: Vec<u8> = field
-        .iter()
-        .copied()
-        .skip_while(|byte| matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r'))
-        .collect();
+    let text: Vec<u8> =
+        field.iter().copied().skip_while(|byte| matches!(byte, b'"' | b' ' | b'\t' | b'\r')).collect();
     match text.first() {
         Some(b'=' | b'@') => true,
         Some(b'+' | b'-') => {
@@ -238,7 +235,7 @@ mod tests {
         ] {
             assert_eq!(look("r.csv", table.as_bytes()).1, vec![FORMULA], "{table:?}");
         }
-        for table in ["-2,+3.5,-1e5\n", "a-b,c=d\n", "\"-4\",-\n", "-7%\n"] {
+        for table in ["-2,+3.5,-1e5\n", "'=1+1,'@x\n", "a-b,c=d\n", "\"-4\",-\n", "-7%\n"] {
             assert_eq!(look("r.csv", table.as_bytes()).1, Vec::<&str>::new(), "{table:?}");
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, CodeTask, Engine, EngineError, Planner, Workspace};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, Planner, Workspace};
 use ordain_store::{ConversationTurn, Database, EntryNote};
 use ordain_types::{PlanSource, RunRecord};
 
@@ -133,7 +133,9 @@ async fn judge_all(
     let mut options = workspace.store_options();
     options.state = folder.to_owned();
     let store = ordain_store::Store::open(options).await?;
-    let engine = Engine::new(store, executor, workspace.settings());
+    // What cases leave goes with the throw-away store.
+    let settings = EngineSettings { artifacts: Some(folder.join("artifacts")), ..workspace.settings() };
+    let engine = Engine::new(store, executor, settings);
     let beside = args.file.parent().unwrap_or(Path::new(""));
     let mut judged = Vec::new();
     for run in 1..=args.runs {

@@ -3,6 +3,7 @@
 mod ask;
 mod check;
 mod check_files;
+mod code;
 mod command;
 mod eval;
 mod exec;

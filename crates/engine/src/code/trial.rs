@@ -76,6 +76,7 @@ impl Trial for FileTrial<'_> {
         record.state = RunState::Answered;
         record.error = None;
         self.engine.keep_artifacts(&record.run_id, &execution)?;
+        self.engine.mark_formulas(&mut record).await?;
         self.write_down(record, last.exchange).await.map(|record| Tried::Done(Box::new(record)))
     }
 }
@@ -115,7 +116,7 @@ impl<'a> FileTrial<'a> {
         }
         job.values.insert("user_request".to_owned(), Value::from(self.task.request.as_str()));
         job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
-        job.helpers = format!("{}\n{}", settings.helpers, self.modules).trim().to_owned();
+        job.helpers = format!("{}\n{}", settings.helpers, self.modules);
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
         job.session = self.task.session.as_deref().map(session::cell_name);
         job
@@ -185,14 +186,6 @@ impl<'a> FileTrial<'a> {
         Some(Trouble { class, code: error.code, message: error.message, line, hint })
     }
 
-    /// A run that failed has no answer unless what was computed may be kept.
-    pub(super) fn forget_partial(&self, record: &mut RunRecord) {
-        if record.state == RunState::Failed && !record.outcome.partial && record.error.is_some() {
-            record.answer = Answer::default();
-            record.status = None;
-        }
-    }
-
     /// Records a run.
     pub(super) async fn write_down(
         &self,
@@ -200,7 +193,7 @@ impl<'a> FileTrial<'a> {
         exchange: &Exchange,
     ) -> Result<RunRecord, EngineError> {
         record.timing_ms.total = millis(self.started);
-        self.forget_partial(&mut record);
+        forget_unfinished(&mut record);
         Ok(self.engine.store.record(record, self.note(exchange)).await?)
     }
 
@@ -239,6 +232,14 @@ impl<'a> FileTrial<'a> {
             plan: self.plan_id.clone(),
             ..EntryNote::by(&task.who, &task.through)
         }
+    }
+}
+
+/// A run that failed has no answer unless what was computed may be kept.
+fn forget_unfinished(record: &mut RunRecord) {
+    if record.state == RunState::Failed && !record.outcome.partial && record.error.is_some() {
+        record.answer = Answer::default();
+        record.status = None;
     }
 }
 

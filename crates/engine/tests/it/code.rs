@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use ordain_engine::{AnswerType, CodeAnswer, CodeTask, PlanFile};
+use ordain_engine::{AnswerType, CodeAnswer, CodeTask, EngineSettings, PlanFile};
 use ordain_planner::{ModelSettings, choose};
 use ordain_types::{PlanSource, RunState};
 
 use crate::files::made;
-use crate::world::{Database, World, world};
+use crate::world::{Database, World, inventory, world, world_with};
 
 fn task(request: &str, files: &[&str]) -> CodeTask {
     let files: Vec<PathBuf> = files.iter().map(|name| made().join(name)).collect();
@@ -18,8 +18,8 @@ async fn solve(world: &World, task: CodeTask) -> CodeAnswer {
     world.engine.code(task).await.unwrap()
 }
 
-fn plan(code: &str) -> Option<PlanFile> {
-    Some(PlanFile { code: code.to_owned(), name: "plan.py".to_owned() })
+fn plan(code: &str) -> PlanFile {
+    PlanFile { code: code.to_owned(), name: "plan.py".to_owned() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -142,7 +142,8 @@ async fn new_rows_use_the_cached_code_and_a_new_column_type_does_not() {
 async fn a_session_keeps_its_variables_and_nothing_of_an_earlier_answer() {
     let world = world(Database::Sqlite).await;
     let turn = async |code: &str| {
-        let task = CodeTask { session: Some("one".to_owned()), plan: plan(code), ..task("turn", &["a.csv"]) };
+        let task =
+            CodeTask { session: Some("one".to_owned()), plan: Some(plan(code)), ..task("turn", &["a.csv"]) };
         solve(&world, task).await.record
     };
     let first = turn("count = len(files['a.csv'].read_text())\nanswer_text = 'counted'\n").await;
@@ -162,7 +163,7 @@ async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
     let world = world(Database::Sqlite).await;
     let module = |code: &str, name: &str| PlanFile { code: code.to_owned(), name: name.to_owned() };
     let with = |modules| CodeTask {
-        plan: plan("import shapes\nanswer_text = f'area {shapes.area(3, 4)}'\n"),
+        plan: Some(plan("import shapes\nanswer_text = f'area {shapes.area(3, 4)}'\n")),
         modules,
         ..task("modules", &[])
     };
@@ -181,7 +182,7 @@ async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
 async fn what_was_computed_before_a_failure_is_kept_only_where_that_is_allowed() {
     let world = world(Database::Sqlite).await;
     let code = "answer_text = 'half way'\nanswer_json = 21\nraise ValueError('boom')\n";
-    let failing = |allow_partial| CodeTask { plan: plan(code), allow_partial, ..task("fail", &[]) };
+    let failing = |allow_partial| CodeTask { plan: Some(plan(code)), allow_partial, ..task("fail", &[]) };
     let kept = solve(&world, failing(true)).await;
     assert_eq!((kept.is_success(), kept.record.outcome.partial), (false, true));
     assert_eq!(kept.record.answer.text.as_deref(), Some("half way"));
@@ -229,4 +230,43 @@ async fn a_program_that_fails_twice_and_is_then_repaired_shows_its_three_version
     assert!(history[1]["code"].as_str().unwrap().contains("b.csv"));
     assert!(history[1].get("trouble").is_some() && history[2].get("trouble").is_none());
     assert_eq!(record.verdict.modifications.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn artifacts_that_need_care_are_marked_and_the_rule_planners_own_are_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings =
+        EngineSettings { artifacts: Some(folder.path().join("kept")), ..EngineSettings::default() };
+    let world = world_with(Database::Sqlite, &inventory(), settings).await;
+    let code = "\
+import openpyxl
+for name, value in (('computed', '=1+1'), ('plain', 'text')):
+    book = openpyxl.Workbook()
+    book.active['A1'] = value
+    book.save(artifacts / f'{name}.xlsx')
+(artifacts / 'cells.csv').write_text('name\\n=1+1\\n')
+(artifacts / 'page.html').write_text('<p>hello</p>')
+(artifacts / 'drawing.svg').write_text('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')
+answer_text = 'made'
+";
+    let marked = solve(&world, CodeTask { plan: Some(plan(code)), ..task("make", &[]) }).await;
+    let warnings = |answer: &CodeAnswer, name: &str| {
+        let found = answer.record.outcome.artifacts.iter().find(|artifact| artifact.name == name);
+        found.unwrap_or_else(|| panic!("{:?}", answer.record)).warnings.join(" ")
+    };
+    assert_eq!(warnings(&marked, "computed.xlsx"), "formula");
+    assert_eq!(warnings(&marked, "plain.xlsx"), "");
+    assert_eq!(warnings(&marked, "cells.csv"), "formula");
+    assert_eq!(warnings(&marked, "page.html"), "active-content");
+    assert_eq!(warnings(&marked, "drawing.svg"), "active-content");
+    let path = folder.path().join("names.csv");
+    fs_err::write(&path, "name,units\n=1+1,3\n@x,4\nplain,5\n").unwrap();
+    for (request, file) in [
+        ("save total units by name as csv", "result.csv"),
+        ("save total units by name as excel", "result.xlsx"),
+    ] {
+        let task = CodeTask { files: vec![path.clone()], ..CodeTask::new(request, "test", "test") };
+        let answer = solve(&world, task).await;
+        assert_eq!(warnings(&answer, file), "", "{request}");
+    }
 }

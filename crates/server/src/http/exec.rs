@@ -11,9 +11,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::answer;
-use super::body;
 use super::caller::{Caller, May, Run};
-use super::files::{self, Uploads};
+use super::files::{self, NewFile, Uploads, WithFiles};
 use super::frame::Context;
 use super::live::{About, Telling};
 use super::problem::Problem;
@@ -59,16 +58,27 @@ pub(crate) struct NewExec {
     pub(crate) policy: Option<String>,
 }
 
-/// A file, given with the code.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewFile {
-    /// The name under which the code sees it.
-    #[schema(example = "sales.csv")]
-    pub(crate) name: String,
-    /// Its content, in base64.
-    #[schema(example = "aXRlbSxxdHkKY2xhc3NpYywzCg==")]
-    pub(crate) content_base64: String,
+impl WithFiles for NewExec {
+    const NEEDED: &'static str = "code";
+    const KNOWN: &'static str = "code, name, profile, timeout, memory, session and policy";
+
+    fn take_files(&mut self) -> Vec<NewFile> {
+        std::mem::take(&mut self.files)
+    }
+
+    fn set(&mut self, part: &str, text: String) -> Result<bool, Problem> {
+        match part {
+            "code" => self.code = text,
+            "name" => self.name = Some(text),
+            "profile" => self.profile = Some(text),
+            "timeout" => self.timeout = Some(text),
+            "memory" => self.memory = Some(text),
+            "session" => self.session = Some(text),
+            "policy" => self.policy = Some(text),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
 /// The same as parts of a form: `code`, any of the settings by name, and any number of files as `file`.
@@ -108,11 +118,7 @@ pub(crate) async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
-    let (new, uploads) = match body::media_type(&headers).as_str() {
-        "application/json" => files::from_json(request, &service).await?,
-        "multipart/form-data" => files::from_form(request, &service).await?,
-        _ => return Err(body::wrong_media_type("application/json` or `multipart/form-data")),
-    };
+    let (new, uploads) = files::read::<NewExec>(request, &service).await?;
     let exec = into_exec(new, &uploads, &service, &may.caller, &headers)?;
     let run = begin(&service, &may.caller, exec, uploads)?;
     answer::of_run(run, &context, &headers).await
@@ -184,7 +190,7 @@ fn into_exec(
     })
 }
 
-fn check_name(name: &str, pointer: &str) -> Result<(), Problem> {
+pub(crate) fn check_name(name: &str, pointer: &str) -> Result<(), Problem> {
     if name.is_empty() || name.len() > NAME_MAX || name.contains(char::is_control) {
         let message = format!("a name has 1 to {NAME_MAX} bytes of plain text");
         return Err(Problem::unprocessable("bad_body", pointer, message));

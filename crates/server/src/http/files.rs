@@ -10,10 +10,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ordain_cell::InputFile;
 use ordain_types::format_bytes;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tempfile::TempDir;
+use utoipa::ToSchema;
 
 use super::body;
-use super::exec::NewExec;
 use super::problem::Problem;
 use super::service::Service;
 
@@ -23,6 +25,32 @@ pub(crate) const UPLOAD_BYTES_MAX: usize = 64 << 20;
 const FILES_MAX: usize = 50;
 /// The largest part of a form that is not a file.
 const TEXT_BYTES_MAX: usize = 2 << 20;
+
+/// A file, given with the code.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewFile {
+    /// The name under which the code sees it.
+    #[schema(example = "sales.csv")]
+    pub(crate) name: String,
+    /// Its content, in base64.
+    #[schema(example = "aXRlbSxxdHkKY2xhc3NpYywzCg==")]
+    pub(crate) content_base64: String,
+}
+
+/// A body that comes as JSON or as the parts of a form, with files.
+pub(crate) trait WithFiles: DeserializeOwned + Default {
+    /// The part that a form must have.
+    const NEEDED: &'static str;
+    /// The parts that a form may have, for hints.
+    const KNOWN: &'static str;
+
+    /// Takes the files that came with JSON.
+    fn take_files(&mut self) -> Vec<NewFile>;
+
+    /// Takes a part of a form; `false` if it is not known.
+    fn set(&mut self, part: &str, text: String) -> Result<bool, Problem>;
+}
 
 /// The files of one request. Dropping it removes them.
 #[derive(Debug, Default)]
@@ -37,6 +65,26 @@ impl Uploads {
     pub(crate) fn input_files(&self) -> Vec<InputFile> {
         let file = |(name, path): &(String, PathBuf)| InputFile { name: name.clone(), path: path.clone() };
         self.files.iter().map(file).collect()
+    }
+
+    /// The files under their own names, each in a folder of its own.
+    pub(crate) fn named(&self) -> Result<Vec<PathBuf>, Problem> {
+        let place = |(name, path): &(String, PathBuf)| {
+            if name.is_empty()
+                || name.len() > 255
+                || name.contains(['/', '\\', '\0'])
+                || name == "."
+                || name == ".."
+            {
+                return Err(Problem::unprocessable("bad_file", "/files", "a file needs a plain name"));
+            }
+            let folder = path.with_extension("folder");
+            fs_err::create_dir(&folder).map_err(not_kept)?;
+            let named = folder.join(name);
+            fs_err::rename(path, &named).map_err(not_kept)?;
+            Ok(named)
+        };
+        self.files.iter().map(place).collect()
     }
 
     fn create(&mut self, name: String) -> Result<fs_err::File, Problem> {
@@ -57,12 +105,20 @@ impl Uploads {
     }
 }
 
-/// Reads code and files from JSON.
-pub(crate) async fn from_json(request: Request, service: &Service) -> Result<(NewExec, Uploads), Problem> {
+/// Reads a body and its files, from JSON or from the parts of a form.
+pub(crate) async fn read<T: WithFiles>(request: Request, service: &Service) -> Result<(T, Uploads), Problem> {
+    match body::media_type(request.headers()).as_str() {
+        "application/json" => from_json(request, service).await,
+        "multipart/form-data" => from_form(request, service).await,
+        _ => Err(body::wrong_media_type("application/json` or `multipart/form-data")),
+    }
+}
+
+async fn from_json<T: WithFiles>(request: Request, service: &Service) -> Result<(T, Uploads), Problem> {
     let bytes = body::read(request.into_body(), UPLOAD_BYTES_MAX, service).await?;
-    let mut new: NewExec = body::parse(&bytes)?;
+    let mut new: T = body::parse(&bytes)?;
     let mut uploads = Uploads::default();
-    for (place, file) in std::mem::take(&mut new.files).into_iter().enumerate() {
+    for (place, file) in new.take_files().into_iter().enumerate() {
         let content = STANDARD.decode(file.content_base64.as_bytes()).map_err(|error| {
             let pointer = format!("/files/{place}/content_base64");
             Problem::unprocessable("bad_file", &pointer, format!("it is not base64: {error}"))
@@ -74,8 +130,7 @@ pub(crate) async fn from_json(request: Request, service: &Service) -> Result<(Ne
     Ok((new, uploads))
 }
 
-/// Reads code and files from the parts of a form.
-pub(crate) async fn from_form(request: Request, service: &Service) -> Result<(NewExec, Uploads), Problem> {
+async fn from_form<T: WithFiles>(request: Request, service: &Service) -> Result<(T, Uploads), Problem> {
     let time = service.inner.options.body_time;
     let form = Multipart::from_request(request, service).await.map_err(|error| {
         let detail = format!("the form is not understood: {}", error.body_text());
@@ -85,33 +140,23 @@ pub(crate) async fn from_form(request: Request, service: &Service) -> Result<(Ne
     read.map_err(|_elapsed| body::too_slow(time))?
 }
 
-async fn read_form(mut form: Multipart, service: &Service) -> Result<(NewExec, Uploads), Problem> {
-    let (mut new, mut uploads, mut has_code) = (NewExec::default(), Uploads::default(), false);
+async fn read_form<T: WithFiles>(mut form: Multipart, service: &Service) -> Result<(T, Uploads), Problem> {
+    let (mut new, mut uploads, mut has_needed) = (T::default(), Uploads::default(), false);
     while let Some(field) = form.next_field().await.map_err(bad_form)? {
         let name = field.name().unwrap_or_default().to_owned();
-        match name.as_str() {
-            "file" | "files" | "files[]" => save(field, &mut uploads, service).await?,
-            "code" => {
-                has_code = true;
-                new.code = text(field).await?;
-            }
-            "name" => new.name = Some(text(field).await?),
-            "profile" => new.profile = Some(text(field).await?),
-            "timeout" => new.timeout = Some(text(field).await?),
-            "memory" => new.memory = Some(text(field).await?),
-            "session" => new.session = Some(text(field).await?),
-            "policy" => new.policy = Some(text(field).await?),
-            _ => {
-                let message = "the form has a part that is not known here";
-                let problem = Problem::unprocessable("bad_body", "/", message);
-                return Err(
-                    problem.hint("known are code, file, name, profile, timeout, memory, session and policy")
-                );
-            }
+        if matches!(name.as_str(), "file" | "files" | "files[]") {
+            save(field, &mut uploads, service).await?;
+        } else if new.set(&name, text(field).await?)? {
+            has_needed |= name == T::NEEDED;
+        } else {
+            let message = "the form has a part that is not known here";
+            let hint = format!("known are file, {}", T::KNOWN);
+            return Err(Problem::unprocessable("bad_body", "/", message).hint(hint));
         }
     }
-    if !has_code {
-        return Err(Problem::unprocessable("bad_body", "/code", "the form has no part `code`"));
+    if !has_needed {
+        let message = format!("the form has no part `{}`", T::NEEDED);
+        return Err(Problem::unprocessable("bad_body", &format!("/{}", T::NEEDED), message));
     }
     Ok((new, uploads))
 }

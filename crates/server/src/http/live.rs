@@ -22,7 +22,7 @@ use super::problem::Problem;
 use super::rate::Cells;
 use super::service::Service;
 
-/// Finished runs whose event log is still kept, so that a watcher who lost its connection misses nothing.
+/// Finished runs whose events are still kept, so that a watcher who lost its connection misses nothing.
 const RECENT_MAX: usize = 64;
 /// Events of one run.
 const EVENTS_MAX: usize = 10_000;

@@ -83,6 +83,7 @@ pub(crate) fn base() -> OpenApi {
     let tags = [
         ("requests", "Ask something of the workspace's data"),
         ("openai", "The same for chat clients: completions and models"),
+        ("code", "Answer questions about files with code"),
         ("exec", "Run given code in a cell"),
         ("runs", "What was carried out, and what a person decides on it"),
         ("plans", "Plans that are kept and used again"),

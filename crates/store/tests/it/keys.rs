@@ -19,7 +19,7 @@ on_both! {
         let (id, part) = split_key(&secret.0).unwrap();
         assert_eq!(id, key.key_id);
         let kept = store.keys().await.unwrap();
-        assert_eq!(kept, [key.clone()]);
+        assert_eq!(kept, std::slice::from_ref(&key));
         assert!(kept[0].has_secret(part) && !kept[0].has_secret("") && !kept[0].has_secret(&part.replace('a', "b")));
         assert_eq!((kept[0].scopes.join(","), kept[0].cells), ("read,run".to_owned(), Some(3)));
         assert!(kept[0].is_good(&store.timestamp()) && !kept[0].is_good("9999-01-01T00:00:00.000Z"));

@@ -122,7 +122,8 @@ fn write_artifacts(
     saved: &Saved,
 ) -> io::Result<()> {
     for (artifact, saved) in answer.record.outcome.artifacts.iter().zip(saved) {
-        let warnings: String = artifact.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
+        let warnings: Vec<String> = artifact.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
+        let warnings = warnings.concat();
         let size = format_bytes(artifact.bytes);
         match saved {
             Ok(path) => {

@@ -22,7 +22,8 @@ pub(super) fn read(question: &Question, code: &mut Code) {
     let needed = needed(question);
     let mut arguments = source.dialect();
     if !needed.is_empty() {
-        arguments += &format!(", usecols={}", list(&needed));
+        arguments.push_str(", usecols=");
+        arguments.push_str(&list(&needed));
     }
     let path = text(&source.files[0]);
     code.add("parts = []");
@@ -32,12 +33,11 @@ pub(super) fn read(question: &Question, code: &mut Code) {
         code.indented(format!("piece[{name}] = pd.to_datetime(piece[{name}], errors=\"coerce\")"));
     }
     code.indented(prepare(question, "piece"));
-    match reducible(question) {
-        Some((function, measure)) => reduce(question, function, measure, code),
-        None => {
-            code.indented("parts.append(piece)");
-            code.add("table = pd.concat(parts, ignore_index=True)");
-        }
+    if let Some((function, measure)) = reducible(question) {
+        reduce(question, function, measure, code);
+    } else {
+        code.indented("parts.append(piece)");
+        code.add("table = pd.concat(parts, ignore_index=True)");
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn says(words: &[Token], entries: &[&str]) -> bool {
 /// Where an entry of one or more words stands first: its first word and the word after its last.
 pub(super) fn find(words: &[Token], entry: &str) -> Option<(usize, usize)> {
     let parts: Vec<&str> = entry.split(' ').collect();
-    (0..words.len().checked_sub(parts.len())? + 1)
+    (0..=words.len().checked_sub(parts.len())?)
         .find(|&at| {
             parts.iter().zip(&words[at..]).all(|(part, word)| word.lower == *part || word.stem == *part)
         })

@@ -49,20 +49,30 @@ impl Source {
             self.facts.get(name).or_else(|| self.table_facts.get(name)).cloned().unwrap_or_default()
         };
         let mut arguments = String::new();
+        let mut push = |name: &str, value: &str| {
+            arguments.push_str(", ");
+            arguments.push_str(name);
+            arguments.push('=');
+            arguments.push_str(value);
+        };
         let delimiter = fact("delimiter");
         match delimiter.as_str() {
-            Some(" ") => arguments += ", sep=r\"\\s+\", comment=\"#\"",
-            Some(delimiter) if delimiter != "," => arguments += &format!(", sep={}", text(delimiter)),
+            Some(" ") => {
+                push("sep", r#"r"\s+""#);
+                push("comment", "\"#\"");
+            }
+            Some(delimiter) if delimiter != "," => push("sep", &text(delimiter)),
             _ => {}
         }
         match fact("encoding").as_str() {
-            Some(encoding) if encoding != "utf-8" => arguments += &format!(", encoding={}", text(encoding)),
+            Some(encoding) if encoding != "utf-8" => push("encoding", &text(encoding)),
             _ => {}
         }
         if fact("header") == Value::Bool(false) {
             // Without a header the columns are numbered; names are texts everywhere else.
             let names = list(self.columns.iter().map(|column| &column.name));
-            arguments += &format!(", header=None, names={names}");
+            push("header", "None");
+            push("names", &names);
         }
         arguments
     }
@@ -120,15 +130,15 @@ impl Source {
             }
         };
         let keys = self.table_facts.get("path").and_then(Value::as_array).cloned().unwrap_or_default();
-        let keys: String =
-            keys.iter().filter_map(Value::as_str).map(|key| format!("[{}]", text(key))).collect();
+        let keys = indices(&keys);
         format!("pd.DataFrame({load}{keys})")
     }
 
     fn sheet(&self, path: &str, table: &str, code: &mut Code) -> String {
         let mut arguments = format!(", sheet_name={}", text(table));
         if let Some(header) = self.table_facts.get("header_row").and_then(Value::as_u64) {
-            arguments += &format!(", header={header}");
+            arguments.push_str(", header=");
+            arguments.push_str(&header.to_string());
         }
         if matches!(self.kind.as_str(), "xlsx" | "xlsm") {
             arguments += ", engine=\"openpyxl\"";
@@ -174,12 +184,18 @@ impl Source {
                 code.import("import json");
                 let keys =
                     self.table_facts.get("path").and_then(Value::as_array).cloned().unwrap_or_default();
-                let keys: String =
-                    keys.iter().filter_map(Value::as_str).map(|key| format!("[{}]", text(key))).collect();
+                let keys = indices(&keys);
                 format!("pd.DataFrame(json.load({opened}){keys})")
             }
             Some("jsonl") => format!("pd.read_json({opened}, lines=True)"),
             _ => format!("pd.read_csv({opened}{dialect})"),
         }
     }
+}
+
+/// Keys as one index after the other: `["a"]["b"]`.
+fn indices(keys: &[Value]) -> String {
+    let keys: Vec<String> =
+        keys.iter().filter_map(Value::as_str).map(|key| format!("[{}]", text(key))).collect();
+    keys.concat()
 }

@@ -1,5 +1,6 @@
 //! Reads a request about tables: which table, which columns in which role, and what is to be told.
 
+mod measures;
 mod mentions;
 mod tasks;
 

@@ -195,6 +195,8 @@ fn texts_are_counted_and_searched() {
     assert!(code(&[text()], "word frequency").contains("Counter("));
     let search = code(&[text()], "find lines containing \"red fox\"");
     assert!(search.contains("wanted = \"red fox\"") && search.contains("encoding=\"latin-1\""), "{search}");
+    assert!(code(&[text()], "how many words are in notes.txt?").contains("content.split()"));
+    assert!(matches!(reply(&[text()], "how many words does Bob say"), Reply::Refusal(_)));
     assert!(code(&[text(), orders()], "total units").contains("table[\"units\"]"));
 }
 

@@ -3,8 +3,9 @@
 use super::catalog::Catalog;
 use super::draft;
 use super::filters::quotes;
-use super::lexicon::{Token, find, says, whole};
+use super::lexicon::{Token, find, name_parts, says, whole};
 use super::python::{Code, in_f, text};
+use super::vocabulary::is_common;
 use crate::brief::FileBrief;
 use crate::exchange::Reply;
 
@@ -55,10 +56,29 @@ pub(super) fn plan(files: &[&FileBrief], catalog: &Catalog, request: &str, words
         }
     };
     let title = task(words, request, &chosen, &mut code, &read)?;
+    if !title.starts_with("search") && !is_understood(words, &chosen) {
+        return None;
+    }
     let status =
         if title.starts_with("search") { "\"success\" if found else \"no_match\"" } else { "\"success\"" };
     code.add(format!("STATUS = {status}"));
     Some(draft(&title, code.finish()))
+}
+
+/// Whether every word has a meaning: “how many words does Bob say” is not about all words.
+fn is_understood(words: &[Token], files: &[&&FileBrief]) -> bool {
+    const OF_TEXTS: &str = "word words frequency frequencies text texts line lines page pages slide slides paragraph
+        paragraphs character characters letter letters sentence sentences document documents pdf log used top cloud
+        extract full read convert plain email emails e-mail address addresses stop stopwords meaningful note notes
+        presentation does length of appearing occurring report";
+    words.iter().all(|word| {
+        let is_ours = OF_TEXTS.split_whitespace().any(|known| known == word.lower);
+        let is_file = |file: &&&FileBrief| {
+            word.lower == file.name.to_lowercase()
+                || name_parts(file.name.split('.').next().unwrap_or_default()).contains(&word.stem)
+        };
+        is_ours || is_common(word) || word.number.is_some() || files.iter().any(is_file)
+    })
 }
 
 /// The plan for a question about a text that stands in the request itself, in quotes.

@@ -36,8 +36,8 @@ fn python() -> Option<PathBuf> {
     }
     let is_required = std::env::var("ORDAIN_CLIENTS").is_ok_and(|value| value == "required");
     assert!(!is_required, "the client libraries could not be set up");
-    let word = "skipped: the client libraries cannot be installed here, since pip reaches no registry\n";
-    std::io::stderr().write_all(word.as_bytes()).unwrap();
+    let word = "skipped: the client libraries cannot be installed here, since pip reaches no registry";
+    let _ = writeln!(std::io::stderr(), "{word}");
     None
 }
 

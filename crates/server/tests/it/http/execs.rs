@@ -99,3 +99,28 @@ async fn a_session_keeps_its_variables_until_it_is_ended() {
     let ended = client::send(shop.address, "DELETE", "/v1/sessions/s", &[], b"").await;
     assert_eq!(ended.json()["ended"], false);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_a_file_is_a_run_with_an_answer() {
+    let shop = served().await;
+    let plan = "import csv\nrows = list(csv.DictReader(open(files['sales.csv'])))\n\
+        total = sum(int(row['qty']) for row in rows)\nanswer_text = f'{total} items were sold.'\nanswer_json = total\n";
+    let form = format!(
+        "--X\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\nhow many items were sold?\r\n--X\r\n\
+         Content-Disposition: form-data; name=\"plan\"\r\n\r\n{plan}\r\n--X\r\nContent-Disposition: form-data; \
+         name=\"file\"; filename=\"sales.csv\"\r\n\r\nitem,qty\nclassic,3\nmoon,4\n\r\n--X--\r\n"
+    );
+    let lines = ["Content-Type: multipart/form-data; boundary=X", "Idempotency-Key: c1"];
+    let answer = client::send(shop.address, "POST", "/v1/code", &lines, form.as_bytes()).await;
+    let record = answer.json();
+    assert_eq!((answer.status, &record["kind"]), (200, &json!("code")), "{record}");
+    assert_eq!(record["answer"]["text"], "7 items were sold.", "{record}");
+    let again = client::send(shop.address, "POST", "/v1/code", &lines, form.as_bytes()).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", again.text());
+    let other = form.replace("moon,4", "moon,5");
+    let taken = client::send(shop.address, "POST", "/v1/code", &lines, other.as_bytes()).await;
+    assert_eq!(taken.problem(), "idempotency_key_reused");
+    let escape = form.replace("filename=\"sales.csv\"", "filename=\"../sales.csv\"");
+    let refused = client::send(shop.address, "POST", "/v1/code", &lines[..1], escape.as_bytes()).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (422, "bad_file"));
+}

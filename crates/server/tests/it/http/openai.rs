@@ -147,28 +147,28 @@ async fn prompts_of_front_ends_are_answered_without_a_run() {
 async fn a_held_change_is_approved_in_words_by_whom_the_key_allows() {
     let shop = served_with(|options| options.keys_required = true).await;
     let before = shop.store().runs(None, None, 10).await.unwrap().len();
-    let (_, asker) = shop.key(|_| {}).await;
-    let (_, decider) = shop.key(|key| key.scopes = vec!["run".to_owned(), "approve".to_owned()]).await;
-    let mut purchase = said("buy 1 aviator");
-    purchase["hold"] = json!(true);
-    let held = shop.post_with("/v1/chat/completions", &[&asker], &purchase).await.json();
+    let (_, runs) = shop.key(|_| {}).await;
+    let (_, approves) = shop.key(|key| key.scopes = vec!["run".to_owned(), "approve".to_owned()]).await;
+    let mut hold = said("buy 1 aviator");
+    hold["hold"] = json!(true);
+    let held = shop.post_with("/v1/chat/completions", &[&runs], &hold).await.json();
     assert_eq!(held["ordain"]["state"], "held");
     let run = held["ordain"]["run_id"].as_str().unwrap();
     let text = held["choices"][0]["message"]["content"].as_str().unwrap();
     assert!(text.contains(&format!("Reply `approve {run}`")) && text.contains("quantity_in_stock"), "{text}");
-    let mut yes = purchase.clone();
-    let said =
+    let mut yes = hold.clone();
+    let turns =
         [json!({ "role": "assistant", "content": text }), json!({ "role": "user", "content": "approve" })];
-    yes["messages"].as_array_mut().unwrap().extend(said);
-    let refused = shop.post_with("/v1/chat/completions", &[&asker], &yes).await;
+    yes["messages"].as_array_mut().unwrap().extend(turns);
+    let refused = shop.post_with("/v1/chat/completions", &[&runs], &yes).await;
     assert_eq!((refused.status, error(&refused).1.as_str()), (403, "scope_missing"));
-    let approved = shop.post_with("/v1/chat/completions", &[&decider], &yes).await;
+    let approved = shop.post_with("/v1/chat/completions", &[&approves], &yes).await;
     assert_eq!(approved.json()["ordain"]["state"], "committed", "{}", approved.text());
-    let again = shop.post_with("/v1/chat/completions", &[&decider], &yes).await.json();
+    let again = shop.post_with("/v1/chat/completions", &[&approves], &yes).await.json();
     assert!(again["choices"][0]["message"]["content"].as_str().unwrap().contains("already"), "{again}");
     let mut no = yes.clone();
     no["messages"][2]["content"] = json!(format!("reject {run}"));
-    let too_late = shop.post_with("/v1/chat/completions", &[&decider], &no).await;
+    let too_late = shop.post_with("/v1/chat/completions", &[&approves], &no).await;
     assert_eq!((too_late.status, error(&too_late).1.as_str()), (409, "wrong_state"));
     assert_eq!(too_late.header("x-should-retry"), Some("false"));
     assert_eq!(shop.store().runs(None, None, 10).await.unwrap().len(), before + 1);

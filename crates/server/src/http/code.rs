@@ -1,0 +1,150 @@
+//! `POST /v1/code`: answers a question about files with code.
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use ordain_engine::{CodeTask, PlanFile};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::answer;
+use super::caller::{May, Run};
+use super::exec::check_name;
+use super::files::{self, NewFile, WithFiles};
+use super::frame::Context;
+use super::live::{About, Telling};
+use super::problem::Problem;
+use super::schema::RunRecord;
+use super::service::Service;
+
+/// A question about files.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCode {
+    /// What is asked, in words.
+    #[schema(example = "how many items were sold?", max_length = 1_048_576)]
+    request: String,
+    /// The files.
+    #[serde(default)]
+    files: Vec<NewFile>,
+    /// The plan for it: Python code. Without it a planner writes one, or a kept one is used.
+    #[serde(default)]
+    plan: Option<String>,
+    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in rule planner, else a model.
+    #[serde(default)]
+    #[schema(example = "auto")]
+    model: Option<String>,
+    /// Write a new plan even if the cache has one, and do not keep it.
+    #[serde(default)]
+    no_cache: bool,
+    /// Keep variables for later tasks of the same session and caller.
+    #[serde(default)]
+    session: Option<String>,
+    /// Keep what was computed before a failure, marked as partial.
+    #[serde(default)]
+    allow_partial: bool,
+}
+
+impl WithFiles for NewCode {
+    const NEEDED: &'static str = "request";
+    const KNOWN: &'static str = "request, plan, model, no_cache, session and allow_partial";
+
+    fn take_files(&mut self) -> Vec<NewFile> {
+        std::mem::take(&mut self.files)
+    }
+
+    fn set(&mut self, part: &str, text: String) -> Result<bool, Problem> {
+        match part {
+            "request" => self.request = text,
+            "plan" => self.plan = Some(text),
+            "model" => self.model = Some(text),
+            "session" => self.session = Some(text),
+            "no_cache" => self.no_cache = flag(part, &text)?,
+            "allow_partial" => self.allow_partial = flag(part, &text)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// The same as parts of a form: `request`, any of the settings by name, and any number of files as `file`.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "it describes the form; the parts are read one by one")]
+pub(crate) struct CodeForm {
+    /// What is asked, in words.
+    request: String,
+    /// The files.
+    #[schema(content_media_type = "application/octet-stream")]
+    file: Vec<Vec<u8>>,
+}
+
+/// Answer a question about files with code
+///
+/// The code sees the files and the workspace's tables, to read. The answer is the run's record; what the code left in
+/// `artifacts` can be downloaded.
+#[utoipa::path(
+    post,
+    path = "/v1/code",
+    tag = "code",
+    operation_id = "code",
+    params(
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+    ),
+    request_body(content((NewCode = "application/json"), (CodeForm = "multipart/form-data"))),
+    responses(
+        (status = 200, description = "The run has ended; this is its record", body = RunRecord),
+        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecord),
+    )
+)]
+pub(crate) async fn create(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let headers = request.headers().clone();
+    let (new, uploads) = files::read::<NewCode>(request, &service).await?;
+    if let Some(session) = &new.session {
+        check_name(session, "/session")?;
+    }
+    let caller = &may.caller;
+    let run_id = service.engine().store().new_run_id()?;
+    let task = CodeTask {
+        files: uploads.named()?,
+        plan: new.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+        planner: service.planner(new.model.as_deref()).await?,
+        cache: !new.no_cache,
+        // Sessions of two callers never meet.
+        session: new.session.map(|session| format!("{}:{session}", caller.id)),
+        allow_partial: new.allow_partial,
+        run_id: Some(run_id.clone()),
+        idempotency_key: answer::idempotency_key(&headers, &caller.id)?,
+        ..CodeTask::new(&new.request, &caller.id, "http")
+    };
+    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
+    let about = About {
+        run_id,
+        kind: "code",
+        request: task.request.clone(),
+        who: caller.id.clone(),
+        claim: task.idempotency_key.clone(),
+    };
+    let engine = service.engine().clone();
+    let run = service.begin(about, cells, |run| async move {
+        let mut telling = Telling(run);
+        let ended = engine.code_with(task, &mut telling).await;
+        // The files are on disk for as long as the run needs them.
+        drop(uploads);
+        ended.map(|answer| answer.record)
+    })?;
+    answer::of_run(run, &context, &headers).await
+}
+
+fn flag(part: &str, text: &str) -> Result<bool, Problem> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Problem::unprocessable("bad_body", &format!("/{part}"), "write `true` or `false`")),
+    }
+}
