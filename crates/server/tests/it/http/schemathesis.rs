@@ -71,8 +71,6 @@ async fn no_request_that_schemathesis_makes_gets_a_server_error_or_an_undocument
                 "2",
             ])
             .args(["--request-timeout", "20", "--exclude-path-regex", "/events$", "--no-color"])
-            // A body with many optional fields is slow to make wrong; that says nothing about the server.
-            .arg("--suppress-health-check=filter_too_much")
             .args(["--generation-with-security-parameters", "false"])
             // A machine that is busy makes requests slowly, which says nothing about the answers.
             .args(["--suppress-health-check", "all"])
