@@ -24,7 +24,7 @@ use ordain_engine::Workspace;
 use ordain_engine::checks::{Checks, ChecksError, read_checks};
 
 use crate::commands::python;
-use crate::failure::{self, FAILED, UNAVAILABLE, USAGE};
+use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::workspace::{self, WorkspaceArgs};
 
 const EXAMPLES: &str = "\
@@ -138,7 +138,6 @@ fn of_checks(error: &ChecksError) -> ExitCode {
     }
     ExitCode::from(match error {
         ChecksError::NoFiles | ChecksError::Table { .. } => USAGE,
-        ChecksError::Busy => FAILED,
         _ => UNAVAILABLE,
     })
 }

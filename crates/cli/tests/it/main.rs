@@ -3,6 +3,7 @@
 mod ask;
 mod check;
 mod check_files;
+mod check_runs;
 mod command;
 mod eval;
 mod exec;

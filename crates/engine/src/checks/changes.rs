@@ -56,7 +56,7 @@ impl Checks {
                 ));
                 continue;
             };
-            let (staleness, notes) = change::staleness(check, &kept.against, &schema, VERIFIER_VERSION);
+            let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
             let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
             let is_same_data = kept
                 .last

@@ -29,7 +29,7 @@ impl Checks {
     async fn profile(&self, table: &str, tables: &Tables) -> Result<Profile, ChecksError> {
         let schema = tables.schema();
         // The code is ours, and it is judged like any.
-        let verdict = verify(PROFILE_CODE, &Policy::for_contract(Contract::Check), &schema);
+        let verdict = verify(PROFILE_CODE, &Policy::for_contract(Contract::Check), schema);
         let Some(code) = verdict.verified() else {
             let finding = verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
             return Err(looked(table, &format!("the code that looks at tables was refused: {finding}")));

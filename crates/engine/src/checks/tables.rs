@@ -89,6 +89,8 @@ impl TableFacts {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tables {
     pub(super) states: BTreeMap<String, TableState>,
+    /// The shapes of those that are ready, gathered once: every check is judged against them.
+    schema: Schema,
 }
 
 impl Tables {
@@ -101,12 +103,16 @@ impl Tables {
     }
 
     /// The shapes of all tables that can be looked at.
-    pub(super) fn schema(&self) -> Schema {
+    pub(super) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn gather_schema(&mut self) {
         let ready = self.states.values().filter_map(|state| match state {
             TableState::Ready(facts) => Some(facts.table.clone()),
             TableState::Broken { .. } => None,
         });
-        Schema { tables: ready.collect() }
+        self.schema = Schema { tables: ready.collect() };
     }
 
     /// The hash of several tables' rows together.
@@ -160,6 +166,7 @@ impl Checks {
             found.push((hash, file));
         }
         self.make_ready(found, jobs, &mut tables).await?;
+        tables.gather_schema();
         Ok(tables)
     }
 
