@@ -23,7 +23,7 @@ mod suggest;
 mod tables;
 
 pub use changes::Change;
-pub use compile::Standing;
+pub use compile::{Standing, needs_frames};
 pub use error::ChecksError;
 pub use read::{read_checks, write_file};
 pub use run::{CheckOptions, CheckProgress, CheckRun, Silent};

@@ -13,6 +13,7 @@ use ordain_verify::{
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::execute::wants_frames;
 use super::state::KeptCheck;
 use super::tables::{TableState, Tables};
 
@@ -166,8 +167,25 @@ impl Checks {
     }
 }
 
+/// The tables that checks want as frames, and those that others only read by calls to the store. Frames need pandas; calls
+/// do not.
+pub(super) fn wanted_tables(checks: &[&Check]) -> (BTreeSet<String>, BTreeSet<String>) {
+    let mut wanted = [BTreeSet::new(), BTreeSet::new()];
+    for check in checks {
+        wanted[usize::from(!needs_frames(check))].extend(tables_of(check));
+    }
+    wanted.into()
+}
+
+/// Whether a check looks at tables as frames, for which pandas has to be there. Code of its owner's that only reads tables
+/// of the store by calls does not.
+pub fn needs_frames(check: &Check) -> bool {
+    let code = check.params.get("code").and_then(Value::as_str).unwrap_or_default();
+    check.kind != "python" || !code.contains("_tbl") || wants_frames(code)
+}
+
 /// The tables that a check names anywhere in its record.
-pub(super) fn tables_of(check: &Check) -> BTreeSet<String> {
+fn tables_of(check: &Check) -> BTreeSet<String> {
     let mut tables: BTreeSet<String> = check.target_table.iter().cloned().collect();
     for name in ["references", "reference", "left", "right", "same_as"] {
         let Some(value) = check.params.get(name) else { continue };

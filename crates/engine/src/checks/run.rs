@@ -17,7 +17,7 @@ use ordain_types::Schema;
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::compile::{Ready, tables_of};
+use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
 use super::execute::mount_name;
 use super::going::{Done, Going, skipped};
@@ -154,11 +154,13 @@ impl Checks {
         progress: &mut dyn CheckProgress,
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ChecksError> {
-        let wanted: BTreeSet<String> = going.checks.iter().flat_map(|check| tables_of(check)).collect();
+        let (wanted, called) = wanted_tables(&going.checks);
         progress.stage("reading tables");
         let mut stop = std::pin::pin!(stop);
         let tables =
-            match select(&mut stop, std::pin::pin!(self.tables(Some(&wanted), going.options.jobs))).await {
+            match select(&mut stop, std::pin::pin!(self.tables(Some(&wanted), &called, going.options.jobs)))
+                .await
+            {
                 Either::Left(_) => return Ok(true),
                 Either::Right((tables, _)) => tables?,
             };
@@ -219,9 +221,9 @@ impl Checks {
         let mut running = FuturesUnordered::new();
         let mut is_interrupted = false;
         loop {
-            // Only so many are begun that every one of them soon finds a cell.
+            // Only so many are begun as find a place at once, so that the time a check takes is its own.
             let mut place = 0;
-            while place < waiting.len() && running.len() < going.options.jobs.max(1) * 2 {
+            while place < waiting.len() && running.len() < going.options.jobs.max(1) {
                 let (check, fresh) = waiting[place];
                 if check.depends_on.iter().any(|id| unfinished.contains(id.as_str())) {
                     place += 1;
@@ -299,7 +301,7 @@ impl Checks {
         let paths: BTreeSet<&Path> = ready
             .iter()
             .flat_map(|(_, ready)| ready.tables.iter())
-            .filter_map(|name| tables.ready(name).map(|facts| facts.path.as_path()))
+            .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
         for path in paths {
             options.mounts.push(InputFile { name: mount_name(path), path: path.to_owned() });

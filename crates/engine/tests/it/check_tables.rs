@@ -113,9 +113,38 @@ async fn a_table_larger_than_the_memory_limit_is_said_to_be_so() {
         &results,
         "whole",
         CheckStatus::Error,
-        "memory_limit: it needs more than 64 MiB; use fewer columns",
+        "memory_limit: it needs more than 64MiB; use fewer columns",
     );
     // A check that touches one column of the mapped table has room enough.
     stands(&results, "narrow", CheckStatus::Pass, "");
     assert_eq!(results["narrow"].evaluated, Some(60_000));
+}
+
+#[tokio::test]
+async fn code_that_reads_the_store_by_calls_needs_no_frame() {
+    let code = "wrong = [row for row in stock_tbl.all() if row[\"left\"] < 1]\nresult = {\"status\": \"FAIL\" if wrong else \"PASS\", \"summary\": \"x\", \"evaluated\": len(stock_tbl), \"failed_rows\": wrong}\n";
+    let checks = json!([{"check_id": "c", "kind": "python", "target_table": "stock", "key_columns": ["item"],
+        "params": {"code": code}, "samples": {"mask": ["secret"]}}]);
+    let world = World::with(&checks.to_string(), &[]);
+    std::fs::create_dir_all(world.root().join("tables")).unwrap();
+    world.write(
+        "tables/stock.json",
+        r#"[{"item": "a", "left": 0, "secret": "x"}, {"item": "b", "left": 3, "secret": "y"}]"#,
+    );
+    world.write(
+        "ordain.toml",
+        "[workspace]\nname = \"w\"\n[tables.stock]\nseed = \"tables/stock.json\"\nkey = \"item\"\n",
+    );
+    let results = world.run().await;
+    let result = &results["c"];
+    assert_eq!((result.evaluated, result.failed, keys(result)), (Some(2), Some(1), vec!["a".to_owned()]));
+    assert_eq!(result.samples[0].values["secret"], "•••");
+    let all = std::fs::read_to_string(&result.artifacts[0]).unwrap();
+    assert_eq!(all, "item,left,secret\na,0,•••\n");
+    // No frame was made of the table, so pandas was not needed.
+    let cached = std::fs::read_dir(world.root().join(".ordain/cache/tables")).unwrap();
+    let frames =
+        cached.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|it| it == "arrow"));
+    assert_eq!(frames.count(), 0);
+    assert!(world.run_if_changed().await["c"].kept_from.is_some(), "the same rows are known again");
 }

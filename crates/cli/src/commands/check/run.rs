@@ -12,7 +12,7 @@ use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::report::{Format, PastResult, TextOptions, render};
 use ordain_checks::{CheckStatus, CodeFrom, RunReport, Selection};
-use ordain_engine::checks::{CheckOptions, CheckProgress as _, CheckRun, Checks, ChecksError};
+use ordain_engine::checks::{CheckOptions, CheckProgress as _, CheckRun, Checks, ChecksError, needs_frames};
 use ordain_engine::{Planner, Workspace};
 
 use super::bar::Bar;
@@ -298,7 +298,10 @@ pub(super) fn prepare(
         failure::print_text("no check is selected", Some("see `ordain check list` for ids, tags and owners"));
         return Err(ExitCode::from(USAGE));
     }
-    super::ensure_python()?;
+    let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
+    if chosen_ones.into_iter().any(needs_frames) {
+        super::ensure_python()?;
+    }
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let jobs = chosen.jobs.unwrap_or(processors).clamp(1, 256);
     Ok((CheckOptions { selection, jobs, ..CheckOptions::default() }, files))
