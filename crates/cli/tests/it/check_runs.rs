@@ -148,6 +148,18 @@ fn a_run_never_overlaps_another() {
 }
 
 #[test]
+fn every_subcommand_tells_how_it_is_used() {
+    for name in [
+        "run", "compile", "list", "show", "diff", "history", "validate", "watch", "suggest", "schema",
+        "import", "export",
+    ] {
+        let ran = run(ordain(["check", name, "--help"]));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(&format!("Usage: ordain check {name}")), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_is_due_runs_once_and_the_rest_does_not() {
     let folder = workspace(&json!([
         due("minutely", "* * * * *"),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ordain_checks::change::{self, grading_of};
-use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, SkipReason, grade};
+use ordain_checks::{Check, CheckResult, CheckStatus, CodeFrom, RunReport, SkipReason, grade};
 use ordain_types::Schema;
 use serde_json::{Value, json};
 
@@ -164,6 +164,16 @@ impl Going<'_> {
         }
         self.state.checks.insert(check.check_id.clone(), kept);
         result
+    }
+
+    /// Keeps code that was made anew before it runs: a check that is blocked, or a run that is stopped, must not cost its
+    /// planning again.
+    pub(super) fn keep_code(&mut self, check: &Check, ready: &Ready) {
+        if ready.code_from != CodeFrom::Cache {
+            // Counts of other code say nothing about this code.
+            let kept = KeptCheck { last: None, ..ready.kept.clone() };
+            self.state.checks.insert(check.check_id.clone(), kept);
+        }
     }
 
     /// A check whose code was made ready and not run.

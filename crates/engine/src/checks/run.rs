@@ -186,6 +186,7 @@ impl Checks {
                 }
             };
             if let Some(fresh) = going.settle(check, kept.as_ref(), standing, &tables) {
+                going.keep_code(check, &fresh);
                 ready.push((check, fresh));
             }
         }

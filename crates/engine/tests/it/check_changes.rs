@@ -24,9 +24,8 @@ fn python(id: &str, code: &str) -> Value {
 
 #[tokio::test]
 async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
-    let mut behind = range("behind");
-    behind["depends_on"] = json!(["gate"]);
-    behind["params"]["min"] = json!(-9);
+    let behind = json!({"check_id": "behind", "target_table": "t", "calculation_hint": "price must be at least -9",
+        "depends_on": ["gate"]});
     let mut gate = range("gate");
     gate["blocking"] = json!(true);
     let clock = "import datetime\nnow = datetime.datetime.now()\nresult = {\"status\": \"PASS\", \"summary\": str(now)}\n";
@@ -44,6 +43,9 @@ async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
     }
     stands(&second, "gate", CheckStatus::Fail, "");
     stands(&second, "behind", CheckStatus::Skipped, "upstream_failed");
+    // What was blocked is compiled all the same, so that a frozen run has its code.
+    let frozen = CheckOptions { frozen: true, ..CheckOptions::default() };
+    assert!(!world.try_run(&frozen).await.unwrap().is_frozen);
     assert!(second["gate"].kept_from.is_some(), "{:?}", second["gate"]);
     // What looks at the clock, and what could not be evaluated, is run again.
     assert_eq!((&second["clock"].kept_from, &second["raises"].kept_from), (&None, &None));
@@ -96,7 +98,8 @@ async fn a_stopped_run_keeps_what_finished() {
     let results = by_id(run);
     assert_eq!(results.keys().collect::<Vec<_>>(), ["quick"]);
     stands(&results, "quick", CheckStatus::Fail, "");
-    assert!(state.checks["quick"].last.is_some() && !state.checks.contains_key("endless"));
+    // The code of the other is kept, and nothing of what it did not come to say.
+    assert!(state.checks["quick"].last.is_some() && state.checks["endless"].last.is_none());
     let history: Vec<String> =
         state.history().unwrap().into_iter().map(|past| past.result.check_id).collect();
     assert_eq!(history, ["quick"]);

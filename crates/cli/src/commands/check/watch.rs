@@ -24,7 +24,9 @@ const QUIET: Duration = Duration::from_millis(1500);
 /// Each check's `schedule` (cron, in UTC) says when it is due. A run that is still going on is never overlapped: what
 /// came due meanwhile is run once afterwards, and a run of another process is waited for. What came due while nobody watched is run once at the start, with
 /// `--catch-up`.
+// The arguments of `run` are a group called `Args` already.
 #[derive(Debug, Clone, clap::Args)]
+#[group(id = "watch")]
 pub(super) struct Args {
     #[command(flatten)]
     run: running::Args,
