@@ -7,6 +7,7 @@ to; the frame that the code gets copies a column when the code changes it.
 It also settles what a check's code found: failing rows stay in the cell but for a few, and all of them go to a file.
 """
 
+import csv
 import math
 
 # The frame of failing rows is written as text up to this many rows, and in columns above it.
@@ -68,6 +69,11 @@ def settle(namespace, spec):
     if isinstance(rows, int):
         result.setdefault("failed", rows)
         return
+    if not hasattr(rows, "iloc"):
+        rows = list(rows)
+        if all(isinstance(row, dict) for row in rows):
+            settle_records(result, rows, spec, namespace["artifacts"])
+            return
     rows = as_frame(rows)
     result.setdefault("failed", len(rows))
     if not spec["max_rows"] or not len(rows):
@@ -77,6 +83,31 @@ def settle(namespace, spec):
     result["artifact"] = write_all(hidden(rows, spec["mask"]), namespace["artifacts"])
 
 
+def settle_records(result, rows, spec, folder):
+    """The same for rows that are plain records: they need no pandas."""
+    result.setdefault("failed", len(rows))
+    if not spec["max_rows"] or not rows:
+        return
+    columns = list(dict.fromkeys(str(column) for row in rows for column in row))
+    rows = [{str(column): value for column, value in row.items()} for row in rows]
+    shown = [column for column in result.get("columns") or columns if column in columns][:COLUMNS_MAX]
+    keys = [column for column in spec["keys"] if column in columns]
+    show = lambda row, column: HIDDEN if column in spec["mask"] else plain(row.get(column))
+    result["samples"] = [
+        {
+            "key": {column: show(row, column) for column in keys} or {"row": place},
+            "values": {column: show(row, column) for column in shown},
+        }
+        for place, row in enumerate(rows[: spec["max_rows"]])
+    ]
+    result["artifact"] = "failed_rows.csv"
+    with open(folder / result["artifact"], "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([HIDDEN if column in spec["mask"] else row.get(column) for column in columns])
+
+
 def as_frame(rows):
     import pandas
 
@@ -84,9 +115,6 @@ def as_frame(rows):
         return rows
     if isinstance(rows, pandas.Series):
         return rows.to_frame(rows.name if rows.name is not None else "value")
-    rows = list(rows)
-    if all(isinstance(row, dict) for row in rows):
-        return pandas.DataFrame(rows)
     return pandas.DataFrame({"value": rows})
 
 

@@ -65,6 +65,9 @@ pub struct LocalOptions {
     /// Files of the host that every cell sees as `files[name]`, read-only and without a copy, whatever their size. They
     /// count neither as a job's files nor as its memory.
     pub mounts: Vec<InputFile>,
+    /// How often a zygote goes through a typical program before its first cell: worth its time where many jobs follow.
+    /// `None` is often where cells are kept idle, and once elsewhere.
+    pub rehearsals: Option<u32>,
 }
 
 impl LocalOptions {
@@ -79,6 +82,7 @@ impl LocalOptions {
             minimum: Level::Full,
             limits: Limits::default(),
             mounts: Vec::new(),
+            rehearsals: None,
         }
     }
 }
@@ -185,8 +189,7 @@ impl LocalExecutor {
         let data_dir = self.options.data_dir.clone();
         let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
         let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
-        let spec =
-            profile_spec::spec(&installed, &self.mounts, self.options.minimum, self.options.idle_cells);
+        let spec = profile_spec::spec(&installed, &self.mounts, &self.options);
         let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes());
         pools.insert(profile, Arc::clone(&pool));
         Ok(pool)

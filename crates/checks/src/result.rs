@@ -78,6 +78,9 @@ pub struct CheckResult {
     /// The figure that a check of the whole table saw.
     #[serde(default)]
     pub observed: Option<Value>,
+    /// The run whose counts these are, where the check was not run again because nothing changed.
+    #[serde(default)]
+    pub kept_from: Option<String>,
     /// How long it took.
     pub duration_ms: f64,
 }
@@ -119,7 +122,7 @@ pub enum SkipReason {
     UpstreamFailed,
     /// Nothing could write its code.
     NotCompiled,
-    /// It was not selected, or its data did not change.
+    /// `state:changed` left it out: nothing changed.
     Filtered,
 }
 

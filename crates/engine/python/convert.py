@@ -167,24 +167,33 @@ def from_lines(text, names):
 # --- binary formats --------------------------------------------------------------------------------------------------
 
 
-def from_columns(path, form):
+def whole(path, packing):
+    """A file that is read by places rather than from its beginning: itself, or what it unpacks to."""
+    if packing is None:
+        return path
+    with opened(path, packing) as file:
+        return io.BytesIO(file.read())
+
+
+def from_columns(path, packing, form):
     try:
+        file = whole(path, packing)
         if form == "parquet":
             import pyarrow.parquet
 
-            table = pyarrow.parquet.read_table(path)
+            table = pyarrow.parquet.read_table(file)
         else:
             import pyarrow.feather
 
-            table = pyarrow.feather.read_table(path)
+            table = pyarrow.feather.read_table(file)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise Unreadable(f"it does not read as {form}: {error}") from None
     return table.to_pandas()
 
 
-def from_workbook(path):
+def from_workbook(path, packing):
     try:
-        sheets = pd.read_excel(path, sheet_name=None)
+        sheets = pd.read_excel(whole(path, packing), sheet_name=None)
     except Exception as error:
         raise Unreadable(f"it does not read as a workbook: {error}") from None
     filled = {name: sheet for name, sheet in sheets.items() if len(sheet.columns)}
@@ -301,9 +310,9 @@ def written(number, sheet, frame, notes):
 def converted(path):
     notes = []
     if form == "xlsx":
-        frames = from_workbook(path)
+        frames = from_workbook(path, packing)
     elif form in ("parquet", "feather"):
-        frames = {None: from_columns(path, form)}
+        frames = {None: from_columns(path, packing, form)}
     else:
         text = text_of(path, packing, notes)
         if form == "json":

@@ -4,13 +4,16 @@
 //! matrix, `execute` runs one check in one cell, `run` brings them together and `state` keeps what the next run needs.
 //!
 //! Invariant: a result says what this run saw. What could not be evaluated is an ERROR, what was not evaluated is
-//! SKIPPED; an older PASS never stands in for either.
+//! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same, and
+//! says from which run it is.
 
 mod changes;
 mod compile;
 mod convert;
 mod error;
 mod execute;
+mod going;
+mod planning;
 mod read;
 mod record;
 mod run;
@@ -20,7 +23,7 @@ mod suggest;
 mod tables;
 
 pub use changes::Change;
-pub use compile::Standing;
+pub use compile::{Standing, needs_frames};
 pub use error::ChecksError;
 pub use read::{read_checks, write_file};
 pub use run::{CheckOptions, CheckProgress, CheckRun, Silent};

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use crate::executor::LocalOptions;
 use crate::isolation::Level;
 use crate::mount::Mount;
 use crate::profile::{Installed, Interpreter, Profile};
@@ -64,17 +65,42 @@ table = pd.DataFrame({'a': [1, 2, 3]})
 print(table.a.sum())
 ";
 
+/// What a check does with a mapped table: opens it, compares a column, counts and picks rows. The table is our own, because
+/// no file of a user's is read outside a cell.
+const TABLE_REHEARSAL: &str = "\
+import io
+import pandas as pd
+import pyarrow as pa
+texts = pa.array(['a', 'b', None], pa.large_string())
+table = pa.table({'number': [1, 2, 3], 'share': [0.5, 1.5, float('nan')], 'text': texts})
+target = io.BytesIO()
+with pa.ipc.new_file(target, table.schema) as writer:
+    writer.write_table(table)
+table = pa.ipc.open_file(pa.py_buffer(target.getvalue())).read_all()
+rows = table.to_pandas(split_blocks=True, use_threads=False).copy(deep=False)
+for name in ('number', 'share'):
+    values = rows[name]
+    judged = values.notna()
+    failing = judged & ~((values >= 1) & (values <= 2))
+    found = {'evaluated': int(judged.sum()), 'failed': int(failing.sum()), 'failed_rows': rows[failing]}
+found = rows['text'].isna().sum(), rows['text'].isin(['a']).sum(), rows.duplicated(subset=['number'], keep=False).sum()
+";
+
 /// Often enough that the interpreter has specialised the code: it then runs quicker in every cell, and no cell has to
 /// copy pages because the interpreter is still counting in them.
 const REHEARSALS: u32 = 100;
 
 /// How a zygote of an installed profile is started, whose cells see these files.
-pub(super) fn spec(installed: &Installed, mounts: &[Mount], minimum: Level, idle_cells: usize) -> ZygoteSpec {
+pub(super) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptions) -> ZygoteSpec {
     let interpreter = &installed.interpreter;
     let (imports, rehearsal) = match installed.profile {
         Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
-        Profile::Data | Profile::Full => ([CORE, DATA].concat(), DATA_REHEARSAL),
+        // Cells that are shown files of the host look at tables; what that takes costs others memory that they never use.
+        Profile::Data | Profile::Full if mounts.is_empty() => ([CORE, DATA].concat(), DATA_REHEARSAL),
+        Profile::Data | Profile::Full => ([CORE, DATA].concat(), TABLE_REHEARSAL),
     };
+    // A zygote that makes a single cell for a job that waits has no time to practise.
+    let usual = if options.idle_cells == 0 { 1 } else { REHEARSALS };
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
         root: root::encode(&interpreter_folders(interpreter), Some(&installed.site), mounts),
@@ -82,9 +108,8 @@ pub(super) fn spec(installed: &Installed, mounts: &[Mount], minimum: Level, idle
             paths: vec![root::PACKAGES.to_owned()],
             imports,
             rehearsal,
-            // A zygote that makes a single cell for a job that waits has no time to practise.
-            rehearsals: if idle_cells == 0 { 1 } else { REHEARSALS },
-            options: u32::from(minimum < Level::Full),
+            rehearsals: options.rehearsals.unwrap_or(usual),
+            options: u32::from(options.minimum < Level::Full),
         },
     }
 }

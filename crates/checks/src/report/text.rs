@@ -125,6 +125,10 @@ fn write_totals(out: &mut String, report: &RunReport, options: TextOptions) {
             parts.push(colored(&text, status, options));
         }
     }
+    let kept = report.results.iter().filter(|result| result.kept_from.is_some()).count();
+    if kept > 0 {
+        parts.push(format!("{kept} not run again"));
+    }
     parts.push(duration(report.duration_ms));
     if let Some(code) = code_sources(report) {
         parts.push(code);

@@ -93,6 +93,7 @@ pub(super) fn sentence(result: &CheckResult) -> String {
                 format!("{reason}: {}", result.summary)
             }
         }
+        _ if result.kept_from.is_some() => format!("{} (not run again)", result.summary),
         _ => result.summary.clone(),
     }
 }

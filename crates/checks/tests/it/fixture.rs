@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 pub(crate) fn result(id: &str, status: CheckStatus, severity: Severity) -> CheckResult {
     CheckResult {
         observed: None,
+        kept_from: None,
         check_id: id.to_owned(),
         check_name: format!("{id} by name"),
         status,

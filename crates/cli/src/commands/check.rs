@@ -14,6 +14,7 @@ mod suggest;
 mod validate;
 mod watch;
 
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use ordain_engine::Workspace;
 use ordain_engine::checks::{Checks, ChecksError, read_checks};
 
 use crate::commands::python;
-use crate::failure::{self, FAILED, UNAVAILABLE, USAGE};
+use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::workspace::{self, WorkspaceArgs};
 
 const EXAMPLES: &str = "\
@@ -68,6 +69,18 @@ enum Command {
 
 /// Carries out `ordain check …`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match carry_out(args) {
+        // The reader of our output has gone, as `head` does, which is no failure of ours.
+        Err(error) if is_closed_pipe(&error) => Ok(ExitCode::SUCCESS),
+        ran => ran,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
     // These two are of use before there is a workspace.
     match &args.command {
         Command::Schema(args) => return schema::run(args),
@@ -138,11 +151,10 @@ fn of_checks(error: &ChecksError) -> ExitCode {
     }
     ExitCode::from(match error {
         ChecksError::NoFiles | ChecksError::Table { .. } => USAGE,
-        ChecksError::Busy => FAILED,
         _ => UNAVAILABLE,
     })
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::command::{Folder, Ran, ordain, run};
 
 /// A workspace with one table and these checks.
-fn workspace(checks: &serde_json::Value) -> Folder {
+pub(crate) fn workspace(checks: &serde_json::Value) -> Folder {
     let folder = Folder::new();
     for name in ["data", "checks"] {
         std::fs::create_dir_all(folder.path().join(name)).unwrap();
@@ -16,13 +16,13 @@ fn workspace(checks: &serde_json::Value) -> Folder {
     folder
 }
 
-fn check(folder: &Folder, arguments: &[&str]) -> Ran {
+pub(crate) fn check(folder: &Folder, arguments: &[&str]) -> Ran {
     let mut command = ordain(["check"]);
     command.args(arguments).current_dir(folder.path());
     run(command)
 }
 
-fn range(id: &str, column: &str, severity: &str) -> serde_json::Value {
+pub(crate) fn range(id: &str, column: &str, severity: &str) -> serde_json::Value {
     json!({"check_id": id, "kind": "range", "target_table": "t", "severity": severity, "tags": [severity],
            "params": {"column": column, "min": 0}, "key_columns": ["id"]})
 }

@@ -4,6 +4,7 @@ mod ask;
 mod check;
 mod check_files;
 mod code;
+mod check_runs;
 mod command;
 mod eval;
 mod exec;

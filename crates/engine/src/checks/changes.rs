@@ -8,7 +8,7 @@ use ordain_verify::VERIFIER_VERSION;
 use serde::Serialize;
 
 use super::Checks;
-use super::compile::tables_of;
+use super::compile::wanted_tables;
 use super::error::ChecksError;
 
 /// What the next run will do with a check, and why.
@@ -33,8 +33,8 @@ impl Checks {
     pub async fn changes(&self, files: &CheckFiles, jobs: usize) -> Result<Vec<Change>, ChecksError> {
         let state = self.state()?;
         let checks: Vec<_> = files.entries.iter().map(|entry| &entry.check).collect();
-        let wanted: BTreeSet<String> = checks.iter().flat_map(|check| tables_of(check)).collect();
-        let tables = self.tables(Some(&wanted), jobs).await?;
+        let (wanted, called) = wanted_tables(&checks);
+        let tables = self.tables(Some(&wanted), &called, jobs).await?;
         let schema = tables.schema();
         let mut changes = Vec::new();
         for check in checks {
@@ -56,7 +56,7 @@ impl Checks {
                 ));
                 continue;
             };
-            let (staleness, notes) = change::staleness(check, &kept.against, &schema, VERIFIER_VERSION);
+            let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
             let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
             let is_same_data = kept
                 .last

@@ -1,12 +1,11 @@
 //! Keeps or renews a check's code, by the change matrix.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 
 use ordain_checks::change::{self, CompiledAgainst, PLAN_API_VERSION, Staleness};
 use ordain_checks::kinds::{self, CompileError, HINT};
 use ordain_checks::{Check, CodeFrom, SkipReason};
-use ordain_planner::{Brief, Exchange, Planner, Progress, Reply, Task, Trouble, TroubleClass};
+use ordain_planner::{Planner, Progress};
 use ordain_types::{Schema, nearest};
 use ordain_verify::{
     Contract, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode, verify,
@@ -14,6 +13,7 @@ use ordain_verify::{
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::execute::wants_frames;
 use super::state::KeptCheck;
 use super::tables::{TableState, Tables};
 
@@ -68,18 +68,18 @@ impl Checks {
         }
         let schema = tables.schema();
         let Some(kept) = kept else {
-            return self.compile(check, None, tables, &schema, planner, is_frozen, progress).await;
+            return self.compile(check, None, tables, schema, planner, is_frozen, progress).await;
         };
-        let (staleness, notes) = change::staleness(check, &kept.against, &schema, VERIFIER_VERSION);
+        let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
         let why = match staleness {
             Staleness::Recompile(why) => why,
             // Code is judged in every run: what the verifier now refuses is made anew.
-            Staleness::Fresh | Staleness::VerifyAgain(_) => match self.admit(check, kept, &schema, notes) {
+            Staleness::Fresh | Staleness::VerifyAgain(_) => match self.admit(check, kept, schema, notes) {
                 Ok(ready) => return Standing::Ready(ready),
                 Err(finding) => format!("the verifier refuses the kept code: {finding}"),
             },
         };
-        self.compile(check, Some(why), tables, &schema, planner, is_frozen, progress).await
+        self.compile(check, Some(why), tables, schema, planner, is_frozen, progress).await
     }
 
     /// Judges kept code again.
@@ -160,96 +160,6 @@ impl Checks {
         }))
     }
 
-    /// Has a planner write code for a hint, in two stages, with repairs.
-    async fn plan(
-        &self,
-        check: &Check,
-        tables: &Tables,
-        planner: &Planner,
-        progress: &mut (dyn Progress + '_),
-    ) -> Result<(String, Value, CodeFrom), String> {
-        let brief = self.check_brief(check, tables);
-        let mut exchange = planner.begin(&brief);
-        let outline = match planner {
-            Planner::Rules => None,
-            Planner::Model(_) => planner.outline(&brief, &mut exchange, progress).await.ok(),
-        };
-        let policy = self.check_policy();
-        let schema = tables.schema();
-        for _ in 0..=self.workspace.rounds {
-            let reply = planner.next(&brief, &mut exchange, progress).await.map_err(|error| {
-                let hint = error.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-                format!("{error}{hint}")
-            })?;
-            let trouble = match reply {
-                Reply::Plan(draft) => {
-                    let verdict = verify(&draft.code, &policy, &schema);
-                    if verdict.is_accepted() {
-                        let from = if matches!(planner, Planner::Rules) {
-                            CodeFrom::Rules
-                        } else {
-                            CodeFrom::Planner
-                        };
-                        let plan =
-                            draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
-                        self.log_exchange(check, planner, &exchange);
-                        return Ok((draft.code, plan, from));
-                    }
-                    of_verdict(&verdict)
-                }
-                Reply::Question(question) => return Err(format!("the rule is not clear: {question}")),
-                Reply::Refusal(reason) => return Err(reason),
-                Reply::Unusable(trouble) => trouble,
-            };
-            if !planner.can_repair() || !planner.complain(&mut exchange, &trouble) {
-                return Err(format!("its code was refused: {}", trouble.message));
-            }
-        }
-        Err("no acceptable code came within the rounds that are allowed".to_owned())
-    }
-
-    fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {
-        let mut brief = Brief::new(Task::Check, check.calculation_hint.as_deref().unwrap_or_default());
-        if let Some(filter) = &check.filter {
-            brief.request = format!("{} Look only at rows where {filter}.", brief.request);
-        }
-        brief.policy.clone_from(&self.workspace.policy);
-        // The judged table comes first.
-        let mut names: Vec<&String> = check.target_table.iter().collect();
-        names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
-        let facts = names.into_iter().filter_map(|name| tables.ready(name));
-        let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
-        brief.tables =
-            facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief).collect();
-        brief.helpers.clone_from(&self.workspace.helpers);
-        brief.statuses = vec!["PASS".to_owned(), "FAIL".to_owned()];
-        brief.packages = self.check_policy().packages;
-        brief.limits = self.workspace.limits.clone();
-        brief
-    }
-
-    /// Keeps what was said between Ordain and a model, for whoever wants to know later.
-    fn log_exchange(&self, check: &Check, planner: &Planner, exchange: &Exchange) {
-        if exchange.messages.is_empty() {
-            return;
-        }
-        let line = json!({
-            "at": self.store.timestamp(),
-            "check_id": check.check_id,
-            "model": planner.name(),
-            "messages": exchange.messages,
-            "usage": exchange.usage,
-        });
-        let folder = self.workspace.state().join("contracts");
-        let appended = fs_err::create_dir_all(&folder).and_then(|()| {
-            let path = folder.join("plan_prompt_log.jsonl");
-            let mut file = fs_err::OpenOptions::new().create(true).append(true).open(path)?;
-            writeln!(file, "{line}")
-        });
-        // The ledger has it too; a full disk must not lose the check.
-        drop(appended);
-    }
-
     pub(super) fn check_policy(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
         policy.helpers = ordain_verify::helpers_of(&self.workspace.helpers).unwrap_or_default();
@@ -257,8 +167,25 @@ impl Checks {
     }
 }
 
+/// The tables that checks want as frames, and those that others only read by calls to the store. Frames need pandas; calls
+/// do not.
+pub(super) fn wanted_tables(checks: &[&Check]) -> (BTreeSet<String>, BTreeSet<String>) {
+    let mut wanted = [BTreeSet::new(), BTreeSet::new()];
+    for check in checks {
+        wanted[usize::from(!needs_frames(check))].extend(tables_of(check));
+    }
+    wanted.into()
+}
+
+/// Whether a check looks at tables as frames, for which pandas has to be there. Code of its owner's that only reads tables
+/// of the store by calls does not.
+pub fn needs_frames(check: &Check) -> bool {
+    let code = check.params.get("code").and_then(Value::as_str).unwrap_or_default();
+    check.kind != "python" || !code.contains("_tbl") || wants_frames(code)
+}
+
 /// The tables that a check names anywhere in its record.
-pub(super) fn tables_of(check: &Check) -> BTreeSet<String> {
+fn tables_of(check: &Check) -> BTreeSet<String> {
     let mut tables: BTreeSet<String> = check.target_table.iter().cloned().collect();
     for name in ["references", "reference", "left", "right", "same_as"] {
         let Some(value) = check.params.get(name) else { continue };
@@ -347,7 +274,7 @@ fn against(
     }
 }
 
-fn error_of(verdict: &Verdict) -> Option<&Finding> {
+pub(super) fn error_of(verdict: &Verdict) -> Option<&Finding> {
     verdict.findings.iter().find(|finding| finding.severity == Severity::Error)
 }
 
@@ -355,15 +282,4 @@ fn first(verdict: &Verdict) -> String {
     error_of(verdict).map_or_else(String::new, |finding| {
         format!("line {}: {} [{}]", finding.line, finding.message, finding.code.as_str())
     })
-}
-
-fn of_verdict(verdict: &Verdict) -> Trouble {
-    let finding = error_of(verdict);
-    Trouble {
-        class: TroubleClass::Verify,
-        code: finding.map(|finding| finding.code.as_str().to_owned()).unwrap_or_default(),
-        message: finding.map(|finding| finding.message.clone()).unwrap_or_default(),
-        line: finding.and_then(|finding| u64::try_from(finding.line).ok()),
-        hint: finding.and_then(|finding| finding.hint.clone()),
-    }
 }

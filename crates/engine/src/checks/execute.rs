@@ -7,7 +7,7 @@ use ordain_cell::{Discard, Execution, Executor, FailingRows, Job, LocalExecutor,
 use ordain_checks::{Check, Counts, FailedRow};
 use ordain_store::{BeginOptions, Intent};
 use ordain_types::{Cause, format_bytes};
-use ordain_verify::{DATA_IMPORTS, FULL_IMPORTS};
+use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, FULL_IMPORTS};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -61,8 +61,8 @@ impl Checks {
         "check.py".clone_into(&mut job.name);
         job.limits = self.workspace.limits.clone();
         for name in &ready.tables {
-            if let Some(facts) = tables.ready(name) {
-                job.frames.insert(name.clone(), mount_name(&facts.path));
+            if let Some(path) = tables.ready(name).and_then(|facts| facts.path.as_deref()) {
+                job.frames.insert(name.clone(), mount_name(path));
             }
         }
         job.failing = Some(FailingRows {
@@ -109,13 +109,24 @@ fn asks_the_store(code: &str) -> bool {
     code.contains("_tbl") || code.contains("db.")
 }
 
+/// The smallest profile that has what the code needs.
 fn profile(ready: &Ready) -> Profile {
-    let top = |import: &str| import.split('.').next().unwrap_or_default().to_owned();
-    let is_beyond = ready.imports.iter().any(|import| {
-        let top = top(import);
-        !DATA_IMPORTS.contains(&top.as_str()) && FULL_IMPORTS.contains(&top.as_str())
-    });
-    if is_beyond { Profile::Full } else { Profile::Data }
+    let needs = |packages: &[&str], smaller: &[&str]| {
+        let tops = ready.imports.iter().map(|import| import.split('.').next().unwrap_or_default());
+        tops.into_iter().any(|top| packages.contains(&top) && !smaller.contains(&top))
+    };
+    if needs(FULL_IMPORTS, DATA_IMPORTS) {
+        Profile::Full
+    } else if wants_frames(&ready.kept.code) || needs(DATA_IMPORTS, CORE_IMPORTS) {
+        Profile::Data
+    } else {
+        Profile::Core
+    }
+}
+
+/// Whether code looks at tables as frames, and not only by calls.
+pub(super) fn wants_frames(code: &str) -> bool {
+    code.contains("frame")
 }
 
 fn found(execution: &Execution, artifacts: &Path) -> Result<Found, String> {

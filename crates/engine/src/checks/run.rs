@@ -9,26 +9,28 @@ use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use ordain_cell::{InputFile, LocalExecutor};
-use ordain_checks::change::{self, grading_of};
 use ordain_checks::file::CheckFiles;
-use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, Selection, SkipReason, grade};
+use ordain_checks::{Check, CheckResult, RunReport, Selection, SkipReason};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
 use ordain_types::Schema;
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::compile::{Ready, Standing, tables_of};
+use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
-use super::execute::{Found, mount_name};
+use super::execute::mount_name;
+use super::going::{Done, Going, skipped};
 use super::sources::hash_text;
-use super::state::{KeptCheck, LastRun, State};
+use super::state::State;
 use super::tables::Tables;
 
 /// The version of the report's format.
 const SCHEMA_VERSION: u32 = 1;
 /// Figures of earlier runs that code is given.
 const HISTORY_MAX: usize = 30;
+/// After so many rehearsals the interpreter has specialised what checks have in common.
+const REHEARSALS_MAX: u32 = 50;
 
 /// How checks are run.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ pub struct CheckOptions {
     pub selection: Selection,
     /// Checks that run at once.
     pub jobs: usize,
-    /// Leaves out checks whose data and rule are as they were.
+    /// Does not run checks whose data and rule are as they were; their last grade stands.
     pub if_changed: bool,
     /// Compiles nothing that needs a planner.
     pub frozen: bool,
@@ -91,14 +93,6 @@ pub struct CheckRun {
     pub is_frozen: bool,
 }
 
-/// What a check's run came to.
-struct Done<'a> {
-    check: &'a Check,
-    ready: &'a Ready,
-    outcome: Result<Found, String>,
-    duration_ms: f64,
-}
-
 impl Checks {
     /// Runs the checks of the files. When `stop` is done, what has not finished is left out.
     pub async fn run(
@@ -114,8 +108,9 @@ impl Checks {
             return Err(ChecksError::Files(problems));
         }
         let started = Instant::now();
+        let _lock = State::lock(&self.state_folder())?;
+        // Read now that nobody else writes.
         let mut state = self.state()?;
-        let _lock = state.lock()?;
         let report = RunReport {
             run_id: self.store.new_run_id()?.to_string(),
             schema_version: SCHEMA_VERSION,
@@ -159,15 +154,17 @@ impl Checks {
         progress: &mut dyn CheckProgress,
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ChecksError> {
-        let wanted: BTreeSet<String> = going.checks.iter().flat_map(|check| tables_of(check)).collect();
+        let (wanted, called) = wanted_tables(&going.checks);
         progress.stage("reading tables");
         let mut stop = std::pin::pin!(stop);
         let tables =
-            match select(&mut stop, std::pin::pin!(self.tables(Some(&wanted), going.options.jobs))).await {
+            match select(&mut stop, std::pin::pin!(self.tables(Some(&wanted), &called, going.options.jobs)))
+                .await
+            {
                 Either::Left(_) => return Ok(true),
                 Either::Right((tables, _)) => tables?,
             };
-        going.schema = tables.schema();
+        going.schema = tables.schema().clone();
         progress.stage("compiling");
         let mut ready = Vec::new();
         let checks = going.checks.clone();
@@ -189,6 +186,7 @@ impl Checks {
                 }
             };
             if let Some(fresh) = going.settle(check, kept.as_ref(), standing, &tables) {
+                going.keep_code(check, &fresh);
                 ready.push((check, fresh));
             }
         }
@@ -224,9 +222,9 @@ impl Checks {
         let mut running = FuturesUnordered::new();
         let mut is_interrupted = false;
         loop {
-            // Only so many are begun that every one of them soon finds a cell.
+            // Only so many are begun as find a place at once, so that the time a check takes is its own.
             let mut place = 0;
-            while place < waiting.len() && running.len() < going.options.jobs.max(1) * 2 {
+            while place < waiting.len() && running.len() < going.options.jobs.max(1) {
                 let (check, fresh) = waiting[place];
                 if check.depends_on.iter().any(|id| unfinished.contains(id.as_str())) {
                     place += 1;
@@ -296,13 +294,15 @@ impl Checks {
         tables: &Tables,
         jobs: usize,
     ) -> Result<LocalExecutor, ChecksError> {
-        // A few checks do not repay the practice that makes idle cells quick.
-        let idle = if ready.len() > 8 { jobs.clamp(1, 8) } else { 0 };
-        let mut options = self.local_options(jobs, idle);
+        // Every cell is made for a check that waits already. Cells that are made ahead practise before they are idle, which
+        // a run that keeps all processors busy would pay for and never get back.
+        let mut options = self.local_options(jobs, 0);
+        options.rehearsals =
+            Some(u32::try_from(ready.len() / 4).unwrap_or(u32::MAX).clamp(1, REHEARSALS_MAX));
         let paths: BTreeSet<&Path> = ready
             .iter()
             .flat_map(|(_, ready)| ready.tables.iter())
-            .filter_map(|name| tables.ready(name).map(|facts| facts.path.as_path()))
+            .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
         for path in paths {
             options.mounts.push(InputFile { name: mount_name(path), path: path.to_owned() });
@@ -329,262 +329,6 @@ fn figures(
         figures.drain(..figures.len().saturating_sub(HISTORY_MAX));
     }
     Ok(figures)
-}
-
-/// A run on its way.
-pub(super) struct Going<'a> {
-    checks: Vec<&'a Check>,
-    state: &'a mut State,
-    options: &'a CheckOptions,
-    report: RunReport,
-    is_frozen: bool,
-    /// The tables that there were.
-    schema: Schema,
-    results: HashMap<String, CheckResult>,
-}
-
-impl Going<'_> {
-    /// Takes note of where a check stands. Gives back what is to be run.
-    fn settle(
-        &mut self,
-        check: &Check,
-        kept: Option<&KeptCheck>,
-        standing: Standing,
-        tables: &Tables,
-    ) -> Option<Box<Ready>> {
-        let result = match standing {
-            Standing::Ready(ready) => match self.unchanged(check, kept, &ready, tables) {
-                Some(result) => result,
-                None => return Some(ready),
-            },
-            Standing::Skipped(reason, words) => skipped(check, reason, &words),
-            Standing::Frozen(why) => {
-                self.is_frozen = true;
-                skipped(
-                    check,
-                    SkipReason::NotCompiled,
-                    &format!("it needs compiling, which --frozen forbids: {why}"),
-                )
-            }
-            Standing::Broken(reason) => broken(check, &reason),
-        };
-        // What was counted before says nothing about a check that could not be looked at now; its code is kept, because
-        // the next run decides anew whether it still fits.
-        let is_seen = result.code_from.is_some()
-            || result.reason.as_deref().is_some_and(|it| it.starts_with("filtered"));
-        if !is_seen && let Some(kept) = self.state.checks.get_mut(&check.check_id) {
-            kept.last = None;
-        }
-        self.put(result);
-        None
-    }
-
-    /// With `--if-changed` or `state:changed`: what is said of a check for which nothing changed that matters.
-    fn unchanged(
-        &mut self,
-        check: &Check,
-        kept: Option<&KeptCheck>,
-        ready: &Ready,
-        tables: &Tables,
-    ) -> Option<CheckResult> {
-        if !self.options.if_changed && !self.options.selection.wants_changed() {
-            return None;
-        }
-        let (kept, last) = kept.and_then(|kept| Some((kept, kept.last.as_ref()?)))?;
-        let looks_at_the_clock = ready.kept.code.contains("inputs[");
-        let fingerprint = tables.fingerprint(&ready.tables);
-        if ready.recompiled.is_some() || looks_at_the_clock || last.data_fingerprint != fingerprint {
-            return None;
-        }
-        if kept.grading == grading_of(check) {
-            return Some(skipped(check, SkipReason::Filtered, "neither its rule nor its data changed"));
-        }
-        let mut result = result_of(check, ready);
-        result.status = grade(check, &last.counts);
-        result.summary.clone_from(&last.summary);
-        result.samples.clone_from(&last.samples);
-        result.samples.truncate(usize::try_from(check.samples.max_rows).unwrap_or(usize::MAX));
-        mask(&mut result, check);
-        result.artifacts.clone_from(&last.artifacts);
-        result.observed.clone_from(&last.observed);
-        result.data_fingerprint = Some(fingerprint);
-        (result.evaluated, result.failed) = (last.counts.evaluated, last.counts.failed);
-        result.failed_pct = last.counts.failed_pct();
-        result.notes.push(format!("graded anew from the counts of run {}", last.run_id));
-        if let Some(kept) = self.state.checks.get_mut(&check.check_id) {
-            kept.grading = grading_of(check);
-        }
-        Some(result)
-    }
-
-    /// Why a check may not run: a blocking check that it depends on did not pass.
-    fn blocked(&self, check: &Check) -> Option<String> {
-        let is_blocking = |id: &str| self.checks.iter().any(|check| check.check_id == id && check.blocking);
-        let upstream = check.depends_on.iter().find(|id| {
-            let status = self.results.get(*id).map(|result| result.status);
-            is_blocking(id) && !matches!(status, None | Some(CheckStatus::Pass | CheckStatus::Warn))
-        })?;
-        let status = self.results.get(upstream).map(|result| format!("{:?}", result.status).to_uppercase());
-        Some(format!("`{upstream}`, which it depends on, is {}", status.unwrap_or_default()))
-    }
-
-    /// The result of a check that ran, and what is kept of it.
-    fn graded(&mut self, done: Done<'_>, tables: &Tables) -> CheckResult {
-        let Done { check, ready, outcome, duration_ms } = done;
-        let mut result = result_of(check, ready);
-        result.duration_ms = duration_ms;
-        let fingerprint = tables.fingerprint(&ready.tables);
-        result.data_fingerprint = Some(fingerprint.clone());
-        for name in &ready.tables {
-            result.notes.extend(tables.ready(name).into_iter().flat_map(|facts| facts.notes.clone()));
-        }
-        let mut kept = ready.kept.clone();
-        kept.grading = grading_of(check);
-        kept.check_name.clone_from(&check.check_name);
-        match outcome {
-            Err(reason) => {
-                result.status = CheckStatus::Error;
-                result.summary.clone_from(&reason);
-                result.reason = Some(reason);
-                kept.last = None;
-            }
-            Ok(found) => {
-                result.status = grade(check, &found.counts);
-                (result.evaluated, result.failed) = (found.counts.evaluated, found.counts.failed);
-                result.failed_pct = found.counts.failed_pct();
-                result.summary.clone_from(&found.summary);
-                result.samples.clone_from(&found.samples);
-                result.artifacts.clone_from(&found.artifacts);
-                result.observed.clone_from(&found.observed);
-                kept.last = Some(LastRun {
-                    run_id: self.report.run_id.clone(),
-                    data_fingerprint: fingerprint,
-                    counts: found.counts,
-                    summary: found.summary,
-                    samples: found.samples,
-                    artifacts: found.artifacts,
-                    observed: found.observed,
-                });
-            }
-        }
-        self.state.checks.insert(check.check_id.clone(), kept);
-        result
-    }
-
-    /// A check whose code was made ready and not run.
-    fn compiled(&mut self, check: &Check, ready: &Ready) {
-        let mut result = result_of(check, ready);
-        result.status = CheckStatus::Skipped;
-        "compiled, not run".clone_into(&mut result.summary);
-        let mut kept = ready.kept.clone();
-        if kept.last.is_none() {
-            kept.last = self.state.checks.get(&check.check_id).and_then(|kept| kept.last.clone());
-        }
-        // Counts of other code say nothing about this code.
-        if ready.recompiled.is_some() {
-            kept.last = None;
-        }
-        self.state.checks.insert(check.check_id.clone(), kept);
-        self.put(result);
-    }
-
-    fn put(&mut self, result: CheckResult) {
-        self.results.insert(result.check_id.clone(), result);
-    }
-
-    /// The report, in the order of the files.
-    fn finish(mut self) -> RunReport {
-        for status in [
-            CheckStatus::Pass,
-            CheckStatus::Warn,
-            CheckStatus::Fail,
-            CheckStatus::Error,
-            CheckStatus::Skipped,
-        ] {
-            self.report.counts.insert(status, 0);
-        }
-        for check in &self.checks {
-            if let Some(result) = self.results.remove(&check.check_id) {
-                *self.report.counts.entry(result.status).or_default() += 1;
-                self.report.results.push(result);
-            }
-        }
-        self.report
-    }
-}
-
-/// A result that knows what is known before the code runs.
-fn result_of(check: &Check, ready: &Ready) -> CheckResult {
-    let mut result = blank(check);
-    result.code_from = Some(ready.code_from);
-    result.recompiled.clone_from(&ready.recompiled);
-    result.notes.clone_from(&ready.notes);
-    result.code_hash = Some(hash_text(&ready.kept.code));
-    result.code = Some(ready.kept.code.clone());
-    result.plan = Some(ready.kept.plan.clone());
-    let columns = ready.kept.against.schema.iter().map(|(table, columns)| {
-        let columns = columns.iter().map(|(name, kind)| (name.clone(), json!(change::word(*kind))));
-        (table.clone(), columns.collect::<Value>())
-    });
-    result.compiled_against = Some(columns.collect());
-    result
-}
-
-fn blank(check: &Check) -> CheckResult {
-    CheckResult {
-        check_id: check.check_id.clone(),
-        check_name: check.check_name.clone(),
-        status: CheckStatus::Error,
-        reason: None,
-        severity: check.severity,
-        owner: check.owner.clone(),
-        tags: check.tags.clone(),
-        target_table: check.target_table.clone(),
-        kind: check.kind.clone(),
-        evaluated: None,
-        failed: None,
-        failed_pct: None,
-        summary: String::new(),
-        samples: Vec::new(),
-        artifacts: Vec::new(),
-        code_from: None,
-        recompiled: None,
-        notes: Vec::new(),
-        code: None,
-        code_hash: None,
-        plan: None,
-        compiled_against: None,
-        data_fingerprint: None,
-        observed: None,
-        duration_ms: 0.0,
-    }
-}
-
-fn skipped(check: &Check, reason: SkipReason, words: &str) -> CheckResult {
-    let name = json!(reason).as_str().unwrap_or_default().to_owned();
-    CheckResult {
-        status: CheckStatus::Skipped,
-        reason: Some(format!("{name}: {words}")),
-        summary: words.to_owned(),
-        ..blank(check)
-    }
-}
-
-fn broken(check: &Check, reason: &str) -> CheckResult {
-    CheckResult { reason: Some(reason.to_owned()), summary: reason.to_owned(), ..blank(check) }
-}
-
-/// Hides what the owner has since asked to hide.
-fn mask(result: &mut CheckResult, check: &Check) {
-    for row in &mut result.samples {
-        for column in &check.samples.mask {
-            for values in [&mut row.key, &mut row.values] {
-                if let Some(value) = values.get_mut(column) {
-                    *value = json!("•••");
-                }
-            }
-        }
-    }
 }
 
 /// An id as the name of a folder.

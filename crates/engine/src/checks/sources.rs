@@ -157,18 +157,23 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Writes a table of the store as JSON lines, and gives the hash of what was written.
-pub(super) async fn export(
-    store: &Store,
-    table: &Table,
-    path: &Path,
-) -> Result<(DataFile, String), ChecksError> {
+/// A table of the store, written as JSON lines.
+#[derive(Debug)]
+pub(super) struct Exported {
+    pub(super) file: DataFile,
+    /// The hash of what was written.
+    pub(super) hash: String,
+    pub(super) rows: u64,
+}
+
+/// Writes a table of the store as JSON lines.
+pub(super) async fn export(store: &Store, table: &Table, path: &Path) -> Result<Exported, ChecksError> {
     let failed = || ChecksError::state(format!("export table `{}`", table.name));
     let mut file = io::BufWriter::new(fs_err::File::create(path).map_err(failed())?);
     let mut hasher = Sha256::new();
     let run_id = store.new_run_id()?;
     let mut transaction = store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
-    let (mut after, mut as_of) = (None, None);
+    let (mut after, mut as_of, mut rows) = (None, None, 0);
     loop {
         let call =
             Call::Search { table: table.name.clone(), condition: None, after, as_of, limit: Some(PAGE_ROWS) };
@@ -182,6 +187,7 @@ pub(super) async fn export(
             let mut line = serde_json::to_vec(&json!(members)).unwrap_or_default();
             line.push(b'\n');
             hasher.update(&line);
+            rows += 1;
             file.write_all(&line).map_err(failed())?;
         }
         if !page.more || was_empty {
@@ -194,7 +200,7 @@ pub(super) async fn export(
     let known: Vec<_> = columns.map(|column| (column.name.clone(), column.column_type)).collect();
     // The same rows under other columns are another table.
     hasher.update(serde_json::to_vec(&known).unwrap_or_default());
-    let exported = DataFile {
+    let file = DataFile {
         path: path.to_owned(),
         shown: format!("store table {}", table.name),
         stem: table.name.clone(),
@@ -202,5 +208,5 @@ pub(super) async fn export(
         packing: None,
         known: Some(known),
     };
-    Ok((exported, hex(&hasher.finalize())))
+    Ok(Exported { file, hash: hex(&hasher.finalize()), rows })
 }

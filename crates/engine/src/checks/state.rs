@@ -112,9 +112,10 @@ impl State {
     }
 
     /// Holds the lock for as long as the file lives.
-    pub(super) fn lock(&self) -> Result<std::fs::File, ChecksError> {
+    pub(super) fn lock(folder: &Path) -> Result<std::fs::File, ChecksError> {
         let failed = || ChecksError::state("lock the state of checks");
-        let path = self.folder.join("lock");
+        fs_err::create_dir_all(folder).map_err(failed())?;
+        let path = folder.join("lock");
         let file = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(path);
         let file = file.map_err(failed())?;
         match file.try_lock() {

@@ -1,5 +1,7 @@
 //! Looks at a table in a cell, so that checks can be proposed for it.
 
+use std::collections::BTreeSet;
+
 use ordain_cell::profile::Profile as Packages;
 use ordain_cell::{Discard, Executor, InputFile, Job, LocalExecutor, NoHost};
 use ordain_checks::suggest::{PROFILE_CODE, Profile, Suggestion, suggest};
@@ -18,7 +20,7 @@ const OTHERS_MAX: usize = 50;
 impl Checks {
     /// Proposes checks for a table, each with what was seen. Nothing is changed.
     pub async fn suggest(&self, table: &str) -> Result<Vec<Suggestion>, ChecksError> {
-        let tables = self.tables(None, 2).await?;
+        let tables = self.tables(None, &BTreeSet::new(), 2).await?;
         if tables.ready(table).is_none() {
             return Err(unknown(table, &tables));
         }
@@ -29,7 +31,7 @@ impl Checks {
     async fn profile(&self, table: &str, tables: &Tables) -> Result<Profile, ChecksError> {
         let schema = tables.schema();
         // The code is ours, and it is judged like any.
-        let verdict = verify(PROFILE_CODE, &Policy::for_contract(Contract::Check), &schema);
+        let verdict = verify(PROFILE_CODE, &Policy::for_contract(Contract::Check), schema);
         let Some(code) = verdict.verified() else {
             let finding = verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
             return Err(looked(table, &format!("the code that looks at tables was refused: {finding}")));
@@ -41,12 +43,12 @@ impl Checks {
         job.limits = self.workspace.limits.clone();
         let mut options = self.local_options(1, 0);
         for name in others.iter().copied().chain([table]) {
-            if let Some(facts) = tables.ready(name) {
-                let mount = mount_name(&facts.path);
+            if let Some(path) = tables.ready(name).and_then(|facts| facts.path.clone()) {
+                let mount = mount_name(&path);
                 job.frames.insert(name.to_owned(), mount.clone());
                 // Two tables of the same rows share one file.
                 if !options.mounts.iter().any(|known| known.name == mount) {
-                    options.mounts.push(InputFile { name: mount, path: facts.path.clone() });
+                    options.mounts.push(InputFile { name: mount, path });
                 }
             }
         }

@@ -48,8 +48,8 @@ pub struct TableFacts {
     pub fingerprint: String,
     /// What was odd about its file.
     pub notes: Vec<String>,
-    /// Its Arrow file.
-    pub(super) path: PathBuf,
+    /// Its Arrow file; a table of the store that is only read by calls has none.
+    pub(super) path: Option<PathBuf>,
     pub(super) columns: Vec<ColumnFacts>,
 }
 
@@ -89,6 +89,8 @@ impl TableFacts {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tables {
     pub(super) states: BTreeMap<String, TableState>,
+    /// The shapes of those that are ready, gathered once: every check is judged against them.
+    schema: Schema,
 }
 
 impl Tables {
@@ -101,12 +103,16 @@ impl Tables {
     }
 
     /// The shapes of all tables that can be looked at.
-    pub(super) fn schema(&self) -> Schema {
+    pub(super) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn gather_schema(&mut self) {
         let ready = self.states.values().filter_map(|state| match state {
             TableState::Ready(facts) => Some(facts.table.clone()),
             TableState::Broken { .. } => None,
         });
-        Schema { tables: ready.collect() }
+        self.schema = Schema { tables: ready.collect() };
     }
 
     /// The hash of several tables' rows together.
@@ -122,10 +128,12 @@ impl Tables {
 }
 
 impl Checks {
-    /// Makes the wanted tables ready; `None` makes all of them ready. Only files that changed are converted.
+    /// Makes the wanted tables ready; `None` makes all of them ready. Only files that changed are converted, and no table
+    /// of the store is that `called` names alone: code reads it by calls.
     pub(super) async fn tables(
         &self,
         wanted: Option<&BTreeSet<String>>,
+        called: &BTreeSet<String>,
         jobs: usize,
     ) -> Result<Tables, ChecksError> {
         let folder = self.cache_folder();
@@ -153,13 +161,22 @@ impl Checks {
         }
         hashes.keep(&index).map_err(ChecksError::state("keep the hashes of data files"))?;
         let exports = tempfile::tempdir_in(&folder).map_err(ChecksError::state("make the table cache"))?;
-        for table in self.store.schema().tables.iter().filter(|table| !table.hidden && is_wanted(&table.name))
-        {
+        let of_store = self.store.schema();
+        for table in of_store.tables.iter().filter(|table| !table.hidden) {
+            if !is_wanted(&table.name) && !called.contains(&table.name) {
+                continue;
+            }
             let path = exports.path().join(format!("{}.jsonl", found.len()));
-            let (file, hash) = sources::export(&self.store, table, &path).await?;
-            found.push((hash, file));
+            let exported = sources::export(&self.store, table, &path).await?;
+            if is_wanted(&table.name) {
+                found.push((exported.hash, exported.file));
+            } else {
+                let facts = called_facts(table, exported);
+                tables.put(table.name.clone(), TableState::Ready(Box::new(facts)));
+            }
         }
         self.make_ready(found, jobs, &mut tables).await?;
+        tables.gather_schema();
         Ok(tables)
     }
 
@@ -239,6 +256,29 @@ impl Tables {
     }
 }
 
+/// What is known of a table of the store that nobody wants as a frame.
+fn called_facts(table: &Table, exported: sources::Exported) -> TableFacts {
+    let columns = table.columns.iter().filter(|column| !column.hidden);
+    let facts = columns.clone().map(|column| ColumnFacts {
+        name: column.name.clone(),
+        column_type: column.column_type,
+        nullable: column.nullable,
+        null_share: 0.0,
+        samples: Vec::new(),
+        values: None,
+        is_unique: false,
+    });
+    TableFacts {
+        source: exported.file.shown,
+        rows: exported.rows,
+        fingerprint: exported.hash,
+        notes: Vec::new(),
+        path: None,
+        columns: facts.collect(),
+        table: Table { name: table.name.clone(), columns: columns.cloned().collect(), ..Table::default() },
+    }
+}
+
 fn facts(name: &str, hash: &str, file: &DataFile, table: &ConvertedTable, folder: &Path) -> TableFacts {
     let columns = table.columns.iter().map(|column| Column {
         name: column.name.clone(),
@@ -257,7 +297,7 @@ fn facts(name: &str, hash: &str, file: &DataFile, table: &ConvertedTable, folder
         rows: table.rows,
         fingerprint: hash.to_owned(),
         notes: table.notes.iter().map(|note| format!("{}: {note}", file.shown)).collect(),
-        path: folder.join(&table.file),
+        path: Some(folder.join(&table.file)),
         columns: table.columns.clone(),
     }
 }

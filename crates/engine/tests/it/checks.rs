@@ -11,20 +11,20 @@ use ordain_engine::{Workspace, init};
 use ordain_store::EntryNote;
 
 /// A workspace in a folder of its own.
-struct World {
+pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
 impl World {
     /// The example with planted errors.
-    fn example() -> Self {
+    pub(crate) fn example() -> Self {
         let folder = tempfile::tempdir().unwrap();
         init(&folder.path().join("w"), Some("data-quality")).unwrap();
         Self { folder }
     }
 
     /// A workspace with these checks and files.
-    fn with(checks: &str, files: &[(&str, &[u8])]) -> Self {
+    pub(crate) fn with(checks: &str, files: &[(&str, &[u8])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let world = Self { folder };
         std::fs::create_dir_all(world.root().join("data")).unwrap();
@@ -37,54 +37,54 @@ impl World {
         world
     }
 
-    fn root(&self) -> std::path::PathBuf {
+    pub(crate) fn root(&self) -> std::path::PathBuf {
         self.folder.path().join("w")
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         std::fs::write(self.root().join(path), text).unwrap();
     }
 
-    fn edit(&self, path: &str, from: &str, to: &str) {
+    pub(crate) fn edit(&self, path: &str, from: &str, to: &str) {
         let text = std::fs::read_to_string(self.root().join(path)).unwrap();
         assert!(text.contains(from), "{path} does not hold {from}");
         self.write(path, &text.replacen(from, to, 1));
     }
 
-    async fn checks(&self) -> Checks {
+    pub(crate) async fn checks(&self) -> Checks {
         let workspace = Arc::new(Workspace::load(&self.root()).unwrap());
         let store = workspace.open_store().await.unwrap();
         Checks::new(workspace, store, DataDir::from_env().unwrap())
     }
 
-    async fn try_run(&self, options: &CheckOptions) -> Result<CheckRun, ChecksError> {
+    pub(crate) async fn try_run(&self, options: &CheckOptions) -> Result<CheckRun, ChecksError> {
         let checks = self.checks().await;
         let files = read_checks(&self.root())?;
         checks.run(&files, options, EntryNote::by("me", "test"), &mut Silent, std::future::pending()).await
     }
 
-    async fn run(&self) -> BTreeMap<String, CheckResult> {
+    pub(crate) async fn run(&self) -> BTreeMap<String, CheckResult> {
         by_id(self.try_run(&CheckOptions::default()).await.unwrap())
     }
 
-    async fn run_if_changed(&self) -> BTreeMap<String, CheckResult> {
+    pub(crate) async fn run_if_changed(&self) -> BTreeMap<String, CheckResult> {
         let options = CheckOptions { if_changed: true, ..CheckOptions::default() };
         by_id(self.try_run(&options).await.unwrap())
     }
 }
 
-fn by_id(run: CheckRun) -> BTreeMap<String, CheckResult> {
+pub(crate) fn by_id(run: CheckRun) -> BTreeMap<String, CheckResult> {
     run.report.results.into_iter().map(|result| (result.check_id.clone(), result)).collect()
 }
 
 /// Keys of failing rows, as text.
-fn keys(result: &CheckResult) -> Vec<String> {
+pub(crate) fn keys(result: &CheckResult) -> Vec<String> {
     let key = |row: &ordain_checks::FailedRow| row.key.values().next().unwrap().as_str().unwrap().to_owned();
     result.samples.iter().map(key).collect()
 }
 
 #[track_caller]
-fn stands(results: &BTreeMap<String, CheckResult>, id: &str, status: CheckStatus, reason: &str) {
+pub(crate) fn stands(results: &BTreeMap<String, CheckResult>, id: &str, status: CheckStatus, reason: &str) {
     let result = &results[id];
     assert_eq!(result.status, status, "{result:?}");
     assert!(result.reason.as_deref().unwrap_or_default().contains(reason), "{result:?}");
@@ -175,7 +175,14 @@ const ROWS: &[u8] = b"id,price,note\na,1,x\nb,-2,y\nc,-3,z\nd,4,w\n";
 async fn each_change_does_what_the_matrix_says() {
     let world = World::with(RANGE, &[("t.csv", ROWS)]);
     assert_eq!(world.run().await["r"].failed, Some(2));
-    stands(&world.run_if_changed().await, "r", CheckStatus::Skipped, "filtered");
+    // What failed has failed still, though it is not run again.
+    let kept = &world.run_if_changed().await["r"];
+    assert_eq!(
+        (kept.status, kept.failed, keys(kept)),
+        (CheckStatus::Fail, Some(2), vec!["b".to_owned(), "c".to_owned()])
+    );
+    assert!(kept.kept_from.is_some() && kept.notes[0].starts_with("not run again: "), "{kept:?}");
+    assert!(Path::new(&kept.artifacts[0]).is_file());
 
     // Thresholds: graded anew from the counts, without a run.
     world.edit(

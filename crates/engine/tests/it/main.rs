@@ -1,6 +1,8 @@
 //! The behaviour of `ordain-engine` with a real store and real cells.
 
 mod asks;
+mod check_changes;
+mod check_tables;
 mod checks;
 mod code;
 mod concurrency;

@@ -40,6 +40,8 @@ struct Peer {
     import: f64,
     load: f64,
     run: f64,
+    /// Each check by itself.
+    each: Vec<f64>,
 }
 
 /// One case: what was run, and how long each side took.
@@ -51,6 +53,8 @@ struct Measured {
     first_ms: f64,
     /// A run with everything kept.
     kept_ms: f64,
+    /// Each check of that run by itself, its cell included.
+    each_ms: Vec<f64>,
     peer: Peer,
 }
 
@@ -77,6 +81,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             checks,
             first_ms: first.duration_ms,
             kept_ms: kept.duration_ms,
+            each_ms: kept.results.iter().map(|result| result.duration_ms).collect(),
             peer,
         });
     }
@@ -161,6 +166,20 @@ impl Measured {
     fn peer_ms(&self) -> f64 {
         (self.peer.import + self.peer.load + self.peer.run) * 1e3
     }
+
+    /// What a cell adds to a check, in the middle: milliseconds more than the same code took in the peer.
+    fn added_ms(&self) -> f64 {
+        let pairs = self.each_ms.iter().zip(&self.peer.each);
+        let mut added: Vec<f64> = pairs.map(|(cell, plain)| cell - plain * 1e3).collect();
+        added.sort_by(f64::total_cmp);
+        added.get(added.len() / 2).copied().unwrap_or_default()
+    }
+
+    /// How much longer all checks took in their cells than in the peer, in percent.
+    fn overhead_pct(&self) -> f64 {
+        let (cells, plain) = (self.each_ms.iter().sum::<f64>(), self.peer.each.iter().sum::<f64>() * 1e3);
+        (cells / plain - 1.0) * 100.0
+    }
 }
 
 fn print_json(measured: &[Measured]) -> io::Result<()> {
@@ -177,6 +196,9 @@ fn print_json(measured: &[Measured]) -> io::Result<()> {
                 "peer_load_ms": rounded(it.peer.load * 1e3),
                 "peer_run_ms": rounded(it.peer.run * 1e3),
                 "ratio": rounded(it.kept_ms / it.peer_ms()),
+                "cells_ms": rounded(it.each_ms.iter().sum()),
+                "added_ms": rounded(it.added_ms()),
+                "overhead_pct": rounded(it.overhead_pct()),
             })
         })
         .collect();
@@ -189,7 +211,8 @@ fn print_table(measured: &[Measured]) -> io::Result<()> {
         let _ = writeln!(
             text,
             "{}: first run {:.0} ms, with kept code {:.0} ms\n  plain Python: {:.0} ms (import {:.0}, load {:.0}, run {:.0})\n  \
-             kept run against plain Python: {:.2}×; {:.2} ms a check",
+             kept run against plain Python: {:.2}×; {:.2} ms a check\n  \
+             checks alone: {:.0} ms in cells, {:+.1} % against plain Python; a cell adds {:.2} ms to a check",
             it.name,
             it.first_ms,
             it.kept_ms,
@@ -199,6 +222,9 @@ fn print_table(measured: &[Measured]) -> io::Result<()> {
             it.peer.run * 1e3,
             it.kept_ms / it.peer_ms(),
             it.kept_ms / f64::from(u32::try_from(it.checks).unwrap_or(u32::MAX)),
+            it.each_ms.iter().sum::<f64>(),
+            it.overhead_pct(),
+            it.added_ms(),
         );
     }
     io::stdout().lock().write_all(text.as_bytes())

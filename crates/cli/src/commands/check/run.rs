@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::report::{Format, PastResult, TextOptions, render};
 use ordain_checks::{CheckStatus, CodeFrom, RunReport, Selection};
-use ordain_engine::checks::{CheckOptions, CheckRun, Checks};
+use ordain_engine::checks::{CheckOptions, CheckProgress as _, CheckRun, Checks, ChecksError, needs_frames};
 use ordain_engine::{Planner, Workspace};
 
 use super::bar::Bar;
@@ -21,6 +22,8 @@ use crate::workspace;
 
 /// Columns of a line where the terminal does not say.
 const WIDTH: usize = 100;
+/// How often a workspace is asked for again in which another run goes on.
+const BUSY_POLL: Duration = Duration::from_millis(200);
 
 /// Which checks, and how many at once.
 #[derive(Debug, Clone, clap::Args)]
@@ -36,9 +39,23 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Selects these checks and no others.
+    /// What is selected; or the exit code of a selection that is not understood, which is then told.
+    pub(super) fn selection(&self) -> Result<Selection, ExitCode> {
+        let mut selection = Selection::default();
+        for terms in &self.select {
+            if let Err(error) = selection.add(terms) {
+                failure::print(&error, Some(&error.hint));
+                return Err(ExitCode::from(USAGE));
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Selects, of what is selected, these checks and no others.
     pub(super) fn only(&mut self, ids: &[String]) {
+        let wants_changed = self.selection().is_ok_and(|selection| selection.wants_changed());
         self.select = ids.iter().map(|id| format!("id:{id}")).collect();
+        self.select.extend(wants_changed.then(|| "state:changed".to_owned()));
     }
 }
 
@@ -57,12 +74,15 @@ pub(super) struct Args {
     /// Short for `--format json`
     #[arg(long)]
     json: bool,
-    /// Leave out checks whose rule and data are as they were
+    /// Do not run checks again whose rule and data are as they were; their last grade stands
     #[arg(long)]
     if_changed: bool,
     /// Compile nothing that needs a planner; exit with 4 if something does
     #[arg(long)]
     frozen: bool,
+    /// Whether a run of another process is waited for
+    #[arg(skip)]
+    pub(super) waits: bool,
 }
 
 /// Make the code of checks ready without running it
@@ -133,10 +153,20 @@ pub(super) async fn carry_out(
     options: &CheckOptions,
 ) -> anyhow::Result<ExitCode> {
     let mut bar = Bar::new(false);
-    let stop = async {
-        let _ = tokio::signal::ctrl_c().await;
+    let ran = loop {
+        let stop = async {
+            let _ = tokio::signal::ctrl_c().await;
+        };
+        match checks.run(files, options, workspace::note(), &mut bar, stop).await {
+            Err(ChecksError::Busy) if args.waits => {
+                bar.stage("waiting for another run to end");
+                if tokio::time::timeout(BUSY_POLL, tokio::signal::ctrl_c()).await.is_ok() {
+                    return Ok(ExitCode::from(exit::INTERRUPTED));
+                }
+            }
+            ran => break ran,
+        }
     };
-    let ran = checks.run(files, options, workspace::note(), &mut bar, stop).await;
     bar.finish();
     let CheckRun { report, is_interrupted, is_frozen } = match ran {
         Ok(ran) => ran,
@@ -262,19 +292,16 @@ pub(super) fn prepare(
     chosen: &Chosen,
     workspace: &Workspace,
 ) -> Result<(CheckOptions, CheckFiles), ExitCode> {
-    let mut selection = Selection::default();
-    for terms in &chosen.select {
-        if let Err(error) = selection.add(terms) {
-            failure::print(&error, Some(&error.hint));
-            return Err(ExitCode::from(USAGE));
-        }
-    }
+    let selection = chosen.selection()?;
     let files = super::files(workspace)?;
     if !chosen.select.is_empty() && !files.entries.iter().any(|entry| selection.holds(&entry.check)) {
         failure::print_text("no check is selected", Some("see `ordain check list` for ids, tags and owners"));
         return Err(ExitCode::from(USAGE));
     }
-    super::ensure_python()?;
+    let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
+    if chosen_ones.into_iter().any(needs_frames) {
+        super::ensure_python()?;
+    }
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let jobs = chosen.jobs.unwrap_or(processors).clamp(1, 256);
     Ok((CheckOptions { selection, jobs, ..CheckOptions::default() }, files))

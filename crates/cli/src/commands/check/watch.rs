@@ -12,6 +12,7 @@ use ordain_engine::Workspace;
 use ordain_engine::checks::State;
 
 use super::run as running;
+use crate::failure::INTERRUPTED;
 
 /// How often files and clocks are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -21,9 +22,11 @@ const QUIET: Duration = Duration::from_millis(1500);
 /// Run checks when they are due, and when data or check files change
 ///
 /// Each check's `schedule` (cron, in UTC) says when it is due. A run that is still going on is never overlapped: what
-/// came due meanwhile is run once afterwards. What came due while nobody watched is run once at the start, with
+/// came due meanwhile is run once afterwards, and a run of another process is waited for. What came due while nobody watched is run once at the start, with
 /// `--catch-up`.
-#[derive(Debug, clap::Args)]
+// The arguments of `run` are a group called `Args` already.
+#[derive(Debug, Clone, clap::Args)]
+#[group(id = "watch")]
 pub(super) struct Args {
     #[command(flatten)]
     run: running::Args,
@@ -40,37 +43,87 @@ pub(super) struct Args {
 
 /// Carries out `ordain check watch`.
 pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+    let mut args = args.clone();
+    // Another process may be running checks: its run is waited for, because what is due must not be lost.
+    args.run.waits = true;
     if args.once {
-        return once(args, workspace);
+        return once(&args, workspace);
     }
     let _ = writeln!(io::stderr(), "watching {}: Ctrl-C ends it", workspace.root.display());
-    let mut seen = marks(&workspace.root);
-    let mut from = now();
-    if args.catch_up {
-        run_due(args, workspace, last_runs(workspace).values().copied().min().unwrap_or(0), from)?;
-    }
-    loop {
-        if super::runtime()?.block_on(is_interrupted(TICK)) {
-            return Ok(ExitCode::from(crate::failure::INTERRUPTED));
+    let watched = Watched { args: &args, workspace, clock: super::runtime()? };
+    watched.watch()?;
+    Ok(ExitCode::from(INTERRUPTED))
+}
+
+struct Watched<'a> {
+    args: &'a Args,
+    workspace: &'a Arc<Workspace>,
+    clock: tokio::runtime::Runtime,
+}
+
+impl Watched<'_> {
+    /// Watches until someone interrupts it.
+    fn watch(&self) -> anyhow::Result<()> {
+        let mut seen = marks(&self.workspace.root);
+        let mut from = now();
+        if self.args.catch_up && self.run_due(None, from)? {
+            return Ok(());
         }
-        let to = now();
-        run_due(args, workspace, from, to)?;
-        from = to;
-        let marks_now = marks(&workspace.root);
-        if marks_now != seen {
-            // Wait for the writer to come to an end.
-            loop {
-                std::thread::sleep(QUIET);
-                let later = marks(&workspace.root);
-                if later == marks_now || later == seen {
-                    break;
-                }
-                seen.clone_from(&later);
+        loop {
+            if self.is_interrupted(TICK) {
+                return Ok(());
             }
-            seen = marks(&workspace.root);
+            let to = now();
+            if self.run_due(Some(from), to)? {
+                return Ok(());
+            }
+            from = to;
+            if marks(&self.workspace.root) == seen {
+                continue;
+            }
+            let Some(settled) = self.settled() else { return Ok(()) };
+            seen = settled;
             let _ = writeln!(io::stderr(), "files changed: running");
-            let _ = running::run(&args.run, workspace)?;
+            if running::run(&self.args.run, self.workspace)? == ExitCode::from(INTERRUPTED) {
+                return Ok(());
+            }
         }
+    }
+
+    /// What the files are once their writer has come to an end; `None` if someone ended the watching.
+    fn settled(&self) -> Option<Marks> {
+        let mut seen = marks(&self.workspace.root);
+        loop {
+            if self.is_interrupted(QUIET) {
+                return None;
+            }
+            let later = marks(&self.workspace.root);
+            if later == seen {
+                return Some(later);
+            }
+            seen = later;
+        }
+    }
+
+    /// Runs what came due. Whether someone stopped it.
+    fn run_due(&self, from: Option<i64>, to: i64) -> anyhow::Result<bool> {
+        let Ok(ids) = due(&self.args.run.chosen, self.workspace, from, to) else { return Ok(false) };
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        // The process id spreads watchers well enough, and a run stays repeatable.
+        let wait = u64::from(std::process::id()) % (self.args.jitter + 1);
+        if wait > 0 && self.is_interrupted(Duration::from_secs(wait)) {
+            return Ok(true);
+        }
+        let _ = writeln!(io::stderr(), "due: {}", ids.join(", "));
+        let code = running::run(&self.args.run.only(&ids), self.workspace)?;
+        Ok(code == ExitCode::from(INTERRUPTED))
+    }
+
+    /// Waits so long, unless someone ends it.
+    fn is_interrupted(&self, within: Duration) -> bool {
+        self.clock.block_on(async { tokio::time::timeout(within, tokio::signal::ctrl_c()).await.is_ok() })
     }
 }
 
@@ -78,7 +131,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
 fn once(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     let to = now();
     let from = if args.catch_up { None } else { Some(to - 60) };
-    match due(workspace, from, to) {
+    match due(&args.run.chosen, workspace, from, to) {
         Err(code) => Ok(code),
         Ok(ids) if ids.is_empty() => {
             let _ = writeln!(io::stderr(), "no check is due");
@@ -88,21 +141,14 @@ fn once(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn run_due(args: &Args, workspace: &Arc<Workspace>, from: i64, to: i64) -> anyhow::Result<()> {
-    let Ok(ids) = due(workspace, Some(from), to) else { return Ok(()) };
-    if ids.is_empty() {
-        return Ok(());
-    }
-    if args.jitter > 0 {
-        // The process id spreads watchers well enough, and a run stays repeatable.
-        std::thread::sleep(Duration::from_secs(u64::from(std::process::id()) % (args.jitter + 1)));
-    }
-    let _ = writeln!(io::stderr(), "due: {}", ids.join(", "));
-    running::run(&args.run.only(&ids), workspace).map(drop)
-}
-
-/// The checks that came due after `from`, or after their last run, and not after `to`.
-fn due(workspace: &Workspace, from: Option<i64>, to: i64) -> Result<Vec<String>, ExitCode> {
+/// The selected checks that came due after `from`, or after their last run, and not after `to`.
+fn due(
+    chosen: &running::Chosen,
+    workspace: &Workspace,
+    from: Option<i64>,
+    to: i64,
+) -> Result<Vec<String>, ExitCode> {
+    let selection = chosen.selection()?;
     let files = super::files(workspace)?;
     let last = if from.is_none() { last_runs(workspace) } else { BTreeMap::new() };
     let is_due = |id: &str, schedule: &str| {
@@ -110,10 +156,12 @@ fn due(workspace: &Workspace, from: Option<i64>, to: i64) -> Result<Vec<String>,
         let schedule = schedule.parse::<Schedule>().ok();
         schedule.and_then(|schedule| schedule.next_after(from)).is_some_and(|next| next <= to)
     };
-    let due =
-        files.entries.iter().map(|entry| &entry.check).filter(|check| check.enabled).filter(|check| {
-            check.schedule.as_deref().is_some_and(|schedule| is_due(&check.check_id, schedule))
-        });
+    let due = files
+        .entries
+        .iter()
+        .map(|entry| &entry.check)
+        .filter(|check| check.enabled && selection.holds(check))
+        .filter(|check| check.schedule.as_deref().is_some_and(|schedule| is_due(&check.check_id, schedule)));
     Ok(due.map(|check| check.check_id.clone()).collect())
 }
 
@@ -130,8 +178,11 @@ fn last_runs(workspace: &Workspace) -> BTreeMap<String, i64> {
     past.map(|past| (past.result.check_id, seconds(&past.result.run_id))).collect()
 }
 
+/// Sizes and times of files, by name.
+type Marks = BTreeMap<String, (u64, Option<SystemTime>)>;
+
 /// What the file system says of data and check files.
-fn marks(root: &Path) -> BTreeMap<String, (u64, Option<SystemTime>)> {
+fn marks(root: &Path) -> Marks {
     let mut marks = BTreeMap::new();
     for folder in ["checks", "data"] {
         for entry in std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
@@ -142,10 +193,6 @@ fn marks(root: &Path) -> BTreeMap<String, (u64, Option<SystemTime>)> {
         }
     }
     marks
-}
-
-async fn is_interrupted(within: Duration) -> bool {
-    tokio::time::timeout(within, tokio::signal::ctrl_c()).await.is_ok()
 }
 
 fn now() -> i64 {

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
+use ordain_cell::profile::DataDir;
+use ordain_checks::CodeFrom;
+use ordain_engine::checks::{CheckOptions, Checks, Silent, read_checks};
 use ordain_engine::{Ask, Engine, Workspace, init};
 use ordain_store::EntryNote;
 use ordain_types::RunRecord;
+use serde_json::json;
 
 use super::stage::{self, Stage};
 
@@ -21,17 +25,34 @@ answer_text = 'Sold 12 Classic, all is well.'
 STATUS = 'success'
 ";
 
-/// Asks, buys, is refused, is stopped by an invariant, takes back, buys from the cache, and looks at the ledger.
+/// A check of the shop's owner: code of its own that reads the store, as a plan does.
+const CHECK: &str = "\
+# The balance after each transaction is the one before it and what was paid.
+wrong, balance = [], 0
+for row in transactions_tbl.all():
+    balance += row['transaction_amount']
+    if abs(balance - row['balance_after_transaction']) > 0.005:
+        wrong.append(row)
+result = {
+    'status': 'FAIL' if wrong else 'PASS',
+    'summary': f'{len(wrong)} of {len(transactions_tbl)} balances do not add up',
+    'evaluated': len(transactions_tbl),
+    'failed_rows': wrong,
+}
+";
+
+/// Asks, buys, is refused, is stopped by an invariant, takes back, checks, buys from the cache, and looks at the ledger.
 pub(super) async fn tour(executor: Arc<LocalExecutor>, stage: &mut Stage) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
-    let workspace = Workspace::load(&root)?;
+    let workspace = Arc::new(Workspace::load(&root)?);
     let engine = Engine::new(workspace.open_store().await?, executor, workspace.settings());
     question(&engine, stage).await?;
     let bought = purchase(&engine, stage).await?;
     refusals(&engine, stage).await?;
     undo(&engine, stage, &bought).await?;
+    check(workspace, &engine, stage).await?;
     cached(&engine, stage, &bought).await?;
     ledger(&engine, stage).await
 }
@@ -72,6 +93,38 @@ async fn undo(engine: &Engine, stage: &mut Stage, bought: &RunRecord) -> anyhow:
     stage.scene("Undo applies the inverse diff")?;
     let undone = engine.store().undo(bought.run_id.as_str(), EntryNote::by("demo", "cli")).await?;
     stage::line(&format!("{} rows are as they were before run {}", undone.diff.rows(), undone.run_id))?;
+    Ok(())
+}
+
+async fn check(workspace: Arc<Workspace>, engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
+    stage.scene("A check is a rule that stands: compiled once, run in a cell whenever you like")?;
+    let record = json!([{
+        "check_id": "CHK-1",
+        "check_name": "The till adds up",
+        "kind": "python",
+        "target_table": "transactions",
+        "key_columns": ["transaction_id"],
+        "params": {"code": CHECK},
+    }]);
+    let folder = workspace.root.join("checks");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("checks.json"), serde_json::to_vec_pretty(&record)?)?;
+    let files = read_checks(&workspace.root)?;
+    let checks = Checks::new(workspace, engine.store().clone(), DataDir::from_env()?);
+    stage.code(CHECK)?;
+    for _ in 0..2 {
+        let who = EntryNote::by("demo", "cli");
+        let options = CheckOptions::default();
+        let ran = checks.run(&files, &options, who, &mut Silent, std::future::pending()).await?;
+        for result in &ran.report.results {
+            let code = if result.code_from == Some(CodeFrom::Cache) { "kept" } else { "compiled" };
+            let (status, name) = (result.status.name(), &result.check_name);
+            stage::line(&format!("{status:<8} {name}: {}; its code was {code}", result.summary))?;
+        }
+    }
+    stage::line(
+        "Rules in words and twenty built-in kinds look at files too: `ordain init --example data-quality d`",
+    )?;
     Ok(())
 }
 

@@ -1,0 +1,272 @@
+//! `ordain check run` and `watch` where they are stopped, kept waiting, due, unchanged or many; and what they leave.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::check::{check, range, workspace};
+use crate::command::{Folder, Ran, Running, eventually, ordain, run};
+
+const ENDLESS: &str =
+    "number = 1\nwhile number > 0:\n    number += 1\nresult = {\"status\": \"PASS\", \"summary\": \"x\"}\n";
+
+fn endless(id: &str) -> Value {
+    json!({"check_id": id, "kind": "python", "target_table": "t", "params": {"code": ENDLESS}})
+}
+
+/// A check of `t` that is due by a schedule.
+fn due(id: &str, schedule: &str) -> Value {
+    let mut record = range(id, "price", "info");
+    record["schedule"] = json!(schedule);
+    record
+}
+
+fn statuses(ran: &Ran) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let report = ran.json();
+    let results = report["results"].as_array().unwrap();
+    results.iter().map(|result| (text(&result["check_id"]), text(&result["status"]))).collect()
+}
+
+fn pair(id: &str, status: &str) -> (String, String) {
+    (id.to_owned(), status.to_owned())
+}
+
+#[test]
+fn of_several_exit_codes_the_one_that_says_most_wins() {
+    let words =
+        json!({"check_id": "words", "target_table": "t", "calculation_hint": "price must not be null"});
+    let mut warns = range("warns", "price", "high");
+    warns["warn_if"] = json!("failed > 0");
+    warns["fail_if"] = json!("failed > 5");
+    let folder = workspace(&json!([
+        range("fails", "price", "high"),
+        range("errs", "prise", "low"),
+        range("holds", "price", "low"),
+        warns,
+        words
+    ]));
+    for (arguments, code) in [
+        (["--select", "id:warns"].as_slice(), 0),
+        (&["--select", "id:warns", "--fail-on", "warn"], 1),
+        // An error weighs more than a failure, a failure more than what could not be compiled.
+        (&["--select", "id:errs,id:fails,id:words", "--frozen"], 3),
+        (&["--select", "id:errs", "--fail-on", "never"], 3),
+        (&["--select", "id:fails,id:words", "--frozen"], 1),
+        (&["--select", "id:fails,id:words", "--frozen", "--fail-on", "never"], 4),
+        // Wrong usage weighs most, whatever the checks would have given.
+        (&["--select", "id:errs", "--format", "junt"], 2),
+    ] {
+        let ran = check(&folder, &[&["run"], arguments].concat());
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_frozen_run_uses_code_that_a_run_with_a_planner_left() {
+    let words =
+        json!({"check_id": "w", "target_table": "t", "calculation_hint": "price must not be negative"});
+    let folder = workspace(&json!([words]));
+    let frozen = check(&folder, &["run", "--frozen", "--json"]);
+    assert_eq!(frozen.code, Some(4), "{frozen:?}");
+    assert!(
+        frozen.json()["results"][0]["reason"].as_str().unwrap().starts_with("not_compiled"),
+        "{frozen:?}"
+    );
+    assert_eq!(check(&folder, &["compile", "--model", "rules"]).code, Some(0));
+    let ran = check(&folder, &["run", "--frozen", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.json()["results"][0]["code_from"], "cache");
+    // A rule that changed is not run with the code of the old one.
+    let text = fs::read_to_string(folder.path().join("checks/checks.json")).unwrap();
+    folder.file("checks/checks.json", text.replace("negative", "null"));
+    assert_eq!(check(&folder, &["run", "--frozen"]).code, Some(4));
+}
+
+#[test]
+fn an_unchanged_failure_is_a_failure_though_it_is_not_run_again() {
+    let folder = workspace(&json!([range("f", "price", "high"), range("i", "price", "info")]));
+    assert_eq!(check(&folder, &["run"]).code, Some(1));
+    let again = check(&folder, &["run", "--if-changed"]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stdout.contains("2 fail · 2 not run again"), "{again:?}");
+    let json = check(&folder, &["run", "--if-changed", "--json"]).json();
+    assert_eq!(json["counts"]["FAIL"], 2);
+    assert!(json["results"][0]["kept_from"].is_string(), "{json}");
+    // Mended data is looked at, and the exit code follows.
+    folder.file("data/t.csv", "id,price\na,1\nb,2\n");
+    let mended = check(&folder, &["run", "--if-changed", "--json"]);
+    assert_eq!((mended.code, &mended.json()["results"][0]["kept_from"]), (Some(0), &Value::Null));
+}
+
+/// The file of all failing rows, once a check has left it.
+fn artifact(folder: &Folder, id: &str) -> Option<PathBuf> {
+    let runs = fs::read_dir(folder.path().join(".ordain/checks/artifacts")).ok()?;
+    let files = runs.flatten().map(|run| run.path().join(id).join("failed_rows.csv"));
+    files.into_iter().find(|path| path.is_file())
+}
+
+#[test]
+fn control_c_keeps_what_finished_and_says_so() {
+    let folder = workspace(&json!([endless("endless"), range("quick", "price", "high")]));
+    let mut command = ordain(["check", "run", "--json", "--jobs", "2"]);
+    command.current_dir(folder.path());
+    let mut running = Running::start(command);
+    assert!(eventually(|| artifact(&folder, "quick").is_some()), "the quick check did not finish");
+    running.signal(Signal::INT);
+    assert_eq!(running.exit_code(), Some(130));
+    let shown = check(&folder, &["history", "--json"]);
+    let history = shown.json();
+    let ids: Vec<_> = history.as_array().unwrap().iter().map(|past| &past["check_id"]).collect();
+    assert_eq!(ids, ["quick"], "{shown:?}");
+    // Nothing is left locked, and what was cut off is not taken for done.
+    let again = check(&folder, &["run", "--select", "id:quick", "--if-changed", "--json"]);
+    assert_eq!(statuses(&again), [pair("quick", "FAIL")]);
+    assert!(again.json()["results"][0]["kept_from"].is_string());
+}
+
+#[test]
+fn a_run_never_overlaps_another() {
+    let folder = workspace(&json!([due("d", "* * * * *")]));
+    fs::create_dir_all(folder.path().join(".ordain/checks")).unwrap();
+    let lock = fs::File::create(folder.path().join(".ordain/checks/lock")).unwrap();
+    lock.lock().unwrap();
+    let refused = check(&folder, &["run"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{refused:?}");
+    assert!(refused.stderr.contains("another run of checks is going on"), "{refused:?}");
+    // A watcher waits instead, so that what is due is not lost.
+    let mut command = ordain(["check", "watch", "--once", "--catch-up", "--json"]);
+    command.current_dir(folder.path());
+    let mut running = Running::start(command);
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    assert!(running.0.try_wait().unwrap().is_none(), "it did not wait");
+    drop(lock);
+    assert_eq!(running.exit_code(), Some(0));
+    assert!(check(&folder, &["history"]).stdout.contains('d'));
+}
+
+#[test]
+fn every_subcommand_tells_how_it_is_used() {
+    for name in [
+        "run", "compile", "list", "show", "diff", "history", "validate", "watch", "suggest", "schema",
+        "import", "export",
+    ] {
+        let ran = run(ordain(["check", name, "--help"]));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(&format!("Usage: ordain check {name}")), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_due_runs_once_and_the_rest_does_not() {
+    let folder = workspace(&json!([
+        due("minutely", "* * * * *"),
+        due("left_out", "* * * * *"),
+        due("yearly", "@yearly"),
+        due("never", "0 0 30 2 *"),
+        range("unscheduled", "price", "high"),
+    ]));
+    let ran = check(&folder, &["watch", "--once", "--json", "--select", "id:minutely"]);
+    assert_eq!((ran.code, statuses(&ran)), (Some(0), vec![pair("minutely", "FAIL")]), "{ran:?}");
+    // What came due while nobody watched is run once: the second time it has been.
+    let caught = check(&folder, &["watch", "--once", "--catch-up", "--json"]);
+    assert!(statuses(&caught).contains(&pair("yearly", "FAIL")), "{caught:?}");
+    assert!(!statuses(&caught).iter().any(|(id, _)| id == "never" || id == "unscheduled"), "{caught:?}");
+    folder.file(
+        "checks/checks.json",
+        json!([due("yearly", "@yearly"), due("never", "0 0 30 2 *")]).to_string(),
+    );
+    let idle = check(&folder, &["watch", "--once", "--catch-up"]);
+    assert_eq!((idle.code, idle.stdout.as_str()), (Some(0), ""), "{idle:?}");
+    assert!(idle.stderr.contains("no check is due"), "{idle:?}");
+}
+
+#[test]
+fn a_check_that_depends_on_itself_is_told() {
+    let mut alone = range("alone", "price", "low");
+    alone["depends_on"] = json!(["alone"]);
+    let (mut one, mut two) = (range("one", "price", "low"), range("two", "price", "low"));
+    one["depends_on"] = json!(["two"]);
+    two["depends_on"] = json!(["one"]);
+    let folder = workspace(&json!([alone, one, two]));
+    let ran = check(&folder, &["run"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.stderr.contains("alone") && ran.stderr.contains("depends on"), "{ran:?}");
+    assert!(ran.stderr.contains("one") && ran.stderr.contains("two"), "{ran:?}");
+}
+
+#[test]
+fn ten_thousand_checks_are_validated_listed_and_selected_from() {
+    let records: Vec<Value> =
+        (0..10_000).map(|number| range(&format!("C{number}"), "price", "low")).collect();
+    let folder = workspace(&json!(records));
+    let validated = check(&folder, &["validate", "--json"]);
+    assert_eq!((validated.code, &validated.json()["errors"]), (Some(0), &json!(0)), "{validated:?}");
+    let listed = check(&folder, &["list", "--json"]);
+    assert_eq!(listed.json().as_array().unwrap().len(), 10_000);
+    let one = check(&folder, &["run", "--select", "id:C9999", "--json"]);
+    assert_eq!(statuses(&one), [pair("C9999", "FAIL")]);
+}
+
+#[test]
+fn the_files_that_other_tools_read_are_written_whole_by_a_run() {
+    let words = json!({"check_id": "CHK-1", "check_name": "No price is negative", "target_table": "t",
+        "calculation_hint": "price must not be negative", "owner": "me", "tags": ["x"]});
+    let folder = workspace(&json!([words, range("r", "price", "high")]));
+    assert_eq!(check(&folder, &["run", "--model", "rules"]).code, Some(1));
+    assert_eq!(check(&folder, &["run", "--model", "rules"]).code, Some(1));
+    let contracts = folder.path().join(".ordain/contracts");
+    let text = |name: &str| fs::read_to_string(contracts.join(name)).unwrap();
+    let value = |name: &str| serde_json::from_str::<Value>(&text(name)).unwrap();
+    assert_eq!(value("schema_cols.json"), json!({"t": ["id", "price"]}));
+    let workflows = value("workflows.json");
+    let entries = workflows["CHK-1::No price is negative"].as_array().unwrap();
+    assert_eq!(entries.iter().map(|entry| &entry["type"]).collect::<Vec<_>>(), ["plan", "execution"]);
+    for entry in entries {
+        assert!(entry["compiled_at"].as_str().unwrap().contains('T'), "{entry}");
+        assert_eq!(entry["compiled_against"]["schema_cols"], json!({"t": ["id", "price"]}));
+        assert!(entry["compiled_against"]["checks_hash"].is_string());
+    }
+    let execution = &entries[1]["artifact"];
+    assert!(
+        execution["python_repls"][0]["python_repl"].as_str().unwrap().contains("frame(\"t\")"),
+        "{execution}"
+    );
+    assert_eq!(
+        (&execution["python_repls"][0]["exit_code"], &execution["result"]["status"]),
+        (&json!(0), &json!("FAIL"))
+    );
+    let baseline = text("checks_last.csv");
+    assert!(
+        baseline.lines().next().unwrap().contains("check_id") && baseline.lines().count() == 3,
+        "{baseline}"
+    );
+    // One line for each check and run.
+    assert_eq!(text("checks_rollup.csv").lines().count(), 1 + 2 * 2);
+    assert!(value("ai_table_summaries.json")["t"].is_string());
+    // The second run planned nothing, so there is one line.
+    let log = text("plan_prompt_log.jsonl");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    let line: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    for (name, expected) in
+        [("check_id", "CHK-1"), ("model", "rules"), ("prompt", "price must not be negative")]
+    {
+        assert_eq!(line[name], expected, "{line}");
+    }
+    assert!(line["response"].as_str().unwrap().contains("result"), "{line}");
+    assert_eq!(line["inputs"]["schema_cols"], json!({"t": ["id", "price"]}));
+    // Nothing half written is left, and what was written can be read back.
+    let names =
+        fs::read_dir(&contracts).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.starts_with('.')));
+    let mut command = ordain(["check", "import", "--from", "workflows"]);
+    command.arg(&contracts).current_dir(folder.path());
+    let imported = run(command);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    assert!(
+        imported.json().as_array().unwrap().iter().any(|check| check["check_id"] == "CHK-1"),
+        "{imported:?}"
+    );
+}

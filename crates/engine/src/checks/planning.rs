@@ -1,0 +1,155 @@
+//! Has a planner write a check's code from its hint, and keeps every prompt and reply for whoever wants to know later.
+
+use std::io::Write as _;
+
+use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
+use ordain_checks::{Check, CodeFrom};
+use ordain_planner::{Brief, Exchange, Planner, Progress, Reply, Speaker, Task, Trouble, TroubleClass};
+use ordain_verify::{Verdict, verify};
+use serde_json::{Value, json};
+
+use super::Checks;
+use super::compile::error_of;
+use super::tables::Tables;
+
+/// A log longer than this is begun anew.
+const LOG_BYTES_MAX: u64 = 64 << 20;
+
+impl Checks {
+    /// Has a planner write code for a hint, and keeps what was said, whatever came of it.
+    pub(super) async fn plan(
+        &self,
+        check: &Check,
+        tables: &Tables,
+        planner: &Planner,
+        progress: &mut (dyn Progress + '_),
+    ) -> Result<(String, Value, CodeFrom), String> {
+        let brief = self.check_brief(check, tables);
+        let mut exchange = planner.begin(&brief);
+        let written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
+        let reply = written.as_ref().map_or_else(Clone::clone, |(code, ..)| code.clone());
+        self.log_exchange(check, &brief, planner, &exchange, reply);
+        written
+    }
+
+    /// Two stages, an outline and then its code, with repairs.
+    async fn write_code(
+        &self,
+        brief: &Brief,
+        exchange: &mut Exchange,
+        tables: &Tables,
+        planner: &Planner,
+        progress: &mut (dyn Progress + '_),
+    ) -> Result<(String, Value, CodeFrom), String> {
+        let outline = match planner {
+            Planner::Rules => None,
+            Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
+        };
+        let policy = self.check_policy();
+        let schema = tables.schema();
+        for _ in 0..=self.workspace.rounds {
+            let reply = planner.next(brief, exchange, progress).await.map_err(|error| {
+                let hint = error.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                format!("{error}{hint}")
+            })?;
+            let trouble = match reply {
+                Reply::Plan(draft) => {
+                    let verdict = verify(&draft.code, &policy, schema);
+                    if verdict.is_accepted() {
+                        let from = if matches!(planner, Planner::Rules) {
+                            CodeFrom::Rules
+                        } else {
+                            CodeFrom::Planner
+                        };
+                        let plan =
+                            draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
+                        return Ok((draft.code, plan, from));
+                    }
+                    of_verdict(&verdict)
+                }
+                Reply::Question(question) => return Err(format!("the rule is not clear: {question}")),
+                Reply::Refusal(reason) => return Err(reason),
+                Reply::Unusable(trouble) => trouble,
+            };
+            if !planner.can_repair() || !planner.complain(exchange, &trouble) {
+                return Err(format!("its code was refused: {}", trouble.message));
+            }
+        }
+        Err("no acceptable code came within the rounds that are allowed".to_owned())
+    }
+
+    fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {
+        let mut brief = Brief::new(Task::Check, check.calculation_hint.as_deref().unwrap_or_default());
+        if let Some(filter) = &check.filter {
+            brief.request = format!("{} Look only at rows where {filter}.", brief.request);
+        }
+        brief.policy.clone_from(&self.workspace.policy);
+        // The judged table comes first.
+        let mut names: Vec<&String> = check.target_table.iter().collect();
+        names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
+        let facts = names.into_iter().filter_map(|name| tables.ready(name));
+        let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
+        brief.tables =
+            facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief).collect();
+        brief.helpers.clone_from(&self.workspace.helpers);
+        brief.statuses = vec!["PASS".to_owned(), "FAIL".to_owned()];
+        brief.packages = self.check_policy().packages;
+        brief.limits = self.workspace.limits.clone();
+        brief
+    }
+
+    fn log_exchange(
+        &self,
+        check: &Check,
+        brief: &Brief,
+        planner: &Planner,
+        exchange: &Exchange,
+        reply: String,
+    ) {
+        let said = |is_reply: bool| {
+            let messages = exchange.messages.iter();
+            let texts = messages.filter(|message| (message.speaker == Speaker::Model) == is_reply);
+            texts.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
+        };
+        // The rule planner is asked in the words of the hint, and answers with code or with why there is none.
+        let is_spoken = !exchange.messages.is_empty();
+        let columns = brief.tables.iter().map(|known| {
+            let names = known.table.columns.iter().map(|column| json!(column.name)).collect();
+            (known.table.name.clone(), Value::Array(names))
+        });
+        let line = plan_prompt_line(&PlanPrompt {
+            timestamp: self.store.timestamp(),
+            check_id: check.check_id.clone(),
+            check_name: check.check_name.clone(),
+            model: planner.name(),
+            prompt: if is_spoken { said(false) } else { brief.request.clone() },
+            response: if is_spoken { said(true) } else { reply },
+            inputs: json!({"schema_cols": columns.collect::<Value>(), "usage": exchange.usage}),
+        });
+        let folder = self.workspace.state().join("contracts");
+        let appended = fs_err::create_dir_all(&folder).and_then(|()| {
+            let path = folder.join("plan_prompt_log.jsonl");
+            let is_full = fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > LOG_BYTES_MAX);
+            let mut options = fs_err::OpenOptions::new();
+            if is_full {
+                options.write(true).truncate(true);
+            } else {
+                options.create(true).append(true);
+            }
+            options.open(path)?.write_all(line.as_bytes())
+        });
+        // A log that cannot be written must not lose the check.
+        drop(appended);
+    }
+}
+
+fn of_verdict(verdict: &Verdict) -> Trouble {
+    let finding = error_of(verdict);
+    Trouble {
+        class: TroubleClass::Verify,
+        code: finding.map(|finding| finding.code.as_str().to_owned()).unwrap_or_default(),
+        message: finding.map(|finding| finding.message.clone()).unwrap_or_default(),
+        line: finding.and_then(|finding| u64::try_from(finding.line).ok()),
+        hint: finding.and_then(|finding| finding.hint.clone()),
+    }
+}

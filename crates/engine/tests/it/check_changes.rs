@@ -1,0 +1,106 @@
+//! What `--if-changed` and `state:changed` do with checks for which nothing changed, and what a stopped run keeps.
+
+use std::sync::Arc;
+
+use ordain_checks::exit::{Circumstances, FailOn, exit_code};
+use ordain_checks::{CheckResult, CheckStatus};
+use ordain_engine::checks::{CheckOptions, CheckProgress, read_checks};
+use ordain_store::EntryNote;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::checks::{World, by_id, stands};
+
+const ROWS: &[u8] = b"id,price\na,1\nb,-2\n";
+
+fn range(id: &str) -> Value {
+    json!({"check_id": id, "kind": "range", "target_table": "t", "params": {"column": "price", "min": 0},
+           "key_columns": ["id"], "severity": "high"})
+}
+
+fn python(id: &str, code: &str) -> Value {
+    json!({"check_id": id, "kind": "python", "target_table": "t", "params": {"code": code}})
+}
+
+#[tokio::test]
+async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
+    let behind = json!({"check_id": "behind", "target_table": "t", "calculation_hint": "price must be at least -9",
+        "depends_on": ["gate"]});
+    let mut gate = range("gate");
+    gate["blocking"] = json!(true);
+    let clock = "import datetime\nnow = datetime.datetime.now()\nresult = {\"status\": \"PASS\", \"summary\": str(now)}\n";
+    let checks = json!([
+        gate,
+        behind,
+        python("clock", clock),
+        python("raises", "rows = frame(\"t\")\nresult = {\"status\": \"PASS\", \"summary\": str(1 / 0)}\n")
+    ]);
+    let world = World::with(&checks.to_string(), &[("t.csv", ROWS)]);
+    let first = world.run().await;
+    let second = world.run_if_changed().await;
+    for (id, result) in &second {
+        assert_eq!(result.status, first[id].status, "{result:?}");
+    }
+    stands(&second, "gate", CheckStatus::Fail, "");
+    stands(&second, "behind", CheckStatus::Skipped, "upstream_failed");
+    // What was blocked is compiled all the same, so that a frozen run has its code.
+    let frozen = CheckOptions { frozen: true, ..CheckOptions::default() };
+    assert!(!world.try_run(&frozen).await.unwrap().is_frozen);
+    assert!(second["gate"].kept_from.is_some(), "{:?}", second["gate"]);
+    // What looks at the clock, and what could not be evaluated, is run again.
+    assert_eq!((&second["clock"].kept_from, &second["raises"].kept_from), (&None, &None));
+    assert!(second["clock"].summary != first["clock"].summary);
+    stands(&second, "raises", CheckStatus::Error, "ZeroDivisionError");
+    let kept: Vec<CheckResult> = vec![second["gate"].clone()];
+    assert_eq!(exit_code(&kept, FailOn::default(), Circumstances::default()), 1);
+
+    // A selection of what changed leaves the rest out, but what depends on it still knows how it stands.
+    let mut options = CheckOptions::default();
+    options.selection.add("state:changed").unwrap();
+    world.edit("checks/checks.json", "-9", "-8");
+    let changed = by_id(world.try_run(&options).await.unwrap());
+    stands(&changed, "gate", CheckStatus::Skipped, "filtered: neither its rule nor its data changed");
+    stands(&changed, "behind", CheckStatus::Skipped, "upstream_failed: `gate`, which it depends on, is FAIL");
+
+    // Data that changed is looked at.
+    world.write("data/t.csv", "id,price\na,1\nb,2\n");
+    let mended = world.run_if_changed().await;
+    assert_eq!((mended["gate"].status, &mended["gate"].kept_from), (CheckStatus::Pass, &None));
+    stands(&mended, "behind", CheckStatus::Pass, "");
+}
+
+/// Says when the first check is done.
+struct First(Arc<Notify>);
+
+impl CheckProgress for First {
+    fn stage(&mut self, _text: &str) {}
+    fn expect(&mut self, _checks: usize) {}
+    fn done(&mut self, _result: &CheckResult) {
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_run_keeps_what_finished() {
+    let endless = "number = 1\nwhile number > 0:\n    number += 1\nresult = {\"status\": \"PASS\", \"summary\": \"x\"}\n";
+    let world =
+        World::with(&json!([python("endless", endless), range("quick")]).to_string(), &[("t.csv", ROWS)]);
+    let checks = world.checks().await;
+    let files = read_checks(&world.root()).unwrap();
+    let first = Arc::new(Notify::new());
+    let mut progress = First(Arc::clone(&first));
+    let who = EntryNote::by("me", "test");
+    let run =
+        checks.run(&files, &CheckOptions::default(), who, &mut progress, first.notified()).await.unwrap();
+    assert!(run.is_interrupted);
+    let state = checks.state().unwrap();
+    assert_eq!(state.report("latest").unwrap(), run.report);
+    let results = by_id(run);
+    assert_eq!(results.keys().collect::<Vec<_>>(), ["quick"]);
+    stands(&results, "quick", CheckStatus::Fail, "");
+    // The code of the other is kept, and nothing of what it did not come to say.
+    assert!(state.checks["quick"].last.is_some() && state.checks["endless"].last.is_none());
+    let history: Vec<String> =
+        state.history().unwrap().into_iter().map(|past| past.result.check_id).collect();
+    assert_eq!(history, ["quick"]);
+}
