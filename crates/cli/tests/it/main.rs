@@ -3,8 +3,8 @@
 mod ask;
 mod check;
 mod check_files;
-mod code;
 mod check_runs;
+mod code;
 mod command;
 mod eval;
 mod exec;
