@@ -76,9 +76,15 @@ impl Shape {
         if !code.contains("user_request") {
             return false;
         }
-        // Lines of the rule planner's templates hold numbers of their own, and no value of any request.
-        let own: Vec<String> =
-            code.lines().filter(|line| !ask::is_template_line(line)).map(said_in).collect();
+        // Of a line of the rule planner's templates only what was filled in can be a value of the request.
+        let own: Vec<String> = code
+            .lines()
+            .map(|line| match ask::filled_in(line) {
+                // Money is rounded to two places by the templates, whatever was asked.
+                Some(filled) => said_in(&filled.replace(", 2)", ")")),
+                None => said_in(line),
+            })
+            .collect();
         !self.slots.iter().any(|slot| {
             let value = said_in(&slot.text);
             own.iter().any(|line| line.contains(&value))

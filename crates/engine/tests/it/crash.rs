@@ -34,7 +34,13 @@ async fn victim() {
     let world = world_at(options_at(folder.as_ref(), Some(url).filter(|url| !url.is_empty()))).await;
     loop {
         world.engine.ask(ask(BUY_ONE, ordain_engine::Mode::Commit)).await.unwrap();
+        fs_err::write(started(folder.as_ref()), "").unwrap();
     }
+}
+
+/// The file that tells of the first run.
+fn started(folder: &std::path::Path) -> std::path::PathBuf {
+    folder.join("started")
 }
 
 on_both! {
@@ -44,6 +50,7 @@ async fn a_killed_process_leaves_a_whole_number_of_runs(database: Database) {
     drop(Store::open(options_at(folder.path(), url.as_deref())).await.unwrap());
     let mut bought = 0;
     for round in 0..12_u32 {
+        let _ = fs_err::remove_file(started(folder.path()));
         let mut victim = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "crash::victim", "--nocapture"])
             .env(VICTIM, format!("{}\n{}", folder.path().display(), url.as_deref().unwrap_or_default()))
@@ -51,8 +58,11 @@ async fn a_killed_process_leaves_a_whole_number_of_runs(database: Database) {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Long enough to be in the middle of something, and each time somewhere else.
-        tokio::time::sleep(Duration::from_millis(350 + 37 * u64::from(round))).await;
+        // From its first run on it is always in the middle of something, and each time somewhere else.
+        while !started(folder.path()).exists() && victim.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(13 * u64::from(round))).await;
         victim.kill().unwrap();
         victim.wait().unwrap();
         bought = look_at(options_at(folder.path(), url.as_deref()), bought).await;

@@ -19,7 +19,7 @@ use crate::brief::Brief;
 use crate::exchange::{Draft, Reply};
 use compose::Composer;
 
-pub(crate) use compose::is_template_line;
+pub(crate) use compose::filled_in;
 pub(crate) use follow::meant;
 pub(crate) use tokens::{Mark, Shop, Tokens};
 

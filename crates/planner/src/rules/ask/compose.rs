@@ -20,25 +20,34 @@ const SAY: &str = include_str!("plans/say.txt");
 /// Above this many rows an item is looked up by its name, not by a look at all of them.
 const ROWS_SCANNED_MAX: u64 = 5_000;
 
-/// Whether a line of code comes from a template, whatever its keys were filled with.
-pub(crate) fn is_template_line(line: &str) -> bool {
+/// What was filled into a line of a template; `None` if the line is no template's.
+///
+/// The fixed text of templates holds numbers and words of its own, and no value of any request. What was filled in may
+/// hold anything.
+pub(crate) fn filled_in(line: &str) -> Option<String> {
     let templates = [WORDS, ABOUT, READ, TRADE, SET, HISTORY];
-    templates.iter().flat_map(|template| template.lines()).any(|known| {
-        let mut literals = known.split('@').step_by(2);
-        let Some(mut rest) = literals.next().and_then(|first| line.strip_prefix(first)) else { return false };
-        if !known.contains('@') {
-            return rest.is_empty();
-        }
-        // A line that is little more than its keys could be anything.
-        known.len() > 12
-            && literals.all(|literal| match rest.find(literal) {
-                Some(at) => {
-                    rest = &rest[at + literal.len()..];
-                    true
-                }
-                None => false,
-            })
-    })
+    let lines = templates.iter().flat_map(|template| template.lines());
+    lines.filter_map(|known| between(known, line)).min_by_key(String::len)
+}
+
+/// The parts of a line that stand in the place of a template line's keys.
+fn between(known: &str, line: &str) -> Option<String> {
+    // A line that is little more than its keys could be anything.
+    const LENGTH_MIN: usize = 13;
+    if !known.contains('@') {
+        return (known == line).then(String::new);
+    }
+    let mut literals = known.split('@').step_by(2);
+    let mut rest = line.strip_prefix(literals.next()?)?;
+    let mut filled = String::new();
+    for literal in literals {
+        let at = rest.find(literal)?;
+        filled.push_str(&rest[..at]);
+        filled.push(' ');
+        rest = &rest[at + literal.len()..];
+    }
+    filled.push_str(rest);
+    (known.len() >= LENGTH_MIN).then_some(filled)
 }
 
 /// A plan's code and what it does in a few words.
