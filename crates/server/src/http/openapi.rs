@@ -86,6 +86,7 @@ pub(crate) fn base() -> OpenApi {
         ("code", "Answer questions about files with code"),
         ("exec", "Run given code in a cell"),
         ("runs", "What was carried out, and what a person decides on it"),
+        ("checks", "Standing rules about data"),
         ("plans", "Plans that are kept and used again"),
         ("tables", "The workspace's tables"),
         ("ledger", "The record of everything"),
