@@ -56,7 +56,7 @@ pub(crate) struct NewCheckRun {
         ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
         ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
     ),
-    request_body = Option<NewCheckRun>,
+    request_body = NewCheckRun,
     responses(
         (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
         (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecordSchema),
