@@ -76,7 +76,7 @@ pub(crate) async fn all(
             Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
         })?;
     }
-    let files = look(&service, |checks| read(checks)).await?;
+    let files = look(&service, read).await?;
     let words = if new.select.is_empty() { "run all checks".to_owned() } else { new.select.join(",") };
     let options =
         CheckOptions { selection, if_changed: new.if_changed, frozen: new.frozen, ..CheckOptions::default() };
@@ -105,7 +105,7 @@ pub(crate) async fn one(
     Path(check): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let files = look(&service, |checks| read(checks)).await?;
+    let files = look(&service, read).await?;
     find(files.clone(), &check)?;
     let options = CheckOptions { selection: Selection::only(&check), ..CheckOptions::default() };
     let wanted =

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 /// A standing rule about data, as its owner wrote it. Fields that Ordain does not know are kept.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the fields are those of the record")]
 pub(crate) struct Check {
     /// Names the check for ever.
     pub(crate) check_id: String,
