@@ -136,6 +136,11 @@ impl LocalExecutor {
         Load { running, waiting: self.waiting.load(Ordering::Acquire) }
     }
 
+    /// How many cells are ready and wait for a job, over all profiles.
+    pub async fn idle_cells(&self) -> usize {
+        self.pools.lock().await.values().map(|pool| pool.idle_count()).sum()
+    }
+
     /// Starts a profile's zygote and makes its idle cells, so that the first job need not wait for them.
     pub async fn warm(&self, profile: Profile) -> Result<(), CellError> {
         self.pool(profile).await?.fill().await

@@ -92,6 +92,11 @@ impl Pool {
         }
     }
 
+    /// How many cells are idle.
+    pub(crate) fn idle_count(&self) -> usize {
+        lock(&self.state).idle.len()
+    }
+
     /// Host process descriptors of the idle cells, for measurements.
     pub(crate) fn idle_processes(&self) -> Vec<std::os::fd::OwnedFd> {
         lock(&self.state).idle.iter().filter_map(|cell| cell.process().try_clone().ok()).collect()

@@ -12,6 +12,7 @@ pub struct Selection {
     owners: Vec<String>,
     tables: Vec<String>,
     severities: Vec<String>,
+    only: Option<String>,
     changed: bool,
 }
 
@@ -28,6 +29,11 @@ pub struct SelectionError {
 const KINDS: [&str; 6] = ["id", "tag", "owner", "table", "severity", "state"];
 
 impl Selection {
+    /// The one check of that id, whatever characters the id has.
+    pub fn only(id: &str) -> Self {
+        Self { only: Some(id.to_owned()), ..Self::default() }
+    }
+
     /// Adds the terms of a text. A bare word is an id.
     pub fn add(&mut self, text: &str) -> Result<(), SelectionError> {
         for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
@@ -67,7 +73,8 @@ impl Selection {
             wanted.is_empty() || wanted.iter().any(|wanted| given.iter().any(|given| matches(wanted, given)))
         };
         let severity = format!("{:?}", check.severity).to_lowercase();
-        fits(&self.ids, &[&check.check_id])
+        self.only.as_ref().is_none_or(|only| *only == check.check_id)
+            && fits(&self.ids, &[&check.check_id])
             && fits(&self.tags, &check.tags.iter().map(String::as_str).collect::<Vec<_>>())
             && fits(&self.owners, &[check.owner.as_deref().unwrap_or("")])
             && fits(&self.tables, &check.target_table.iter().map(String::as_str).collect::<Vec<_>>())

@@ -64,6 +64,11 @@ impl Checks {
         &self.store
     }
 
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
     /// What is kept between runs.
     pub fn state(&self) -> Result<State, ChecksError> {
         State::open(&self.state_folder())

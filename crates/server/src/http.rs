@@ -14,6 +14,7 @@ mod artifacts;
 mod body;
 mod caller;
 mod chat;
+mod checks;
 mod code;
 mod cors;
 mod cursor;
@@ -87,6 +88,10 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(runs::cancel))
         .routes(routes!(events::stream))
         .routes(routes!(artifacts::download))
+        .routes(routes!(checks::list))
+        .routes(routes!(checks::get))
+        .routes(routes!(checks::run::all))
+        .routes(routes!(checks::run::one))
         .routes(routes!(plans::list))
         .routes(routes!(plans::get, plans::evict))
         .routes(routes!(plans::pin))

@@ -3,10 +3,12 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ordain_cell::profile::Profile;
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
 use ordain_types::parse_duration;
@@ -144,6 +146,13 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
         Chosen::Local(local) => local.level().to_string(),
         Chosen::Remote(_) => "of the executors".to_owned(),
     };
+    if let Chosen::Local(local) = &executor {
+        options.local = Some(Arc::clone(local));
+    }
+    // Checks run in cells of this machine; where none can be had, their routes say so.
+    options.checks = DataDir::from_env()
+        .ok()
+        .map(|data_dir| Checks::new(Arc::new(workspace.clone()), store.clone(), data_dir));
     announce(args, &options, &planner)?;
     let engine = Engine::new(store, executor.executor(), workspace.settings());
     let service = Service::new(engine, planner, options);

@@ -13,7 +13,7 @@ use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, RunReport, Selection, SkipReason};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
-use ordain_types::Schema;
+use ordain_types::{RunId, Schema};
 use serde_json::{Value, json};
 
 use super::Checks;
@@ -47,6 +47,8 @@ pub struct CheckOptions {
     pub planner: Planner,
     /// Whether code is made ready and nothing runs.
     pub only_compile: bool,
+    /// What the run is called; a new id is made where none is given.
+    pub run_id: Option<RunId>,
 }
 
 impl Default for CheckOptions {
@@ -58,6 +60,7 @@ impl Default for CheckOptions {
             frozen: false,
             planner: Planner::Rules,
             only_compile: false,
+            run_id: None,
         }
     }
 }
@@ -111,8 +114,12 @@ impl Checks {
         let _lock = State::lock(&self.state_folder())?;
         // Read now that nobody else writes.
         let mut state = self.state()?;
+        let run_id = match &options.run_id {
+            Some(run_id) => run_id.clone(),
+            None => self.store.new_run_id()?,
+        };
         let report = RunReport {
-            run_id: self.store.new_run_id()?.to_string(),
+            run_id: run_id.to_string(),
             schema_version: SCHEMA_VERSION,
             workspace: self.workspace.name.clone(),
             started_at: self.store.timestamp(),

@@ -9,12 +9,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::frame::Context;
-use super::live::LiveRun;
+use super::live::{Ended, LiveRun};
 use super::problem::Problem;
 use super::wait::Wait;
 
 /// Says that an answer is that of an earlier request with the same idempotency key.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Says which of the caller's preferences were followed.
+const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 /// The longest idempotency key that a caller may send.
 const KEY_MAX: usize = 255;
 
@@ -25,28 +27,41 @@ pub(crate) async fn of_run(
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let wait = Wait::read(headers);
-    context.is_about(run.about.run_id.as_str());
-    let mut response = match tokio::time::timeout(wait.time, run.ended()).await {
-        Ok(ended) => match &*ended {
-            Ok(record) => finished(record, &run.about.run_id),
-            Err(problem) => return Err(problem.clone()),
-        },
-        Err(_elapsed) => {
-            let mut response = (StatusCode::ACCEPTED, json(&running(&run))).into_response();
-            locate(&mut response, &run.about.run_id);
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            response
-        }
-    };
-    if wait.is_asked {
-        let applied = match response.status() {
-            StatusCode::ACCEPTED => HeaderValue::from_static("respond-async"),
-            _ => HeaderValue::try_from(format!("wait={}", wait.time.as_secs()))
-                .unwrap_or(HeaderValue::from_static("wait")),
-        };
-        response.headers_mut().insert("preference-applied", applied);
+    match ended(&run, context, wait).await.as_deref() {
+        None => Ok(place(&run, wait)),
+        Some(Ok(record)) => Ok(finished(json(record), record, &run, wait)),
+        Some(Err(problem)) => Err(problem.clone()),
     }
-    Ok(response)
+}
+
+/// How a run ended, if it ends within the time.
+pub(crate) async fn ended(run: &LiveRun, context: &Context, wait: Wait) -> Option<Arc<Ended>> {
+    context.is_about(run.about.run_id.as_str());
+    tokio::time::timeout(wait.time, run.ended()).await.ok()
+}
+
+/// Says where a run is that goes on.
+pub(crate) fn place(run: &LiveRun, wait: Wait) -> Response {
+    let mut response = (StatusCode::ACCEPTED, json(&running(run))).into_response();
+    locate(&mut response, &run.about.run_id);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if wait.is_asked {
+        response.headers_mut().insert(APPLIED, HeaderValue::from_static("respond-async"));
+    }
+    response
+}
+
+/// What is shown of a run that has ended, with where its record is.
+pub(crate) fn finished(mut response: Response, record: &RunRecord, begun: &LiveRun, wait: Wait) -> Response {
+    locate(&mut response, &record.run_id);
+    if record.run_id != begun.about.run_id {
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    if wait.is_asked {
+        let waited = HeaderValue::try_from(format!("wait={}", wait.time.as_secs()));
+        response.headers_mut().insert(APPLIED, waited.unwrap_or(HeaderValue::from_static("wait")));
+    }
+    response
 }
 
 /// A run that goes on, as a record: everything that is known, and the state `running`.
@@ -71,15 +86,6 @@ pub(crate) fn idempotency_key(headers: &HeaderMap, who: &str) -> Result<Option<S
         return Err(Problem::new(StatusCode::BAD_REQUEST, "bad_idempotency_key", detail));
     }
     Ok(Some(format!("http:{who}:{key}")))
-}
-
-fn finished(record: &RunRecord, begun: &RunId) -> Response {
-    let mut response = json(record);
-    locate(&mut response, &record.run_id);
-    if record.run_id != *begun {
-        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
-    }
-    response
 }
 
 fn locate(response: &mut Response, run: &RunId) {

@@ -11,14 +11,16 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
-use ordain_engine::{EngineError, Progress};
+use ordain_checks::CheckResult;
+use ordain_engine::Progress;
+use ordain_engine::checks::CheckProgress;
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{RunError, RunId, RunRecord, RunState};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
-use super::problem::Problem;
+use super::problem::{KEY_REUSED, Problem, STILL_RUNNING};
 use super::rate::Cells;
 use super::service::Service;
 
@@ -37,7 +39,7 @@ pub(crate) type Ended = Result<RunRecord, Problem>;
 pub(crate) struct About {
     /// Its id.
     pub(crate) run_id: RunId,
-    /// What made it: `ask`, `exec`.
+    /// What made it: `ask`, `exec`, `check`.
     pub(crate) kind: &'static str,
     /// What was asked.
     pub(crate) request: String,
@@ -52,7 +54,7 @@ pub(crate) struct About {
 pub(crate) struct RunEvent {
     /// Its place, counted from one.
     pub(crate) id: u64,
-    /// What happened: `started`, `stage`, `text`, `stdout`, `stderr`, `finished`.
+    /// What happened: `started`, `stage`, `text`, `stdout`, `stderr`, `check`, `finished`.
     pub(crate) name: &'static str,
     /// What there is to say of it, as JSON.
     pub(crate) data: String,
@@ -245,14 +247,15 @@ impl LiveRuns {
 
 impl Service {
     /// Begins a run as a task of its own. `work` is given the run, to tell what happens in it.
-    pub(crate) fn begin<F>(
+    pub(crate) fn begin<F, E>(
         &self,
         about: About,
         cells: Cells,
         work: impl FnOnce(Arc<LiveRun>) -> F,
     ) -> Result<Arc<LiveRun>, Problem>
     where
-        F: Future<Output = Result<RunRecord, EngineError>> + Send + 'static,
+        F: Future<Output = Result<RunRecord, E>> + Send + 'static,
+        E: Into<Problem> + Send + 'static,
     {
         if self.is_draining() {
             let detail = "the server is stopping and takes no new work";
@@ -272,9 +275,10 @@ impl Service {
         Ok(run)
     }
 
-    async fn carry_out<F>(&self, run: &Arc<LiveRun>, work: F) -> Ended
+    async fn carry_out<F, E>(&self, run: &Arc<LiveRun>, work: F) -> Ended
     where
-        F: Future<Output = Result<RunRecord, EngineError>> + Send,
+        F: Future<Output = Result<RunRecord, E>> + Send,
+        E: Into<Problem>,
     {
         let ended = tokio::select! {
             // A run that has ended has ended, also when it was cancelled at the same moment.
@@ -284,7 +288,7 @@ impl Service {
         };
         match ended {
             Some(Ok(Ok(record))) => Ok(record),
-            Some(Ok(Err(error))) => self.could_not(run, error).await,
+            Some(Ok(Err(error))) => self.could_not(run, error.into()).await,
             Some(Err(_panic)) => {
                 let error = run_error("internal", "the run failed inside the server", None);
                 let recorded = self.cut_short(run, RunState::Failed, error, run.about.claim.clone()).await;
@@ -301,9 +305,8 @@ impl Service {
     }
 
     /// Records an attempt that could not be carried out, and says why.
-    async fn could_not(&self, run: &Arc<LiveRun>, error: EngineError) -> Ended {
-        let is_repeat = matches!(error, EngineError::Running { .. } | EngineError::KeyReused { .. });
-        let problem = Problem::from(error);
+    async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
+        let is_repeat = matches!(problem.code.as_str(), STILL_RUNNING | KEY_REUSED);
         if !is_repeat {
             let error = run_error(&problem.code, &problem.detail, problem.hint.as_deref());
             // The problem is told in any case; a store that is not there cannot record it.
@@ -374,6 +377,21 @@ impl Progress for Telling {
 
     fn stage(&mut self, name: &str) {
         self.0.tell("stage", &json!({ "stage": name }));
+    }
+}
+
+impl CheckProgress for Telling {
+    fn stage(&mut self, text: &str) {
+        self.0.tell("stage", &json!({ "stage": text }));
+    }
+
+    fn expect(&mut self, checks: usize) {
+        self.0.tell("stage", &json!({ "stage": "running", "checks": checks }));
+    }
+
+    fn done(&mut self, result: &CheckResult) {
+        let told = json!({ "check_id": result.check_id, "status": result.status, "summary": result.summary });
+        self.0.tell("check", &told);
     }
 }
 

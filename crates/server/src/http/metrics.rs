@@ -11,6 +11,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
+use ordain_checks::RunReport;
 use ordain_types::{PlanSource, RunRecord, RunState};
 
 use super::caller::{May, Read};
@@ -21,17 +22,24 @@ use super::service::Service;
 const BOUNDS_S: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
+/// Upper bounds of the buckets of repairs.
+const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
+
 /// What each figure means; only figures that stand here are shown.
-const HELP: [(&str, &str, &str); 14] = [
+const HELP: [(&str, &str, &str); 18] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
+    ("ordain_cells_active", "gauge", "Cells of this machine that run a job."),
+    ("ordain_cells_idle", "gauge", "Cells of this machine that are ready and wait for a job."),
+    ("ordain_check_results_total", "counter", "Results of checks by status and severity."),
     ("ordain_http_request_duration_seconds", "histogram", "Time to answer a request."),
     ("ordain_info", "gauge", "What is running."),
     ("ordain_ledger_entries_total", "counter", "Entries of the ledger."),
     ("ordain_ledger_verify_failures_total", "counter", "Checks that found the ledger damaged."),
     ("ordain_model_tokens_total", "counter", "Tokens of models."),
     ("ordain_rejections_total", "counter", "Runs that the verifier refused, by the first finding."),
+    ("ordain_repair_rounds", "histogram", "Repairs of a plan before it was accepted or given up."),
     ("ordain_run_duration_seconds", "histogram", "Time from the beginning of a run to its end."),
     ("ordain_runs_active", "gauge", "Runs that go on."),
     ("ordain_runs_total", "counter", "Runs by kind and state."),
@@ -46,11 +54,12 @@ pub(crate) struct Metrics {
     histograms: Mutex<BTreeMap<(&'static str, String), Histogram>>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Histogram {
-    buckets: [u64; BOUNDS_S.len()],
+    bounds: &'static [f64],
+    buckets: Vec<u64>,
     count: u64,
-    sum_s: f64,
+    sum: f64,
 }
 
 impl Metrics {
@@ -92,6 +101,12 @@ impl Metrics {
             let cause = error.and_then(|error| error["cause"].as_str()).unwrap_or("ok");
             self.count("ordain_cell_ends_total", &format!("cause=\"{}\"", escaped(cause)));
         }
+        if matches!(record.plan.source, PlanSource::Model | PlanSource::Rules)
+            && record.verdict.iterations > 0
+        {
+            let repairs = f64::from(record.verdict.iterations - 1);
+            self.observe_in(&BOUNDS_ROUNDS, "ordain_repair_rounds", format!("kind=\"{kind}\""), repairs);
+        }
         let model = escaped(record.plan.model.as_deref().unwrap_or("rules"));
         for (kind, tokens) in [("input", record.usage.input_tokens), ("output", record.usage.output_tokens)] {
             if tokens > 0 {
@@ -101,18 +116,31 @@ impl Metrics {
         }
     }
 
+    /// Counts the results of a run of checks.
+    pub(crate) fn checks(&self, report: &RunReport) {
+        for result in &report.results {
+            let (status, severity) = (result.status.name(), result.severity.name());
+            let labels = format!("status=\"{}\",severity=\"{severity}\"", status.to_ascii_lowercase());
+            self.count("ordain_check_results_total", &labels);
+        }
+    }
+
     fn add(&self, name: &'static str, labels: &str, more: u64) {
         *lock(&self.counters).entry((name, labels.to_owned())).or_default() += more;
     }
 
     fn observe(&self, name: &'static str, labels: String, seconds: f64) {
+        self.observe_in(&BOUNDS_S, name, labels, seconds);
+    }
+
+    fn observe_in(&self, bounds: &'static [f64], name: &'static str, labels: String, value: f64) {
         let mut histograms = lock(&self.histograms);
-        let histogram = histograms.entry((name, labels)).or_default();
-        for (bucket, bound) in std::iter::zip(&mut histogram.buckets, BOUNDS_S) {
-            *bucket += u64::from(seconds <= bound);
+        let histogram = histograms.entry((name, labels)).or_insert_with(|| Histogram::new(bounds));
+        for (bucket, bound) in std::iter::zip(&mut histogram.buckets, histogram.bounds) {
+            *bucket += u64::from(value <= *bound);
         }
         histogram.count += 1;
-        histogram.sum_s += seconds;
+        histogram.sum += value;
     }
 
     fn write(&self, gauges: &BTreeMap<&'static str, (String, String)>) -> String {
@@ -136,12 +164,16 @@ impl Metrics {
 }
 
 impl Histogram {
+    fn new(bounds: &'static [f64]) -> Self {
+        Self { bounds, buckets: vec![0; bounds.len()], count: 0, sum: 0.0 }
+    }
+
     fn write(&self, text: &mut String, name: &str, labels: &str) {
-        for (bucket, bound) in std::iter::zip(self.buckets, BOUNDS_S) {
+        for (bucket, bound) in std::iter::zip(&self.buckets, self.bounds) {
             let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {bucket}");
         }
         let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", self.count);
-        let _ = writeln!(text, "{name}_sum{{{labels}}} {}", self.sum_s);
+        let _ = writeln!(text, "{name}_sum{{{labels}}} {}", self.sum);
         let _ = writeln!(text, "{name}_count{{{labels}}} {}", self.count);
     }
 }
@@ -161,13 +193,17 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         escaped(&service.inner.options.isolation)
     );
     let figure = |value: String| (String::new(), value);
-    let gauges = BTreeMap::from([
+    let mut gauges = BTreeMap::from([
         ("ordain_approvals_pending", figure(held.to_string())),
         ("ordain_info", (info, "1".to_owned())),
         ("ordain_ledger_entries_total", figure(entries.to_string())),
         ("ordain_runs_active", figure(service.inner.live.count().to_string())),
         ("ordain_uptime_seconds", figure(service.inner.began.elapsed().as_secs().to_string())),
     ]);
+    if let Some(local) = &service.inner.options.local {
+        gauges.insert("ordain_cells_active", figure(local.load().running.to_string()));
+        gauges.insert("ordain_cells_idle", figure(local.idle_cells().await.to_string()));
+    }
     let text = service.inner.metrics.write(&gauges);
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())
@@ -188,7 +224,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use ordain_types::RunId;
+
     use super::*;
+
+    #[test]
+    fn repairs_are_counted_for_plans_that_somebody_wrote() {
+        let metrics = Metrics::default();
+        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        for (source, iterations) in
+            [(PlanSource::Model, 1), (PlanSource::Model, 3), (PlanSource::Cache, 1), (PlanSource::File, 1)]
+        {
+            (record.plan.source, record.verdict.iterations) = (source, iterations);
+            metrics.run(&record);
+        }
+        let text = metrics.write(&BTreeMap::new());
+        for line in
+            ["_bucket{kind=\"ask\",le=\"0\"} 1", "_bucket{kind=\"ask\",le=\"2\"} 2", "_sum{kind=\"ask\"} 2"]
+        {
+            assert!(text.contains(&format!("ordain_repair_rounds{line}\n")), "{text}");
+        }
+    }
 
     #[test]
     fn buckets_add_up_and_every_figure_has_its_help() {

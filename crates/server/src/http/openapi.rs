@@ -6,7 +6,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     ComponentsBuilder, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr,
-    ResponseBuilder, SecurityRequirement,
+    Required, ResponseBuilder, SecurityRequirement,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
@@ -48,6 +48,13 @@ pub fn document() -> OpenApi {
         for operation in [&mut item.post, &mut item.delete].into_iter().flatten() {
             add(operation, &CHANGING);
         }
+        // Without a body all checks run. An optional body would be described as one that may be null.
+        if path == "/v1/checks/run"
+            && let Some(RefOr::T(body)) =
+                item.post.as_mut().and_then(|operation| operation.request_body.as_mut())
+        {
+            body.required = Some(Required::False);
+        }
         if openai::has_route(path) {
             for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
                 speak_openai(operation);
@@ -86,6 +93,7 @@ pub(crate) fn base() -> OpenApi {
         ("code", "Answer questions about files with code"),
         ("exec", "Run given code in a cell"),
         ("runs", "What was carried out, and what a person decides on it"),
+        ("checks", "Standing rules about data"),
         ("plans", "Plans that are kept and used again"),
         ("tables", "The workspace's tables"),
         ("ledger", "The record of everything"),

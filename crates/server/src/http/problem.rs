@@ -10,9 +10,17 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ordain_cell::CellError;
 use ordain_engine::EngineError;
+use ordain_engine::checks::ChecksError;
 use ordain_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
+
+/// Problems of check files that are told of at once.
+const FILE_PROBLEMS_MAX: usize = 20;
+/// The code for a request whose idempotency key is held by a run that goes on.
+pub(crate) const STILL_RUNNING: &str = "still_running";
+/// The code for an idempotency key that was used for something else.
+pub(crate) const KEY_REUSED: &str = "idempotency_key_reused";
 
 /// Why a request was not carried out. It is passed up through many results, so it is one pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -226,11 +234,11 @@ impl From<EngineError> for Problem {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)
             }
             EngineError::Running { run } => {
-                let problem = Self::new(StatusCode::CONFLICT, "still_running", detail).of_run(&run).after(1);
+                let problem = Self::new(StatusCode::CONFLICT, STILL_RUNNING, detail).of_run(&run).after(1);
                 return problem.hint("wait for that run; this answer's `Location` is where it is");
             }
             EngineError::KeyReused { run } => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", detail).of_run(&run)
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED, detail).of_run(&run)
             }
             EngineError::RequestTooLong { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_long", detail)
@@ -240,6 +248,31 @@ impl From<EngineError> for Problem {
                 problem.inner = Some(error.to_string());
                 return problem;
             }
+        };
+        problem.hint = hint;
+        problem
+    }
+}
+
+impl From<ChecksError> for Problem {
+    fn from(error: ChecksError) -> Self {
+        let (detail, hint) = (error.to_string(), error.hint());
+        let conflict = |code: &str, detail: String| Self::new(StatusCode::CONFLICT, code, detail);
+        let mut problem = match error {
+            ChecksError::Store(error) => return error.into(),
+            ChecksError::Cell(error) => return error.into(),
+            ChecksError::State { action, source } => {
+                return Self::internal(format!("failed to {action}: {source}"));
+            }
+            ChecksError::Files(problems) => problems.iter().take(FILE_PROBLEMS_MAX).fold(
+                conflict("bad_check_files", detail),
+                |told, problem| {
+                    told.about(&format!("{}:{}", problem.file, problem.line), problem.message.clone())
+                },
+            ),
+            ChecksError::NoFiles => conflict("no_checks", detail),
+            ChecksError::Busy => conflict("checks_running", detail).after(1),
+            ChecksError::Table { .. } => conflict("bad_table", detail),
         };
         problem.hint = hint;
         problem

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use ordain_cell::LocalExecutor;
+use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner};
 
 use super::keyring::KeyRing;
@@ -30,6 +32,10 @@ pub struct HttpOptions {
     pub model_base_url: Option<String>,
     /// How well cells are isolated, for `/readyz`.
     pub isolation: String,
+    /// The workspace's checks, where they are served.
+    pub checks: Option<Checks>,
+    /// The cells of this machine, for the figures; executors elsewhere have figures of their own.
+    pub local: Option<Arc<LocalExecutor>>,
     /// The workspace's state, whose disk must have room.
     pub state: PathBuf,
     /// How requests are logged, to stderr.
@@ -62,6 +68,8 @@ impl HttpOptions {
             cors: Vec::new(),
             model_base_url: None,
             isolation: "full".to_owned(),
+            checks: None,
+            local: None,
             state,
             log: LogFormat::Off,
             requests_per_minute: 600,

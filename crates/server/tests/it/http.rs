@@ -3,6 +3,7 @@
 mod abuse;
 mod asks;
 mod chat;
+mod checks;
 mod client;
 mod clients;
 mod contract;

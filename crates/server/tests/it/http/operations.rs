@@ -33,6 +33,8 @@ async fn figures_count_what_happened_without_naming_anybody() {
         "ordain_runs_total{kind=\"ask\",state=\"committed\"} 1",
         "ordain_runs_total{kind=\"exec\",state=\"rejected\"} 1",
         "ordain_approvals_pending 0",
+        "ordain_cells_active 0",
+        "ordain_cells_idle ",
         "ordain_http_request_duration_seconds_count{route=\"/v1/runs/{run}\",method=\"GET\",code=\"200\"} 1",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{LocalExecutor, LocalOptions};
+use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_store::{EntryNote, NewKey, Store};
@@ -62,9 +63,18 @@ pub(crate) async fn served_with(change: impl FnOnce(&mut HttpOptions)) -> Served
 }
 
 pub(crate) async fn served_by(planner: Planner, change: impl FnOnce(&mut HttpOptions)) -> Served {
+    served_example("sunglasses", planner, change).await
+}
+
+/// Serves an example workspace by its name.
+pub(crate) async fn served_example(
+    example: &str,
+    planner: Planner,
+    change: impl FnOnce(&mut HttpOptions),
+) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("shop");
-    ordain_engine::init(&root, Some("sunglasses")).unwrap();
+    ordain_engine::init(&root, Some(example)).unwrap();
     let workspace = Workspace::load(&root).unwrap();
     let mut local = LocalOptions::new(DataDir::from_env().unwrap());
     local.idle_cells = 2;
@@ -72,10 +82,12 @@ pub(crate) async fn served_by(planner: Planner, change: impl FnOnce(&mut HttpOpt
     let executor = Arc::new(LocalExecutor::new(local).unwrap());
     executor.warm(Profile::Core).await.unwrap();
     let store = workspace.open_store().await.unwrap();
+    let checks = Checks::new(Arc::new(workspace.clone()), store.clone(), DataDir::from_env().unwrap());
     let engine = Engine::new(store, executor.clone(), workspace.settings());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut options = HttpOptions::new(&workspace.name, address, workspace.state());
+    (options.checks, options.local) = (Some(checks), Some(executor.clone()));
     options.drain_time = Duration::from_secs(5);
     change(&mut options);
     let service = Service::new(engine, planner, options);

@@ -1,0 +1,233 @@
+//! `/v1/checks`: standing rules about data, where each stands, and what it last gave.
+//!
+//! The files are read for every request: whoever edits `checks/*.json` need not tell the server.
+
+pub(crate) mod run;
+mod schema;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use ordain_checks::file::{CheckEntry, CheckFiles};
+use ordain_checks::{Check, CheckResult, CodeFrom};
+use ordain_engine::checks::{Checks, ChecksError, KeptCheck, Past, read_checks};
+use ordain_types::nearest;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::answer;
+use super::body::Query;
+use super::caller::{May, Read};
+use super::cursor::{self, Page};
+use super::problem::Problem;
+use super::requests::shortened;
+use super::service::Service;
+
+/// A page of checks, by their ids.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckPage {
+    /// The checks.
+    checks: Vec<CheckSummary>,
+    /// What is wrong with the check files; while anything is, no check runs.
+    problems: Vec<String>,
+    /// Where the next page begins, if there is one.
+    next_cursor: Option<String>,
+}
+
+/// A check in a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckSummary {
+    /// The check as its owner wrote it.
+    #[schema(value_type = schema::Check)]
+    check: Check,
+    /// The file that holds it.
+    file: String,
+    /// The line at which it begins.
+    line: u32,
+    /// When its code was compiled, if it was.
+    compiled_at: Option<String>,
+    /// What its last run gave, if it ever ran.
+    #[schema(value_type = Option<schema::PastResult>)]
+    last: Option<Past>,
+}
+
+/// A check, its code and its last result.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckDetails {
+    /// The check as its owner wrote it.
+    #[schema(value_type = schema::Check)]
+    check: Check,
+    /// The file that holds it.
+    file: String,
+    /// The line at which it begins.
+    line: u32,
+    /// Its code, if it was compiled.
+    compiled: Option<Compiled>,
+    /// Why the next run compiles it anew, or judges its code anew; null if it does not.
+    stale: Option<String>,
+    /// What its last run gave, if it ever ran.
+    #[schema(value_type = Option<schema::PastResult>)]
+    last: Option<Past>,
+    /// The same in full, while the report of that run is kept.
+    #[schema(value_type = Option<schema::CheckResult>)]
+    result: Option<CheckResult>,
+}
+
+/// The code of a check.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Compiled {
+    /// When it was compiled.
+    at: String,
+    /// Its Python.
+    code: String,
+    /// Who wrote it.
+    #[schema(value_type = schema::CodeFrom)]
+    code_from: CodeFrom,
+    /// The plan behind it.
+    plan: Value,
+}
+
+/// List checks
+#[utoipa::path(get, path = "/v1/checks", tag = "checks", operation_id = "list_checks", params(Page),
+    responses((status = 200, description = "A page of checks", body = CheckPage)))]
+pub(crate) async fn list(
+    State(service): State<Service>,
+    _may: May<Read>,
+    page: Query<Page>,
+) -> Result<Response, Problem> {
+    let limit = usize::try_from(page.limit()?).unwrap_or(usize::MAX);
+    let after = page.after()?;
+    let shown = look(&service, move |checks| page_of(checks, after.as_deref(), limit)).await?;
+    let headers = cursor::link("/v1/checks", shown.next_cursor.as_deref());
+    Ok((headers, answer::json(&shown)).into_response())
+}
+
+/// One check
+///
+/// Its record, its code, whether that still fits the tables, and what the last run gave.
+#[utoipa::path(get, path = "/v1/checks/{check}", tag = "checks", operation_id = "get_check",
+    params(("check" = String, Path, description = "the check's id")),
+    responses((status = 200, description = "The check", body = CheckDetails)))]
+pub(crate) async fn get(
+    State(service): State<Service>,
+    _may: May<Read>,
+    Path(check): Path<String>,
+) -> Result<Response, Problem> {
+    let (entry, kept, last, result) = look(&service, move |checks| {
+        let entry = find(read(checks)?, &check)?;
+        let state = checks.state()?;
+        let last = state.history()?.into_iter().rev().find(|past| past.result.check_id == check);
+        let report = last.as_ref().and_then(|past| state.report(&past.result.run_id));
+        let results = report.into_iter().flat_map(|report| report.results);
+        let result = results.into_iter().find(|result| result.check_id == check);
+        Ok((entry, state.checks.get(&check).cloned(), last, result))
+    })
+    .await?;
+    let stale = if kept.is_some() { stale(&service, &entry).await? } else { None };
+    let CheckEntry { check, file, line } = entry;
+    let compiled = kept.map(Compiled::from);
+    Ok(answer::json(&CheckDetails { check, file, line, compiled, stale, last, result }))
+}
+
+impl From<KeptCheck> for Compiled {
+    fn from(kept: KeptCheck) -> Self {
+        Self { at: kept.compiled_at, code: kept.code, code_from: kept.code_from, plan: kept.plan }
+    }
+}
+
+/// Why a compiled check's code would not be kept as it is.
+async fn stale(service: &Service, entry: &CheckEntry) -> Result<Option<String>, Problem> {
+    let files = CheckFiles { entries: vec![entry.clone()], ..CheckFiles::default() };
+    let changes = served(service)?.changes(&files, 1).await?;
+    Ok(changes.into_iter().find(|change| change.code != "keep").map(|change| change.why))
+}
+
+fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPage, Problem> {
+    let CheckFiles { mut entries, problems } = read(checks)?;
+    entries.sort_by(|one, other| one.check.check_id.cmp(&other.check.check_id));
+    entries.retain(|entry| after.is_none_or(|after| mark(&entry.check.check_id).as_str() > after));
+    let more = entries.len() > limit;
+    entries.truncate(limit);
+    let last_id = entries.last().map(|entry| mark(&entry.check.check_id));
+    let next_cursor = last_id.filter(|_| more).map(|mark| cursor::write(&mark));
+    let state = checks.state()?;
+    // Later lines of the history stand in for earlier ones.
+    let mut history: HashMap<String, Past> =
+        state.history()?.into_iter().map(|past| (past.result.check_id.clone(), past)).collect();
+    let summary = |CheckEntry { check, file, line }| CheckSummary {
+        compiled_at: state.checks.get(&check.check_id).map(|kept| kept.compiled_at.clone()),
+        last: history.remove(&check.check_id),
+        check,
+        file,
+        line,
+    };
+    let checks = entries.into_iter().map(summary).collect();
+    let problems = problems.iter().filter(|problem| !problem.is_warning).map(ToString::to_string).collect();
+    Ok(CheckPage { checks, problems, next_cursor })
+}
+
+/// An id as hexadecimal digits, which sort as the ids do and may stand in a cursor.
+fn mark(id: &str) -> String {
+    id.bytes().fold(String::new(), |mut mark, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(mark, "{byte:02x}");
+        mark
+    })
+}
+
+/// The check files; none at all are no checks.
+fn read(checks: &Checks) -> Result<CheckFiles, Problem> {
+    match read_checks(&checks.workspace().root) {
+        Err(ChecksError::NoFiles) => Ok(CheckFiles::default()),
+        read => Ok(read?),
+    }
+}
+
+fn find(files: CheckFiles, id: &str) -> Result<CheckEntry, Problem> {
+    let ids = files.entries.iter().map(|entry| entry.check.check_id.as_str());
+    let near = nearest(id, ids).map(|near| format!("did you mean `{near}`?"));
+    let found = files.entries.into_iter().find(|entry| entry.check.check_id == id);
+    found.ok_or_else(|| {
+        let detail = format!("there is no check `{}`", shortened(id));
+        let problem = Problem::new(StatusCode::NOT_FOUND, "unknown_check", detail);
+        problem.hint(near.unwrap_or_else(|| "`GET /v1/checks` lists them".to_owned()))
+    })
+}
+
+/// The workspace's checks.
+fn served(service: &Service) -> Result<&Checks, Problem> {
+    service.inner.options.checks.as_ref().ok_or_else(|| {
+        let detail = "this server has no cells of its own, so it runs no checks";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_cells_for_checks", detail)
+    })
+}
+
+/// Reads files where that holds up nobody.
+async fn look<T: Send + 'static>(
+    service: &Service,
+    read: impl FnOnce(&Checks) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let checks = served(service)?.clone();
+    let looked = tokio::task::spawn_blocking(move || read(&checks)).await;
+    looked.unwrap_or_else(|error| Err(Problem::internal(format!("reading checks failed: {error}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_sort_as_ids_do_and_fit_into_a_cursor() {
+        let mut ids = ["b", "a_1", "ä", "a", "A b", "~"];
+        ids.sort_unstable();
+        let marks: Vec<String> = ids.iter().map(|id| mark(id)).collect();
+        assert!(marks.is_sorted(), "{marks:?}");
+        for mark in marks {
+            assert_eq!(cursor::read(&cursor::write(&mark)).unwrap(), mark);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `POST /v1/checks/run` and `POST /v1/checks/{check}/run`: runs checks as one run, which can be watched and cancelled
+//! like any other.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use ordain_checks::file::CheckFiles;
+use ordain_checks::kinds::HINT;
+use ordain_checks::{RunReport, Selection};
+use ordain_engine::checks::{CheckOptions, Checks, ChecksError};
+use ordain_engine::{EngineError, Planner};
+use ordain_store::{Claim, EntryNote};
+use ordain_types::{RunId, RunRecord};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::super::answer;
+use super::super::body;
+use super::super::caller::{Caller, May, Run};
+use super::super::frame::Context;
+use super::super::live::{About, LiveRun, Telling};
+use super::super::problem::{Problem, ProblemDetails};
+use super::super::schema::RunRecord as RunRecordSchema;
+use super::super::service::Service;
+use super::super::wait::Wait;
+use super::{find, look, read, schema, served};
+
+/// Bytes of a body that says which checks.
+const BODY_BYTES_MAX: usize = 64 << 10;
+/// Checks that run at once.
+const JOBS_MAX: usize = 8;
+
+/// Which checks, and how. Without a body all of them run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct NewCheckRun {
+    /// Terms such as `id:CHK-002`, `tag:integrity`, `owner:…`, `table:…`, `severity:high`, `state:changed`.
+    #[schema(example = json!(["severity:high"]))]
+    select: Vec<String>,
+    /// Leave out checks whose rule and data are as they were.
+    if_changed: bool,
+    /// Compile nothing that needs a planner; such checks are skipped.
+    frozen: bool,
+}
+
+/// Run all checks, or those that are selected
+///
+/// The answer is the report with one result for each check. A check that fails is a result, not an error. One run of
+/// checks goes on at a time.
+#[utoipa::path(post, path = "/v1/checks/run", tag = "checks", operation_id = "run_checks",
+    params(
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+    ),
+    request_body = NewCheckRun,
+    responses(
+        (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
+        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecordSchema),
+    ))]
+pub(crate) async fn all(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let new = read_body(body, &parts.headers, &service).await?;
+    let mut selection = Selection::default();
+    for (place, terms) in new.select.iter().enumerate() {
+        selection.add(terms).map_err(|error| {
+            let pointer = format!("/select/{place}");
+            Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
+        })?;
+    }
+    let files = look(&service, read).await?;
+    let words = if new.select.is_empty() { "run all checks".to_owned() } else { new.select.join(",") };
+    let options =
+        CheckOptions { selection, if_changed: new.if_changed, frozen: new.frozen, ..CheckOptions::default() };
+    let fingerprint = serde_json::to_string(&new).unwrap_or_default();
+    let wanted = Wanted { files, options, words, fingerprint };
+    answer_with_report(&service, &may.caller, &context, &parts.headers, wanted).await
+}
+
+/// Run one check
+#[utoipa::path(post, path = "/v1/checks/{check}/run", tag = "checks", operation_id = "run_check",
+    params(
+        ("check" = String, Path, description = "the check's id"),
+        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+    ),
+    responses(
+        (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
+        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecordSchema),
+        (status = 422, description = "The idempotency key was used for something else", body = ProblemDetails,
+            content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn one(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    Path(check): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let files = look(&service, read).await?;
+    find(files.clone(), &check)?;
+    let options = CheckOptions { selection: Selection::only(&check), ..CheckOptions::default() };
+    let wanted =
+        Wanted { files, options, words: format!("run check {check}"), fingerprint: format!("one:{check}") };
+    answer_with_report(&service, &may.caller, &context, &headers, wanted).await
+}
+
+/// What is to be run.
+struct Wanted {
+    files: CheckFiles,
+    options: CheckOptions,
+    /// What was asked, for people.
+    words: String,
+    /// What was asked, for an idempotency key.
+    fingerprint: String,
+}
+
+async fn read_body(body: Body, headers: &HeaderMap, service: &Service) -> Result<NewCheckRun, Problem> {
+    let bytes = body::read(body, BODY_BYTES_MAX, service).await?;
+    if bytes.is_empty() {
+        return Ok(NewCheckRun::default());
+    }
+    if body::media_type(headers) != "application/json" {
+        return Err(body::wrong_media_type("application/json"));
+    }
+    body::parse(&bytes)
+}
+
+async fn answer_with_report(
+    service: &Service,
+    caller: &Caller,
+    context: &Context,
+    headers: &HeaderMap,
+    wanted: Wanted,
+) -> Result<Response, Problem> {
+    if wanted.files.entries.is_empty() && wanted.files.errors().next().is_none() {
+        return Err(ChecksError::NoFiles.into());
+    }
+    let is_chosen =
+        |selection: &Selection| wanted.files.entries.iter().any(|entry| selection.holds(&entry.check));
+    if !is_chosen(&wanted.options.selection) && wanted.files.errors().next().is_none() {
+        let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
+        return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
+    }
+    let claim = answer::idempotency_key(headers, &caller.id)?;
+    let run = begin(service, caller, wanted, claim)?;
+    let wait = Wait::read(headers);
+    let Some(ended) = answer::ended(&run, context, wait).await else {
+        return Ok(answer::place(&run, wait));
+    };
+    let record = (*ended).as_ref().map_err(Problem::clone)?;
+    let report = report_of(service, record).await?;
+    Ok(answer::finished(answer::json(&report), record, &run, wait))
+}
+
+fn begin(
+    service: &Service,
+    caller: &Caller,
+    mut wanted: Wanted,
+    claim: Option<String>,
+) -> Result<Arc<LiveRun>, Problem> {
+    let checks = served(service)?.clone();
+    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
+    let run_id = service.engine().store().new_run_id()?;
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    wanted.options.jobs = processors.clamp(1, JOBS_MAX);
+    wanted.options.run_id = Some(run_id.clone());
+    let has_hints = wanted.files.entries.iter().any(|entry| entry.check.kind == HINT);
+    wanted.options.planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
+    let about = About {
+        run_id,
+        kind: "check",
+        request: wanted.words.clone(),
+        who: caller.id.clone(),
+        claim: claim.clone(),
+    };
+    let (service_of_run, who) = (service.clone(), caller.id.clone());
+    service.begin(about, cells, |run| async move {
+        carry_out(&service_of_run, &checks, &wanted, &who, claim, run).await
+    })
+}
+
+/// Runs the checks, unless the idempotency key says that they were run.
+async fn carry_out(
+    service: &Service,
+    checks: &Checks,
+    wanted: &Wanted,
+    who: &str,
+    claim: Option<String>,
+    run: Arc<LiveRun>,
+) -> Result<RunRecord, Problem> {
+    let run_id = run.about.run_id.clone();
+    let store = checks.store();
+    if let Some(key) = &claim {
+        let fingerprint = format!("checks\0{}", wanted.fingerprint);
+        match store.claim_for(key, &fingerprint, &run_id).await? {
+            Claim::Taken => {}
+            Claim::Finished(record) => return Ok(*record),
+            Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
+            Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
+        }
+    }
+    let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, "http") };
+    let mut telling = Telling(run);
+    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, std::future::pending()).await;
+    match ran {
+        Ok(ran) => {
+            service.inner.metrics.checks(&ran.report);
+            Ok(store.run(run_id.as_str()).await?)
+        }
+        Err(error) => {
+            if let Some(key) = &claim {
+                // Nothing was done, so the key is free for another try.
+                let _ = store.release(key, &run_id).await;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+/// The report of a run that has ended.
+async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
+    let run: RunId = record.run_id.clone();
+    if let Some(error) = &record.error {
+        let mut problem = Problem::new(StatusCode::CONFLICT, &error.code, error.message.clone());
+        problem.hint.clone_from(&error.hint);
+        return Err(problem.of_run(run.as_str()));
+    }
+    look(service, move |checks| {
+        checks.state()?.report(run.as_str()).ok_or_else(|| {
+            let detail = "the report of that run is no longer kept";
+            let problem = Problem::new(StatusCode::CONFLICT, "report_gone", detail).of_run(run.as_str());
+            problem.hint("its record is kept: this answer's `Location` is where it is")
+        })
+    })
+    .await
+}

@@ -1,0 +1,153 @@
+//! Checks over HTTP: the example with planted errors, real files and real cells with pandas.
+
+use ordain_engine::Planner;
+use serde_json::{Value, json};
+
+use super::client;
+use super::world::{Served, served, served_example, served_with};
+
+async fn data_quality() -> Served {
+    served_example("data-quality", Planner::Rules, |_| {}).await
+}
+
+fn statuses(report: &Value) -> Vec<(&str, &str)> {
+    let results = report["results"].as_array().unwrap();
+    results
+        .iter()
+        .map(|result| (result["check_id"].as_str().unwrap(), result["status"].as_str().unwrap()))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_checks_run_and_what_they_gave_is_found_again() {
+    let served = data_quality().await;
+    let before = served.get("/v1/checks/CHK-020").await.json();
+    assert_eq!(
+        (&before["compiled"], &before["stale"], &before["last"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
+
+    // No body is needed to run all of them.
+    let answer = client::send(served.address, "POST", "/v1/checks/run", &["Prefer: wait=250"], b"").await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let report = answer.json();
+    let run = report["run_id"].as_str().unwrap();
+    assert_eq!(answer.header("location"), Some(format!("/v1/runs/{run}").as_str()));
+    let found = statuses(&report);
+    let listed = served.get("/v1/checks?limit=500").await.json();
+    let listed = listed["checks"].as_array().unwrap();
+    assert_eq!(found.len(), listed.len(), "every check has a result");
+    assert!(!found.iter().any(|(_, status)| *status == "ERROR"), "{found:?}");
+    let failing =
+        report["results"].as_array().unwrap().iter().find(|it| it["check_id"] == "CHK-010").unwrap();
+    assert_eq!(failing["status"], "FAIL", "{failing}");
+    assert!(failing["failed"].as_u64().unwrap() > 0 && !failing["samples"].as_array().unwrap().is_empty());
+
+    let record = served.get(&format!("/v1/runs/{run}")).await.json();
+    assert_eq!((&record["kind"], &record["state"]), (&json!("check"), &json!("answered")));
+    let ledger = served.get("/v1/ledger").await.text();
+    assert!(ledger.contains(run), "the run is in the ledger");
+    for item in listed {
+        assert_eq!(item["last"]["run_id"], run, "{item}");
+    }
+
+    let after = served.get("/v1/checks/CHK-020").await.json();
+    assert!(after["compiled"]["code"].as_str().is_some_and(|code| !code.is_empty()), "{after}");
+    assert_eq!((&after["stale"], &after["last"]["run_id"]), (&Value::Null, &json!(run)));
+    assert_eq!(after["result"]["status"], after["last"]["status"]);
+
+    let figures = served.get("/metrics").await.text();
+    let line = "ordain_check_results_total{status=\"fail\",severity=\"high\"}";
+    assert!(figures.contains(line), "{figures}");
+    assert!(figures.contains("ordain_runs_total{kind=\"check\",state=\"answered\"} 1"), "{figures}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_check_runs_once_for_a_key_and_its_code_grows_stale_with_its_rule() {
+    let served = data_quality().await;
+    let headers = ["Idempotency-Key: k1", "Prefer: wait=250"];
+    let path = "/v1/checks/CHK-021/run";
+    let first = client::send(served.address, "POST", path, &headers, b"").await;
+    assert_eq!(first.status, 200, "{}", first.text());
+    assert_eq!(statuses(&first.json()).len(), 1);
+    let again = client::send(served.address, "POST", path, &headers, b"").await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", again.text());
+    assert_eq!(again.json(), first.json());
+    let other = client::send(served.address, "POST", "/v1/checks/CHK-020/run", &headers, b"").await;
+    assert_eq!((other.status, other.problem().as_str()), (422, "idempotency_key_reused"));
+    let runs = served.get("/v1/runs").await.json();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "{runs}");
+
+    let file = served.folder.path().join("shop/checks/checks.json");
+    let text = fs_err::read_to_string(&file).unwrap();
+    let from = "\"kind\": \"unique\",\n    \"params\": {\"columns\": [\"email\"]}";
+    assert!(text.contains(from));
+    let to = "\"kind\": \"unique\",\n    \"params\": {\"columns\": [\"user_id\"]}";
+    fs_err::write(&file, text.replacen(from, to, 1)).unwrap();
+    let stale = served.get("/v1/checks/CHK-021").await.json();
+    assert!(stale["stale"].as_str().is_some_and(|why| !why.is_empty()), "{stale}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_of_checks_comes_in_pages_that_miss_nothing() {
+    let served = data_quality().await;
+    let all = served.get("/v1/checks?limit=500").await.json();
+    let ids = |page: &Value| -> Vec<String> {
+        let checks = page["checks"].as_array().unwrap();
+        checks.iter().map(|item| item["check"]["check_id"].as_str().unwrap().to_owned()).collect()
+    };
+    let (mut paged, mut path) = (Vec::new(), "/v1/checks?limit=2".to_owned());
+    loop {
+        let page = served.get(&path).await.json();
+        paged.extend(ids(&page));
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        path = format!("/v1/checks?limit=2&cursor={cursor}");
+    }
+    assert!(paged.len() > 4 && paged == ids(&all), "{paged:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_run_is_told_with_its_reason() {
+    let served = data_quality().await;
+    let unknown = served.get("/v1/checks/CHK-999").await;
+    assert_eq!((unknown.status, unknown.problem().as_str()), (404, "unknown_check"));
+    let unknown = served.post("/v1/checks/CHK-999/run", &json!({})).await;
+    assert_eq!((unknown.status, unknown.problem().as_str()), (404, "unknown_check"));
+    for (body, code) in [
+        (json!({ "select": ["tga:x"] }), "bad_selection"),
+        (json!({ "select": ["tag:no-such-tag"] }), "nothing_selected"),
+        (json!({ "selection": [] }), "bad_body"),
+    ] {
+        let answer = served.post("/v1/checks/run", &body).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (422, code), "{body}");
+    }
+    fs_err::write(served.folder.path().join("shop/checks/more.json"), "[{\"check_id\": \"x\"}]").unwrap();
+    let broken = served.post("/v1/checks/run", &json!({})).await;
+    assert_eq!((broken.status, broken.problem().as_str()), (409, "bad_check_files"));
+    assert!(broken.json()["errors"][0]["pointer"].as_str().unwrap().starts_with("checks/more.json:"));
+    let listed = served.get("/v1/checks").await.json();
+    assert!(
+        !listed["problems"].as_array().unwrap().is_empty()
+            && !listed["checks"].as_array().unwrap().is_empty()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workspace_without_checks_says_so() {
+    let shop = served().await;
+    assert_eq!(shop.get("/v1/checks").await.json()["checks"], json!([]));
+    let answer = shop.post("/v1/checks/run", &json!({})).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (409, "no_checks"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_at_checks_is_not_running_them() {
+    let shop = served_with(|options| options.keys_required = true).await;
+    let (_, reader) = shop.key(|new| new.scopes = vec!["read".to_owned()]).await;
+    let listed = client::send(shop.address, "GET", "/v1/checks", &[&reader], b"").await;
+    assert_eq!(listed.status, 200, "{}", listed.text());
+    for path in ["/v1/checks/run", "/v1/checks/CHK-1/run"] {
+        let refused = client::send(shop.address, "POST", path, &[&reader], b"").await;
+        assert_eq!((refused.status, refused.problem().as_str()), (403, "scope_missing"));
+    }
+}
