@@ -1,5 +1,6 @@
 //! Every form of data file becomes a table, and what cannot be one says why.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -104,7 +105,7 @@ async fn a_table_larger_than_the_memory_limit_is_said_to_be_so() {
     ]);
     let mut text = String::from("number,text\n");
     for number in 0..60_000 {
-        text.push_str(&format!("{number},a text that is long enough to weigh something {number}\n"));
+        writeln!(text, "{number},a text that is long enough to weigh something {number}").unwrap();
     }
     let world = World::with(&checks.to_string(), &[("t.csv", text.as_bytes())]);
     world.write("ordain.toml", "[workspace]\nname = \"w\"\n[limits]\nmemory = \"64MiB\"\n");

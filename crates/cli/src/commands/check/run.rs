@@ -61,6 +61,7 @@ impl Chosen {
 
 /// Run checks
 #[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) chosen: Chosen,
