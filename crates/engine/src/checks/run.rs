@@ -24,6 +24,7 @@ use super::going::{Done, Going, skipped};
 use super::sources::hash_text;
 use super::state::State;
 use super::tables::Tables;
+use crate::rounds::millis;
 
 /// The version of the report's format.
 const SCHEMA_VERSION: u32 = 1;
@@ -344,8 +345,4 @@ fn file_name(id: &str) -> String {
     let name: String = id.chars().take(80).map(plain).collect();
     // Two ids that look alike now stay apart.
     if name == id { name } else { format!("{name}-{}", &hash_text(id)[..8]) }
-}
-
-fn millis(started: Instant) -> f64 {
-    started.elapsed().as_secs_f64() * 1000.0
 }
