@@ -169,6 +169,8 @@ pub(crate) struct CheckResult {
     pub(crate) data_fingerprint: Option<String>,
     /// The figure that a check of the whole table saw.
     pub(crate) observed: Option<Value>,
+    /// The run whose counts these are, where the check was not run again because nothing changed.
+    pub(crate) kept_from: Option<String>,
     /// How long it took.
     pub(crate) duration_ms: f64,
 }
@@ -234,7 +236,7 @@ mod tests {
             "samples": [{ "key": { "id": 1 }, "values": { "v": null } }], "artifacts": ["f.csv"],
             "code_from": "builtin", "recompiled": null, "notes": [], "code": "x", "code_hash": "h",
             "plan": { "intent": "i" }, "compiled_against": { "t": { "id": "integer" } },
-            "data_fingerprint": "f", "observed": 7, "duration_ms": 1.5 });
+            "data_fingerprint": "f", "observed": 7, "kept_from": "q", "duration_ms": 1.5 });
         same::<ordain_checks::RunReport, CheckReport>(json!({ "run_id": "r", "schema_version": 1,
             "workspace": "w", "started_at": "", "duration_ms": 2.5, "counts": { "FAIL": 1 },
             "results": [result] }));
