@@ -3,15 +3,15 @@
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Shape, Turn};
-use ordain_store::{CachedPlan, Claim, ConversationTurn};
+use ordain_store::{Claim, ConversationTurn};
 use ordain_types::{PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
-use serde_json::json;
 
 use crate::attempt::{StoreTrial, error_of, is_planners};
+use crate::cache::Under;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{RULES, hash};
+use crate::fingerprint::hash;
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 /// The longest request.
@@ -235,7 +235,7 @@ impl Engine {
         trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
         if ask.cache && key.is_usable {
-            let (tried, history) = self.with_cache(&key, &record, &mut trial).await?;
+            let (tried, history) = self.try_kept(key.under(), &ask.planner, &record, &mut trial).await?;
             match tried {
                 Some(record) => return Ok(record),
                 None => record.verdict.history.extend(history),
@@ -246,54 +246,14 @@ impl Engine {
         match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
             Ended::Done { mut record, accepted, draft } => {
                 if ask.cache && key.is_usable && self.is_worth_keeping(&record) {
-                    let kept = self.keep(&key, &record, &accepted, &draft).await?;
+                    let under = Under { shape: key.served_by(&draft.code), ..key.under() };
+                    let kept = self.keep(under, &record, &accepted, &draft).await?;
                     record.plan.plan_id = Some(kept);
                 }
                 Ok(*record)
             }
             Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
-    }
-
-    /// Tries the cached plans that still hold. Gives what went wrong with those that did not do.
-    async fn with_cache(
-        &self,
-        key: &Key,
-        record: &RunRecord,
-        trial: &mut StoreTrial<'_>,
-    ) -> Result<(Option<RunRecord>, Vec<serde_json::Value>), EngineError> {
-        let found = self.store.find_plans("ask", &key.exact, Some(&key.shape)).await?;
-        let mut history = Vec::new();
-        for plan in found {
-            // Whoever points Ordain to a model wants its plans and not those of the rules.
-            let is_outdone = trial.ask.planner.can_repair() && plan.source == "rules";
-            if is_outdone || self.settings.stale(&plan, &trial.schema).is_some() {
-                continue;
-            }
-            let mut record = record.clone();
-            record.plan.source = PlanSource::Cache;
-            record.plan.model.clone_from(&plan.model);
-            record.plan.written_by = Some(RunId(plan.run_id.clone()));
-            record.plan.plan_id = Some(plan.plan_id.clone());
-            let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
-            let verifying = Instant::now();
-            let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
-            record.timing_ms.verify = millis(verifying);
-            rounds::note(&mut record, 1, &draft, &verdict);
-            let Some(code) = verdict.verified().cloned() else { continue };
-            let accepted = Accepted { code, effects: verdict.effects.clone() };
-            trial.plan_id = Some(plan.plan_id.clone());
-            let exchange = Exchange::default();
-            let tried = trial.run(accepted, record, Last { is_last: false, exchange: &exchange }).await?;
-            trial.plan_id = None;
-            match tried {
-                Tried::Done(record) => return Ok((Some(*record), history)),
-                Tried::Trouble(trouble, _) => {
-                    history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "trouble": trouble }));
-                }
-            }
-        }
-        Ok((None, history))
     }
 
     /// Whether a plan has shown that it does what was asked.
@@ -308,39 +268,6 @@ impl Engine {
         let is_true =
             !record.verdict.modifications.iter().any(|done| done["what"] == "replaced a false answer");
         has_ended && is_answer && is_true
-    }
-
-    async fn keep(
-        &self,
-        key: &Key,
-        record: &RunRecord,
-        accepted: &Accepted,
-        draft: &Draft,
-    ) -> Result<String, EngineError> {
-        let schema = self.store.schema();
-        let mut components = self.settings.ground(&schema).components(&accepted.effects);
-        if record.plan.source == PlanSource::Rules {
-            components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
-        }
-        let plan = CachedPlan {
-            plan_id: hash(&format!("ask\0{}\0{}", key.exact, draft.code)),
-            kind: "ask".to_owned(),
-            exact: key.exact.clone(),
-            shape: key.parametric.is_served_by(&draft.code).then(|| key.shape.clone()),
-            request: record.request.clone(),
-            title: draft.title.clone(),
-            code: draft.code.clone(),
-            source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
-            model: record.plan.model.clone(),
-            run_id: record.run_id.to_string(),
-            components,
-            pinned: false,
-            uses: 0,
-            created_at: String::new(),
-            last_used_at: String::new(),
-        };
-        self.store.keep_plan(&plan).await?;
-        Ok(plan.plan_id)
     }
 
     async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
@@ -378,6 +305,15 @@ struct Key {
 }
 
 impl Key {
+    fn under(&self) -> Under<'_> {
+        Under { kind: "ask", exact: &self.exact, shape: Some(&self.shape) }
+    }
+
+    /// The key of the shape, if code serves all of it.
+    fn served_by(&self, code: &str) -> Option<&str> {
+        self.parametric.is_served_by(code).then_some(&self.shape)
+    }
+
     fn of(brief: &Brief) -> Self {
         let parametric = Shape::of(brief);
         let words: Vec<String> =

@@ -13,16 +13,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_store::CachedPlan;
 use ordain_types::{PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
-use serde_json::{Value, json};
 
 pub use answer::{AnswerType, CodeAnswer};
 pub use modules::ModuleProblem;
 
 use crate::ask::PlanFile;
 use crate::attempt::error_of;
+use crate::cache::Under;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
@@ -223,11 +222,13 @@ impl Engine {
     ) -> Result<RunRecord, EngineError> {
         let brief = self.code_brief(task, files, trial.policy()).await?;
         let exact = key::of(&brief);
+        // Only the files' schemas are part of the key; questions about files have no shape.
+        let under = Under { kind: "code", exact: &exact, shape: None };
         trial.brief_hash = Some(hash(&format!("{brief:?}")));
         // A turn of a session means something else after other turns.
         let is_cached = task.cache && brief.turns.is_empty() && task.modules.is_empty();
         if is_cached {
-            let (done, history) = self.try_cached(&exact, &record, trial).await?;
+            let (done, history) = self.try_kept(under, &task.planner, &record, trial).await?;
             match done {
                 Some(record) => return Ok(record),
                 None => record.verdict.history.extend(history),
@@ -239,7 +240,7 @@ impl Engine {
             Ended::Done { mut record, accepted, draft } => {
                 let is_answer = matches!(record.status.as_deref(), Some("success" | "no_match"));
                 if is_cached && is_answer && record.error.is_none() {
-                    record.plan.plan_id = Some(self.keep_code(&exact, &record, &accepted, &draft).await?);
+                    record.plan.plan_id = Some(self.keep(under, &record, &accepted, &draft).await?);
                 }
                 Ok(*record)
             }
@@ -262,70 +263,6 @@ impl Engine {
         brief.limits = self.settings.limits.clone();
         brief.turns = self.session_turns(task).await?;
         Ok(brief)
-    }
-
-    async fn try_cached(
-        &self,
-        exact: &str,
-        record: &RunRecord,
-        trial: &mut FileTrial<'_>,
-    ) -> Result<(Option<RunRecord>, Vec<Value>), EngineError> {
-        let mut history = Vec::new();
-        for plan in self.store.find_plans("code", exact, None).await? {
-            if self.settings.stale(&plan, trial.schema()).is_some() {
-                continue;
-            }
-            let mut record = record.clone();
-            record.plan.source = PlanSource::Cache;
-            record.plan.model.clone_from(&plan.model);
-            record.plan.written_by = Some(RunId(plan.run_id.clone()));
-            record.plan.plan_id = Some(plan.plan_id.clone());
-            let draft = Draft { code: plan.code.clone(), title: plan.title.clone(), ..Draft::default() };
-            let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut record);
-            rounds::note(&mut record, 1, &draft, &verdict);
-            let Some(code) = verdict.verified().cloned() else { continue };
-            let accepted = Accepted { code, effects: verdict.effects.clone() };
-            trial.plan_id = Some(plan.plan_id.clone());
-            let exchange = Exchange::default();
-            let tried = trial.run(accepted, record, Last { is_last: false, exchange: &exchange }).await?;
-            trial.plan_id = None;
-            match tried {
-                Tried::Done(record) => return Ok((Some(*record), history)),
-                Tried::Trouble(trouble, _) => {
-                    history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "trouble": trouble }));
-                }
-            }
-        }
-        Ok((None, history))
-    }
-
-    async fn keep_code(
-        &self,
-        exact: &str,
-        record: &RunRecord,
-        accepted: &Accepted,
-        draft: &Draft,
-    ) -> Result<String, EngineError> {
-        let schema = self.store.schema();
-        let plan = CachedPlan {
-            plan_id: hash(&format!("code\0{exact}\0{}", draft.code)),
-            kind: "code".to_owned(),
-            exact: exact.to_owned(),
-            shape: None,
-            request: record.request.clone(),
-            title: draft.title.clone(),
-            code: draft.code.clone(),
-            source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
-            model: record.plan.model.clone(),
-            run_id: record.run_id.to_string(),
-            components: self.settings.ground(&schema).components(&accepted.effects),
-            pinned: false,
-            uses: 0,
-            created_at: String::new(),
-            last_used_at: String::new(),
-        };
-        self.store.keep_plan(&plan).await?;
-        Ok(plan.plan_id)
     }
 
     /// The rules for code about files: it reads, and writes nothing but artifacts.

@@ -14,6 +14,7 @@ mod artifacts;
 mod ask;
 mod attempt;
 mod brief;
+mod cache;
 pub mod checks;
 mod claims;
 mod code;

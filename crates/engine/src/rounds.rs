@@ -28,6 +28,8 @@ pub(crate) trait Trial {
     fn policy(&self) -> &Policy;
     /// The tables that it may use.
     fn schema(&self) -> &Schema;
+    /// From now on runs count as uses of this kept plan.
+    fn counts(&mut self, plan_id: Option<String>);
     /// Runs code. When nothing more can be put right (`is_last`), a false answer is replaced instead of refused.
     async fn run(
         &mut self,

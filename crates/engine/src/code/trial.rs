@@ -48,6 +48,10 @@ impl Trial for FileTrial<'_> {
         &self.schema
     }
 
+    fn counts(&mut self, plan_id: Option<String>) {
+        self.plan_id = plan_id;
+    }
+
     async fn run(
         &mut self,
         accepted: Accepted,
