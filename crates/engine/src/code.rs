@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{PlanSource, RunId, RunRecord, RunState};
+use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 
 pub use answer::{AnswerType, CodeAnswer};
@@ -105,12 +105,20 @@ impl CodeTask {
 
 impl Engine {
     /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
-    pub async fn code(&self, task: CodeTask) -> Result<CodeAnswer, EngineError> {
-        self.code_with(task, &mut Quiet).await
+    pub fn code(&self, task: CodeTask) -> BoxFuture<'_, Result<CodeAnswer, EngineError>> {
+        Box::pin(async move { self.code_once(task, &mut Quiet).await })
     }
 
     /// The same, showing what goes on.
-    pub async fn code_with(
+    pub fn code_with<'a>(
+        &'a self,
+        task: CodeTask,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<CodeAnswer, EngineError>> {
+        Box::pin(self.code_once(task, progress))
+    }
+
+    async fn code_once(
         &self,
         task: CodeTask,
         progress: &mut dyn Progress,
