@@ -6,12 +6,10 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::bail;
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{LocalExecutor, LocalOptions};
+use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, Mode, Workspace, init};
 use ordain_types::{PlanSource, RunRecord};
 use serde_json::json;

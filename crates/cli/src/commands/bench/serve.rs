@@ -7,12 +7,11 @@ mod load;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{Discard, LocalExecutor, LocalOptions};
+use ordain_cell::Discard;
+use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, Exec, Given, Judgement, Planner, Workspace, init};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_types::PlanSource;
