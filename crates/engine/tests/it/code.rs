@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ordain_engine::{AnswerType, CodeAnswer, CodeTask, EngineSettings, PlanFile};
 use ordain_planner::{ModelSettings, choose};
 use ordain_types::{PlanSource, RunState};
+use sha2::{Digest as _, Sha256};
 
 use crate::files::kinds::KINDS;
 use crate::files::made;
@@ -72,7 +73,12 @@ async fn the_record_has_the_fields_of_older_tools_and_an_entry_of_its_kind() {
     let entries = world.engine.store().entries_of_run(&answer.record.run_id).await.unwrap();
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].kind, "code");
-    assert!(entries[0].body.get().contains("a.csv"));
+    let body: serde_json::Value = serde_json::from_str(entries[0].body.get()).unwrap();
+    let content = fs_err::read(made().join("a.csv")).unwrap();
+    let hash = Sha256::digest(&content).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let noted = body.pointer("/detail/files/0").unwrap_or_else(|| panic!("{body}"));
+    assert_eq!((&noted["name"], &noted["sha256"]), (&"a.csv".into(), &hash.as_str().into()), "{noted}");
+    assert_eq!(json["files"][0]["sha256"], hash.as_str());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
