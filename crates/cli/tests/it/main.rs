@@ -16,5 +16,6 @@ mod executor;
 mod executor_killed;
 mod executor_python;
 mod models;
+mod readme;
 mod verify;
 mod workspace;
