@@ -4,5 +4,6 @@
 //! [`ordain_cell::Executor`] again. [`http`] serves one workspace over HTTP: requests, given code, runs, tables, plans
 //! and the ledger.
 
+mod figures;
 pub mod grpc;
 pub mod http;

@@ -146,8 +146,9 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
         Chosen::Local(local) => local.level().to_string(),
         Chosen::Remote(_) => "of the executors".to_owned(),
     };
-    if let Chosen::Local(local) = &executor {
-        options.local = Some(Arc::clone(local));
+    match &executor {
+        Chosen::Local(local) => options.local = Some(Arc::clone(local)),
+        Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
     // Checks run in cells of this machine; where none can be had, their routes say so.
     options.checks = DataDir::from_env()

@@ -16,5 +16,7 @@ mod executor;
 mod executor_killed;
 mod executor_python;
 mod models;
+mod serve;
+mod serve_executors;
 mod verify;
 mod workspace;

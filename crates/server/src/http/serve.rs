@@ -7,6 +7,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -84,10 +85,11 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
             Ok((stream, _)) => {
                 let connection = connection(&service, stream, router.clone());
                 let connection = graceful.watch(connection);
+                let open = Open::new(&service);
                 tokio::spawn(async move {
                     // A caller that breaks off is no failure of ours.
                     let _ = connection.await;
-                    drop(place);
+                    drop((place, open));
                 });
             }
             // The caller has gone again, or there are no descriptors left: others come and go meanwhile.
@@ -111,6 +113,22 @@ pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     // A process that may not raise it goes on with what it has.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// One more open connection, for as long as it lives.
+struct Open(Service);
+
+impl Open {
+    fn new(service: &Service) -> Self {
+        service.inner.connections.fetch_add(1, Ordering::Relaxed);
+        Self(service.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.inner.connections.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn connection(

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ordain_cell::LocalExecutor;
@@ -16,6 +16,7 @@ use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
 use super::openai::Retries;
 use super::rate::RateLimits;
+use crate::grpc::ExecutorPool;
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub struct HttpOptions {
     pub checks: Option<Checks>,
     /// The cells of this machine, for the figures; executors elsewhere have figures of their own.
     pub local: Option<Arc<LocalExecutor>>,
+    /// The executors elsewhere that run the code, for the figures and `/readyz`.
+    pub executors: Option<Arc<ExecutorPool>>,
     /// The workspace's state, whose disk must have room.
     pub state: PathBuf,
     /// How requests are logged, to stderr.
@@ -70,6 +73,7 @@ impl HttpOptions {
             isolation: "full".to_owned(),
             checks: None,
             local: None,
+            executors: None,
             state,
             log: LogFormat::Off,
             requests_per_minute: 600,
@@ -108,6 +112,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
+    pub(crate) connections: AtomicUsize,
     draining: AtomicBool,
 }
 
@@ -122,6 +127,7 @@ impl Service {
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),
+            connections: AtomicUsize::new(0),
             draining: AtomicBool::new(false),
             engine,
             planner,

@@ -1,0 +1,111 @@
+//! `ordain serve --executor …`: purchases over HTTP that run on executors, one of which is killed among them and comes
+//! back. What a kill at the worst moment does to a transaction is shown in `executor_killed`; here it is the real
+//! binaries that are at work, all of them.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::command::eventually;
+use crate::executor::{BUY_ONE, Served, Shop};
+use crate::serve::Server;
+
+const BUYERS: u32 = 6;
+const PURCHASES: u32 = 48;
+/// Jobs that the executor ends before it is killed.
+const JOBS_BEFORE: u32 = 3;
+
+fn serve(shop: &Shop, executors: &[&Served]) -> Server {
+    let addresses: Vec<String> = executors.iter().map(|executor| executor.url()).collect();
+    Server::start(&shop.root, &["--executor", &addresses.join(",")], |_| {})
+}
+
+fn buy(server: &Server) -> Value {
+    let answer = server.post("/v1/requests", &json!({ "request": "buy one", "plan": BUY_ONE }));
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.json()
+}
+
+fn figure(server: &Server, name: &str) -> String {
+    let text = server.get("/metrics").body;
+    let line =
+        text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}: {text}"));
+    line.trim().to_owned()
+}
+
+#[test]
+fn a_killed_executor_loses_no_purchase_and_is_used_again_when_it_is_back() {
+    let (shop, victim, other) = (Shop::new(1000), Served::start(&[]), Served::start(&[]));
+    let server = serve(&shop, &[&victim, &other]);
+    let (address, begun) = (victim.address.clone(), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        let purchase = || {
+            while begun.fetch_add(1, Ordering::Relaxed) < PURCHASES {
+                let record = buy(&server);
+                assert_eq!(record["state"], "committed", "{record}");
+            }
+        };
+        for _ in 0..BUYERS {
+            scope.spawn(purchase);
+        }
+        for _ in 0..JOBS_BEFORE {
+            victim.wait_for("job");
+        }
+        // Dropping it kills it.
+        drop(victim);
+        assert!(begun.load(Ordering::Relaxed) < PURCHASES, "there is still load when it is killed");
+    });
+    assert_eq!(shop.classics(), 1000 - i64::from(PURCHASES), "every purchase counts once");
+    let runs = server.get("/v1/runs?limit=500&state=committed").json();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), PURCHASES as usize);
+    let others = server.get("/v1/runs?limit=500").json();
+    assert_eq!(others["runs"].as_array().unwrap().len(), PURCHASES as usize, "nothing else was recorded");
+    assert_eq!(server.get("/v1/ledger/verify").json()["whole"], true);
+    assert!(eventually(|| figure(&server, "ordain_executors{state=\"sick\"}") == "1"));
+    assert_eq!(server.get("/readyz").status, 200, "one of two is enough");
+
+    let back = Served::start_at(&address);
+    assert!(eventually(|| figure(&server, "ordain_executors{state=\"well\"}") == "2"));
+    let mut more = 0;
+    let is_used = eventually(|| {
+        buy(&server);
+        more += 1;
+        back.count("job") > 0
+    });
+    assert!(is_used, "the one that came back gets jobs again");
+    assert_eq!(shop.classics(), 1000 - i64::from(PURCHASES) - more);
+}
+
+#[test]
+fn the_same_code_is_run_once_where_it_always_gives_the_same() {
+    let (shop, executor) = (Shop::new(10), Served::start(&[]));
+    let server = serve(&shop, &[&executor]);
+    let exec = |code: &str| {
+        let record = server.post("/v1/exec", &json!({ "code": code })).json();
+        (record["outcome"]["stdout"].as_str().unwrap().to_owned(), record["run_id"].clone())
+    };
+    let first = exec("print(sum(range(10)))");
+    executor.wait_for("job");
+    let again = exec("print(sum(range(10)))");
+    assert_eq!((first.0.as_str(), again.0.as_str()), ("45\n", "45\n"));
+    assert_ne!(first.1, again.1, "each is a run with a record of its own");
+    assert_eq!(figure(&server, "ordain_executions_reused_total"), "1");
+    let clock = "import time\nprint(time.time_ns())";
+    assert_ne!(exec(clock).0, exec(clock).0, "code that looks at the clock runs each time");
+    (executor.wait_for("job"), executor.wait_for("job"));
+    assert_eq!(figure(&server, "ordain_executions_reused_total"), "1");
+}
+
+#[test]
+fn without_executors_a_server_is_not_ready_and_says_why() {
+    let shop = Shop::new(10);
+    let server = Server::start(&shop.root, &["--executor", "http://127.0.0.1:1"], |_| {});
+    assert!(eventually(|| server.get("/readyz").status == 503));
+    let ready = server.get("/readyz").json();
+    let part = ready["parts"].as_array().unwrap().iter().find(|part| part["name"] == "executors").unwrap();
+    assert_eq!((&part["ok"], &part["found"]), (&json!(false), &json!("0 of 1 can be reached")));
+    let answer = server.post("/v1/requests", &json!({ "request": "buy one", "plan": BUY_ONE }));
+    assert_eq!(answer.status, 503, "{}", answer.body);
+    assert_eq!(shop.classics(), 10);
+    assert_eq!(server.get("/healthz").status, 200, "it is alive all the same");
+}
