@@ -76,6 +76,9 @@ pub(crate) struct Args {
     /// Do not tell callers the proto file
     #[arg(long)]
     no_reflection: bool,
+    /// Serve figures for Prometheus at http://ADDRESS:PORT/metrics; beyond this machine the token is asked for
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
     /// Write the log as JSON lines
     #[arg(long)]
     json: bool,
@@ -167,6 +170,7 @@ fn options(args: &Args) -> Result<ServeOptions, Problem> {
     options.allow_open = args.allow_open;
     options.allow_plaintext = args.allow_plaintext;
     options.reflection = !args.no_reflection;
+    options.metrics = args.metrics;
     options.tls = args.tls.resolve(&|name| std::env::var(name).ok())?;
     options.token = std::env::var("ORDAIN_EXECUTOR_TOKEN").ok().filter(|token| !token.is_empty());
     Ok(options)

@@ -72,6 +72,16 @@ pub(crate) async fn served_example(
     planner: Planner,
     change: impl FnOnce(&mut HttpOptions),
 ) -> Served {
+    served_from(example, planner, |_| {}, change).await
+}
+
+/// Serves an example workspace with cells and options of the test's own.
+pub(crate) async fn served_from(
+    example: &str,
+    planner: Planner,
+    cells: impl FnOnce(&mut LocalOptions),
+    change: impl FnOnce(&mut HttpOptions),
+) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("shop");
     ordain_engine::init(&root, Some(example)).unwrap();
@@ -79,6 +89,7 @@ pub(crate) async fn served_example(
     let mut local = LocalOptions::new(DataDir::from_env().unwrap());
     local.idle_cells = 2;
     local.limits = workspace.limits.clone();
+    cells(&mut local);
     let executor = Arc::new(LocalExecutor::new(local).unwrap());
     executor.warm(Profile::Core).await.unwrap();
     let store = workspace.open_store().await.unwrap();
