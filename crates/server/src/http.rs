@@ -41,6 +41,7 @@ mod schema;
 mod serve;
 mod service;
 mod sessions;
+mod spans;
 mod tables;
 mod wait;
 

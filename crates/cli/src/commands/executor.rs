@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::python;
 use crate::failure::{self, UNAVAILABLE, USAGE};
+use crate::trace;
 use operator::Operator;
 
 const EXAMPLES: &str = "\
@@ -30,6 +31,7 @@ An address that other machines can reach needs TLS, and a client CA or a token; 
 Environment: ORDAIN_EXECUTOR_TOKEN is a secret that callers have to show.
 ORDAIN_EXECUTOR_CERT, ORDAIN_EXECUTOR_KEY and ORDAIN_EXECUTOR_CLIENT_CA stand for the three flags; GRPC_CERT_FILE and
 GRPC_KEY_FILE are understood too, and GRPC_USE_SECURE=true refuses to start without them.
+OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 SIGHUP reads the certificates again. SIGTERM lets running jobs end, then stops.
 Exit code: 0 stopped as asked, 2 usage or configuration, 3 no sandbox or no port.";
 
@@ -87,7 +89,7 @@ pub(crate) struct Args {
 /// Carries out `ordain executor …`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let options = match options(&args) {
+    let mut options = match options(&args) {
         Ok(options) => options,
         Err(problem) => {
             failure::print_text(&problem.what, problem.hint);
@@ -100,6 +102,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    options.tracer = match runtime.block_on(async { trace::tracer("ordain-executor") }) {
+        Ok(tracer) => tracer,
+        Err(code) => return Ok(code),
+    };
     let served = runtime.block_on(serve(&args, options));
     runtime.shutdown_background();
     match served {

@@ -11,6 +11,7 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
+use ordain_server::trace::traced;
 use ordain_types::parse_duration;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -20,6 +21,7 @@ use crate::commands::python;
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::trace;
 use crate::workspace::{self, WorkspaceArgs};
 
 /// Cells that are made ahead, so that a request need not wait for one.
@@ -33,6 +35,7 @@ Examples:
   ordain keys create --scope read,run                 a key, and then
   ordain serve --listen 0.0.0.0:8000                  for other machines, with keys
 
+Environment: OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 http://127.0.0.1:8000/docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
 the keys again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
 
@@ -154,8 +157,13 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     options.checks = DataDir::from_env()
         .ok()
         .map(|data_dir| Checks::new(Arc::new(workspace.clone()), store.clone(), data_dir));
+    options.tracer = match trace::tracer("ordain") {
+        Ok(tracer) => tracer,
+        Err(code) => return Ok(code),
+    };
     announce(args, &options, &planner)?;
-    let engine = Engine::new(store, executor.executor(), workspace.settings());
+    let traced = traced(executor.executor(), &options.tracer);
+    let engine = Engine::new(store, traced, workspace.settings());
     let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone())?;
     http::serve(listener, service, stop).await;

@@ -34,6 +34,7 @@ use super::log::{Log, LogEvent};
 use super::proto;
 use super::proto::executor_server::ExecutorServer;
 use crate::figures::Figures;
+use crate::trace::Tracer;
 use caller::{Caller, Door, Token};
 use service::Service;
 use sessions::Sessions;
@@ -44,6 +45,8 @@ pub use tls::TlsFiles;
 const SESSION_ROUND: Duration = Duration::from_secs(5);
 /// How often the other end of a silent connection is asked whether it is there, and how long it may take to say so.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long the last spans may take to a collector.
+const LAST_SPANS: Duration = Duration::from_secs(5);
 /// The least length of a token. Sixteen random bytes in hexadecimal have 32 characters.
 const TOKEN_BYTES_MIN: usize = 16;
 
@@ -78,6 +81,8 @@ pub struct ServeOptions {
     pub reflection: bool,
     /// Where figures for Prometheus are served, if anywhere. Beyond this machine the token has to be shown for them.
     pub metrics: Option<SocketAddr>,
+    /// Takes spans of calls.
+    pub tracer: Tracer,
 }
 
 impl ServeOptions {
@@ -98,6 +103,7 @@ impl ServeOptions {
             allow_plaintext: false,
             reflection: true,
             metrics: None,
+            tracer: Tracer::default(),
         }
     }
 }
@@ -304,6 +310,7 @@ impl BoundServer {
             task.abort();
         }
         shared.executor.close().await;
+        shared.options.tracer.flush(LAST_SPANS).await;
         shared.log.write(&LogEvent::Stopped);
         served
     }

@@ -18,7 +18,7 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 24] = [
+const HELP: [Help; 25] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -42,6 +42,7 @@ const HELP: [Help; 24] = [
     ("ordain_runs_active", "gauge", "Runs that go on."),
     ("ordain_runs_total", "counter", "Runs by kind and state."),
     ("ordain_stage_duration_seconds", "histogram", "Time of each stage of a run."),
+    ("ordain_trace_spans_total", "counter", "Spans by what became of them, where a collector is configured."),
     ("ordain_uptime_seconds", "gauge", "How long the server has been up."),
 ];
 
@@ -171,6 +172,7 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         figure("ordain_runs_active", service.inner.live.count()),
         figure("ordain_uptime_seconds", service.inner.began.elapsed().as_secs()),
     ];
+    gauges.extend(service.inner.options.tracer.figures());
     if let Some(local) = &service.inner.options.local {
         let load = local.load();
         gauges.push(figure("ordain_cells_active", load.running));

@@ -26,6 +26,8 @@ const HEADER_BYTES_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 100;
 /// How long to wait when the system has no descriptor left for a connection.
 const NO_DESCRIPTOR_WAIT: Duration = Duration::from_millis(50);
+/// How long the last spans may take to a collector.
+const LAST_SPANS: Duration = Duration::from_secs(5);
 /// How long last answers may take once no run goes on.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -104,6 +106,7 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
     let answers = tokio::spawn(graceful.shutdown());
     service.finish_runs(drain_time).await;
     let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
+    service.inner.options.tracer.flush(LAST_SPANS).await;
     service.inner.log.event("stopped");
 }
 

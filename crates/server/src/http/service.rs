@@ -17,6 +17,7 @@ use super::metrics::Metrics;
 use super::openai::Retries;
 use super::rate::RateLimits;
 use crate::grpc::ExecutorPool;
+use crate::trace::Tracer;
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub struct HttpOptions {
     pub executors: Option<Arc<ExecutorPool>>,
     /// The workspace's state, whose disk must have room.
     pub state: PathBuf,
+    /// Takes spans of requests and runs.
+    pub tracer: Tracer,
     /// How requests are logged, to stderr.
     pub log: LogFormat,
     /// Requests a minute for a key that has no limit of its own.
@@ -75,6 +78,7 @@ impl HttpOptions {
             local: None,
             executors: None,
             state,
+            tracer: Tracer::default(),
             log: LogFormat::Off,
             requests_per_minute: 600,
             cells: 8,

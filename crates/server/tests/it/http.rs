@@ -16,4 +16,5 @@ mod openai_retries;
 mod openai_stream;
 mod operations;
 mod schemathesis;
+mod traces;
 mod world;

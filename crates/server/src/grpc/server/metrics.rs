@@ -28,7 +28,7 @@ const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What each figure means.
-const HELP: [Help; 8] = [
+const HELP: [Help; 9] = [
     ("ordain_cell_ends_total", "counter", "Jobs by how their code ended."),
     ("ordain_cells_active", "gauge", "Cells that run a job."),
     ("ordain_cells_idle", "gauge", "Cells that are ready and wait for a job."),
@@ -37,6 +37,7 @@ const HELP: [Help; 8] = [
     ("ordain_info", "gauge", "What is running."),
     ("ordain_queue_depth", "gauge", "Jobs that wait for a cell."),
     ("ordain_sessions_open", "gauge", "Sessions that are open."),
+    ("ordain_trace_spans_total", "counter", "Spans by what became of them, where a collector is configured."),
 ];
 
 /// Counts a call that is over.
@@ -105,11 +106,13 @@ async fn gauges(shared: &Shared) -> Vec<Gauge> {
         escaped(shared.executor.level().as_str())
     );
     let plain = |name, value: usize| (name, String::new(), value.to_string());
-    vec![
+    let mut gauges = vec![
         ("ordain_info", info, "1".to_owned()),
         plain("ordain_cells_active", load.running),
         plain("ordain_cells_idle", shared.executor.idle_cells().await),
         plain("ordain_queue_depth", load.waiting),
         plain("ordain_sessions_open", shared.sessions.count()),
-    ]
+    ];
+    gauges.extend(shared.options.tracer.figures());
+    gauges
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ordain_cell::Executor as _;
 use ordain_verify::{Contract, VERIFIER_VERSION};
@@ -21,6 +21,7 @@ use crate::grpc::log::LogEvent;
 use crate::grpc::proto;
 use crate::grpc::proto::executor_server::Executor;
 use crate::grpc::status::{Reason, status};
+use crate::trace::{self, Kind, Span, TraceContext};
 
 /// The service itself.
 #[derive(Clone)]
@@ -115,6 +116,8 @@ impl Service {
             method,
             deadline: deadline(request.metadata()),
             started: Instant::now(),
+            began_at: SystemTime::now(),
+            above: trace::taken_from(|name| request.metadata().get(name)?.to_str().ok()),
             _place: place,
         })
     }
@@ -170,6 +173,9 @@ struct Call {
     method: &'static str,
     deadline: Option<Instant>,
     started: Instant,
+    began_at: SystemTime,
+    /// The caller's place in its trace.
+    above: Option<TraceContext>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -191,6 +197,21 @@ impl Call {
             let _ = tail.send(Err(status)).await;
         }
     }
+
+    fn trace(&self, cause: Option<&str>, code: Code) {
+        let tracer = &self.shared.options.tracer;
+        let Some(place) = tracer.place(self.above.as_ref()).filter(|_| tracer.is_on()) else { return };
+        let name = format!("ordain.executor.v1.Executor/{}", self.method);
+        let mut span = Span::new(place, name, Kind::Server, self.began_at)
+            .text("rpc.system", "grpc")
+            .text("rpc.service", "ordain.executor.v1.Executor")
+            .text("rpc.method", self.method)
+            .number("rpc.grpc.status_code", u64::from(code as u32))
+            .maybe("ordain.cell.cause", cause);
+        span.parent = self.above.as_ref().map(|above| above.span_id);
+        let error = (code != Code::Ok).then(|| format!("{code:?}"));
+        tracer.take(span.failed(error.as_deref()));
+    }
 }
 
 /// Tells of a call when it is over, however it ends: a caller that goes away drops it half way.
@@ -205,6 +226,7 @@ impl Drop for Entry<'_> {
         let profile = self.told.profile.map_or("-", ordain_cell::profile::Profile::name);
         let (method, cause) = (self.call.method, self.told.cause.map(ordain_types::Cause::as_str));
         let elapsed = self.call.started.elapsed();
+        self.call.trace(cause, self.code);
         metrics::handled(&self.call.shared.figures, method, self.code);
         metrics::job(&self.call.shared.figures, method, cause, elapsed);
         self.call.shared.log.write(&LogEvent::Job {

@@ -9,6 +9,7 @@ use ordain_cell::{LocalExecutor, LocalOptions};
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, Service};
+use ordain_server::trace::traced;
 use ordain_store::{EntryNote, NewKey, Store};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -94,13 +95,13 @@ pub(crate) async fn served_from(
     executor.warm(Profile::Core).await.unwrap();
     let store = workspace.open_store().await.unwrap();
     let checks = Checks::new(Arc::new(workspace.clone()), store.clone(), DataDir::from_env().unwrap());
-    let engine = Engine::new(store, executor.clone(), workspace.settings());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut options = HttpOptions::new(&workspace.name, address, workspace.state());
     (options.checks, options.local) = (Some(checks), Some(executor.clone()));
     options.drain_time = Duration::from_secs(5);
     change(&mut options);
+    let engine = Engine::new(store, traced(executor.clone(), &options.tracer), workspace.settings());
     let service = Service::new(engine, planner, options);
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(http::serve(listener, service.clone(), async {
