@@ -19,6 +19,7 @@ mod code;
 mod cors;
 mod cursor;
 mod docs;
+mod drain;
 mod events;
 mod exec;
 mod files;

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::keys::{self, CallerKey, NewKey};
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration};
-use crate::plans::{self, CachedPlan};
+use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Identity, Relation, Storage};
 use crate::review;
 use crate::runs;
@@ -254,7 +254,17 @@ impl Store {
 
     /// Cached plans, pinned ones first, then the last used.
     pub async fn plans(&self, kind: Option<&str>, limit: u64) -> Result<Vec<CachedPlan>, StoreError> {
-        plans::list(&mut self.inner.pool.session().await?, kind, limit).await
+        self.plans_after(kind, None, limit).await
+    }
+
+    /// The same list from behind a plan that was seen.
+    pub async fn plans_after(
+        &self,
+        kind: Option<&str>,
+        after: Option<&PlanMark>,
+        limit: u64,
+    ) -> Result<Vec<CachedPlan>, StoreError> {
+        plans::list(&mut self.inner.pool.session().await?, kind, after, limit).await
     }
 
     /// The cached plan of that id, or the only one whose id begins so.
@@ -282,9 +292,13 @@ impl Store {
         conversations::turns(&mut self.inner.pool.session().await?, conversation, limit).await
     }
 
-    /// The conversations, the latest first.
-    pub async fn conversations(&self, limit: u64) -> Result<Vec<Conversation>, StoreError> {
-        conversations::list(&mut self.inner.pool.session().await?, limit).await
+    /// The conversations, the latest first: those behind the one with this name and time, if it is given.
+    pub async fn conversations(
+        &self,
+        after: Option<(&str, &str)>,
+        limit: u64,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        conversations::list(&mut self.inner.pool.session().await?, after, limit).await
     }
 
     /// Makes a key for callers. Its secret is given back this once and kept only as a hash.

@@ -66,6 +66,9 @@ pub(crate) struct Args {
     /// Tokens of models a day for a key that has no limit of its own; 0 is no limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     tokens_per_day: u64,
+    /// Connections that are open at once, if the system permits so many; others wait
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
+    connections: usize,
     /// How long running work may go on when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     drain: Duration,
@@ -186,6 +189,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         cells: args.cells,
         tokens_per_day: args.tokens_per_day,
         drain_time: args.drain,
+        connections_max: args.connections,
         ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
     }
 }
@@ -230,6 +234,10 @@ fn watch_signals(service: Service) -> io::Result<impl Future<Output = ()>> {
     Ok(async move {
         let _ = stopped.await;
     })
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number above zero".to_owned())
 }
 
 /// An origin as browsers send it: scheme and host, perhaps a port, nothing else.

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 
 use super::cors;
+use super::drain::Rest;
 use super::log::Line;
 use super::openai;
 use super::problem::Problem;
@@ -84,6 +85,7 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
         .get::<MatchedPath>()
         .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let (request, rest) = Rest::of(request);
     let refused = cors::check(&service, request.headers());
     let mut response = match refused {
         Err(problem) => problem.into_response(),
@@ -96,6 +98,9 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
         },
     };
     response = written(response, &context, &route);
+    if let Some(rest) = rest {
+        rest.clear(&mut response).await;
+    }
     cors::allow(&service, origin.as_ref(), response.headers_mut());
     finish(response.headers_mut(), &context);
     tell(&service, &context, &Seen { method: &method, route: &route, began, began_at, caller }, &response);

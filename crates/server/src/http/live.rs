@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
@@ -34,6 +34,10 @@ const EVENTS_MAX: usize = 10_000;
 const STAGES_MAX: usize = 100;
 /// Bytes of the events of one run.
 const EVENT_BYTES_MAX: usize = 1 << 20;
+
+/// The kind of runs that come to their end by themselves when they are cancelled, and how long they may take for it.
+pub(crate) const CHECK: &str = "check";
+const STOP_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How a run ended: its record, or why there is none.
 pub(crate) type Ended = Result<RunRecord, Problem>;
@@ -78,6 +82,7 @@ pub(crate) struct LiveRun {
     /// How many events there are; watchers wait for it to change.
     count: watch::Sender<u64>,
     cancel: Notify,
+    stop: Notify,
     ended: watch::Sender<Option<Arc<Ended>>>,
 }
 
@@ -107,6 +112,7 @@ impl LiveRun {
             events: Mutex::default(),
             count: watch::Sender::new(0),
             cancel: Notify::new(),
+            stop: Notify::new(),
             ended: watch::Sender::new(None),
         }
     }
@@ -190,6 +196,11 @@ impl LiveRun {
     /// Ends it. Nothing happens if it has ended already.
     pub(crate) fn cancel(&self) {
         self.cancel.notify_one();
+    }
+
+    /// Done when the run should come to its end by itself, with what it has.
+    pub(crate) async fn should_stop(&self) {
+        self.stop.notified().await;
     }
 
     /// The record as far as it is known.
@@ -315,10 +326,16 @@ impl Service {
         F: Future<Output = Result<RunRecord, E>> + Send,
         E: Into<Problem>,
     {
+        let mut work = std::pin::pin!(AssertUnwindSafe(work).catch_unwind());
         let ended = tokio::select! {
             // A run that has ended has ended, also when it was cancelled at the same moment.
             biased;
-            ended = AssertUnwindSafe(work).catch_unwind() => Some(ended),
+            ended = &mut work => Some(ended),
+            () = run.cancel.notified(), if run.about.kind == CHECK => {
+                // Checks have nothing to roll back, and what they found is worth keeping.
+                run.stop.notify_one();
+                tokio::time::timeout(STOP_TIME_MAX, work).await.ok()
+            }
             () = run.cancel.notified() => None,
         };
         match ended {

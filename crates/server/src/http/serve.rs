@@ -24,6 +24,8 @@ use super::service::{HttpOptions, Service};
 const HEADER_BYTES_MAX: usize = 64 << 10;
 /// Fields of one header.
 const HEADERS_MAX: usize = 100;
+/// Descriptors that are not for connections.
+const DESCRIPTORS_KEPT: usize = 1024;
 /// How long to wait when the system has no descriptor left for a connection.
 const NO_DESCRIPTOR_WAIT: Duration = Duration::from_millis(50);
 /// How long the last spans may take to a collector.
@@ -70,7 +72,7 @@ pub async fn check_address(options: &HttpOptions, store: &Store) -> Result<(), S
 /// Serves until `stop` is done, then lets what goes on come to its end.
 pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Output = ()>) {
     let router = super::router(&service);
-    let places = Arc::new(Semaphore::new(service.inner.options.connections_max));
+    let places = Arc::new(Semaphore::new(places(service.inner.options.connections_max)));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -108,6 +110,16 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
     let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
     service.inner.options.tracer.flush(LAST_SPANS).await;
     service.inner.log.event("stopped");
+}
+
+/// How many connections are taken. The store, the cells and the files of runs need descriptors as well, so that
+/// connections may never take the last ones.
+fn places(connections_max: usize) -> usize {
+    use rustix::process::{Resource, getrlimit};
+    let most = getrlimit(Resource::Nofile)
+        .current
+        .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    connections_max.min(most.saturating_sub(DESCRIPTORS_KEPT).max(most / 2)).max(1)
 }
 
 /// Lets this process have as many descriptors as the system permits: every connection needs one.

@@ -62,6 +62,8 @@ pub struct HttpOptions {
     pub body_time: Duration,
     /// How long running work may go on when the server stops.
     pub drain_time: Duration,
+    /// How often a quiet stream says that it is still there: proxies cut connections that are quiet for long.
+    pub ping_every: Duration,
 }
 
 impl HttpOptions {
@@ -88,6 +90,7 @@ impl HttpOptions {
             header_time: Duration::from_secs(15),
             body_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
+            ping_every: Duration::from_secs(10),
         }
     }
 

@@ -16,5 +16,6 @@ mod openai_retries;
 mod openai_stream;
 mod operations;
 mod schemathesis;
+mod streams;
 mod traces;
 mod world;

@@ -22,7 +22,7 @@ use super::super::answer;
 use super::super::body;
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
-use super::super::live::{About, LiveRun, Telling};
+use super::super::live::{About, CHECK, LiveRun, Telling};
 use super::super::problem::{Problem, ProblemDetails};
 use super::super::schema::RunRecord as RunRecordSchema;
 use super::super::service::Service;
@@ -177,7 +177,7 @@ fn begin(
     wanted.options.planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
     let about = About {
         run_id,
-        kind: "check",
+        kind: CHECK,
         request: wanted.words.clone(),
         who: caller.id.clone(),
         claim: claim.clone(),
@@ -209,8 +209,8 @@ async fn carry_out(
         }
     }
     let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, "http") };
-    let mut telling = Telling(run);
-    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, std::future::pending()).await;
+    let mut telling = Telling(Arc::clone(&run));
+    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, run.should_stop()).await;
     match ran {
         Ok(ran) => {
             service.inner.metrics.checks(&ran.report);
