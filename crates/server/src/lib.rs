@@ -8,4 +8,7 @@
 mod figures;
 pub mod grpc;
 pub mod http;
+mod listen;
 pub mod trace;
+
+pub use listen::listen;

@@ -14,7 +14,6 @@ use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
 use ordain_server::trace::traced;
 use ordain_types::parse_duration;
 use serde_json::json;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::python;
@@ -126,7 +125,7 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
         failure::print(&error, error.hint().as_deref());
         return Ok(ExitCode::from(USAGE));
     }
-    let listener = match TcpListener::bind(args.listen).await {
+    let listener = match ordain_server::listen(args.listen) {
         Ok(listener) => listener,
         Err(error) => {
             let hint = "choose another port with `--listen 127.0.0.1:PORT`; port 0 takes a free one";

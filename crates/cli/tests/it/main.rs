@@ -17,6 +17,7 @@ mod executor_killed;
 mod executor_python;
 mod models;
 mod serve;
+mod serve_connections;
 mod serve_executors;
 mod verify;
 mod workspace;

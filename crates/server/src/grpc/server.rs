@@ -212,13 +212,13 @@ impl BoundServer {
         check_exposure(address, &options)?;
         let tls = options.tls.clone().map(Tls::read).transpose()?.map(Arc::new);
         let listen = |source| ServeError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let listener = crate::listen(address).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let metrics = match options.metrics {
             None => None,
             Some(address) => {
                 let listen = |source| ServeError::Listen { address, source };
-                Some(TcpListener::bind(address).await.map_err(listen)?)
+                Some(crate::listen(address).map_err(listen)?)
             }
         };
         let executor = LocalExecutor::new(options.local.clone())?;

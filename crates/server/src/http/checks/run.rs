@@ -52,10 +52,7 @@ pub(crate) struct NewCheckRun {
 /// The answer is the report with one result for each check. A check that fails is a result, not an error. One run of
 /// checks goes on at a time.
 #[utoipa::path(post, path = "/v1/checks/run", tag = "checks", operation_id = "run_checks",
-    params(
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
-    ),
+    params(answer::RunHeaders),
     request_body = NewCheckRun,
     responses(
         (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
@@ -89,8 +86,7 @@ pub(crate) async fn all(
 #[utoipa::path(post, path = "/v1/checks/{check}/run", tag = "checks", operation_id = "run_check",
     params(
         ("check" = String, Path, description = "the check's id"),
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+        answer::RunHeaders,
     ),
     responses(
         (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
