@@ -2,6 +2,7 @@
 
 mod abuse;
 mod asks;
+mod browser;
 mod chat;
 mod checks;
 pub(crate) mod client;
