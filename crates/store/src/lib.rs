@@ -49,7 +49,7 @@ pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
-pub use plans::CachedPlan;
+pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};

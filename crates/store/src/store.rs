@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::keys::{self, CallerKey, NewKey};
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration};
-use crate::plans::{self, CachedPlan};
+use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Identity, Relation, Storage};
 use crate::review;
 use crate::runs;
@@ -256,7 +256,17 @@ impl Store {
 
     /// Cached plans, pinned ones first, then the last used.
     pub fn plans<'a>(&'a self, kind: Option<&'a str>, limit: u64) -> Answer<'a, Vec<CachedPlan>> {
-        Box::pin(async move { plans::list(&mut self.inner.pool.session().await?, kind, limit).await })
+        self.plans_after(kind, None, limit)
+    }
+
+    /// The same list from behind a plan that was seen.
+    pub fn plans_after<'a>(
+        &'a self,
+        kind: Option<&'a str>,
+        after: Option<&'a PlanMark>,
+        limit: u64,
+    ) -> Answer<'a, Vec<CachedPlan>> {
+        Box::pin(async move { plans::list(&mut self.inner.pool.session().await?, kind, after, limit).await })
     }
 
     /// The cached plan of that id, or the only one whose id begins so.
@@ -286,9 +296,15 @@ impl Store {
         })
     }
 
-    /// The conversations, the latest first.
-    pub fn conversations(&self, limit: u64) -> Answer<'_, Vec<Conversation>> {
-        Box::pin(async move { conversations::list(&mut self.inner.pool.session().await?, limit).await })
+    /// The conversations, the latest first: those behind the one with this name and time, if it is given.
+    pub fn conversations<'a>(
+        &'a self,
+        after: Option<(&'a str, &'a str)>,
+        limit: u64,
+    ) -> Answer<'a, Vec<Conversation>> {
+        Box::pin(
+            async move { conversations::list(&mut self.inner.pool.session().await?, after, limit).await },
+        )
     }
 
     /// Makes a key for callers. Its secret is given back this once and kept only as a hash.

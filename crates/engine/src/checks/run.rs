@@ -172,7 +172,7 @@ impl Checks {
         state.keep()?;
         if !options.only_compile {
             state.remember(&report)?;
-            self.write_down(&report, who).await?;
+            self.write_down(&report, is_interrupted, who).await?;
             self.write_contracts(files, &report, &state, &schema)?;
         }
         Ok(CheckRun { report, is_interrupted, is_frozen })
