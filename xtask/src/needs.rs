@@ -15,6 +15,7 @@ pub(crate) fn all() -> Result<()> {
     python()?;
     postgresql()?;
     bubblewrap();
+    chromium();
     // Ahead of the tests, so that they don't wait for one another's downloads.
     profile("core")?;
     profile("data")?;
@@ -52,6 +53,15 @@ fn postgresql() -> Result<()> {
 fn bubblewrap() {
     if find_program("bwrap").is_none() && !apt_install(&["bubblewrap"]) {
         say("note: `bwrap` is not installed; comparisons with bubblewrap are left out");
+    }
+}
+
+/// The pages that a server shows are looked at in a real browser; without one those tests say so and pass.
+fn chromium() {
+    let is_there =
+        ["chromium", "chromium-browser", "google-chrome"].iter().any(|name| find_program(name).is_some());
+    if !is_there && !apt_install(&["chromium"]) {
+        say("note: Chromium is not installed; pages are not looked at in a browser");
     }
 }
 

@@ -14,6 +14,7 @@
 mod artifact;
 mod capture;
 mod cell;
+mod compiled;
 mod error;
 mod executor;
 mod files;

@@ -6,6 +6,7 @@ mod executor;
 mod failure;
 mod planner;
 mod show;
+mod trace;
 mod verification;
 mod workspace;
 

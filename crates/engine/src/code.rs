@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use ordain_cell::InputFile;
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{ModuleRecord, PlanSource, RunId, RunRecord, RunState};
+use ordain_types::{BoxFuture, ModuleRecord, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 
 pub use answer::{AnswerType, CodeAnswer};
@@ -97,7 +97,9 @@ impl CodeTask {
         let files: Vec<InputFile> = self.files.iter().map(input).collect();
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let hashes = ordain_cell::hash_files(files).await;
-        hash(&format!("code\0{}\0{plan}\0{session}\0{names:?}\0{hashes:?}", self.request))
+        let modules: Vec<ModuleRecord> = self.module_records().collect();
+        let files = format!("{names:?}\0{hashes:?}");
+        hash(&format!("code\0{}\0{plan}\0{modules:?}\0{session}\0{files}", self.request))
     }
 
     /// The modules as a record keeps them.
@@ -115,12 +117,20 @@ impl CodeTask {
 
 impl Engine {
     /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
-    pub async fn code(&self, task: CodeTask) -> Result<CodeAnswer, EngineError> {
-        self.code_with(task, &mut Quiet).await
+    pub fn code(&self, task: CodeTask) -> BoxFuture<'_, Result<CodeAnswer, EngineError>> {
+        Box::pin(async move { self.code_once(task, &mut Quiet).await })
     }
 
     /// The same, showing what goes on.
-    pub async fn code_with(
+    pub fn code_with<'a>(
+        &'a self,
+        task: CodeTask,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<CodeAnswer, EngineError>> {
+        Box::pin(self.code_once(task, progress))
+    }
+
+    async fn code_once(
         &self,
         task: CodeTask,
         progress: &mut dyn Progress,

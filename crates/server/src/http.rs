@@ -19,6 +19,7 @@ mod code;
 mod cors;
 mod cursor;
 mod docs;
+mod drain;
 mod events;
 mod exec;
 mod files;
@@ -41,6 +42,7 @@ mod schema;
 mod serve;
 mod service;
 mod sessions;
+mod spans;
 mod tables;
 mod wait;
 

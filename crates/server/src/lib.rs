@@ -2,7 +2,13 @@
 //!
 //! [`grpc`] is the executor as a service, and the client that makes such a service an
 //! [`ordain_cell::Executor`] again. [`http`] serves one workspace over HTTP: requests, given code, runs, tables, plans
-//! and the ledger.
+//! and the ledger. [`trace`] tells collectors of `OpenTelemetry` what happened, where one is
+//! configured.
 
+mod figures;
 pub mod grpc;
 pub mod http;
+mod listen;
+pub mod trace;
+
+pub use listen::listen;

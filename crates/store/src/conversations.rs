@@ -83,12 +83,20 @@ pub(crate) async fn turns(
     Ok(rows)
 }
 
-/// The conversations, the latest first.
-pub(crate) async fn list(session: &mut Session, limit: u64) -> Result<Vec<Conversation>, StoreError> {
+/// The conversations, the latest first; those behind the one with this name and time, if it is given.
+pub(crate) async fn list(
+    session: &mut Session,
+    after: Option<(&str, &str)>,
+    limit: u64,
+) -> Result<Vec<Conversation>, StoreError> {
     let turns = own(session.dialect(), "turns");
     let mut sql = session.sql("SELECT conversation, ");
-    sql.result("count(*)")
-        .push(&format!(", max(at) FROM {turns} GROUP BY conversation ORDER BY max(at) DESC LIMIT "));
+    sql.result("count(*)").push(&format!(", max(at) FROM {turns} GROUP BY conversation"));
+    if let Some((name, at)) = after {
+        sql.push(" HAVING max(at) < ").text_param(at).push(" OR (max(at) = ").text_param(at);
+        sql.push(" AND conversation > ").text_param(name).push(")");
+    }
+    sql.push(" ORDER BY max(at) DESC, conversation LIMIT ");
     sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
     let rows = session.read(sql).await?;
     Ok(rows

@@ -36,6 +36,9 @@ mod store;
 mod transaction;
 mod value;
 
+/// What a store's operation comes to.
+pub type Answer<'a, T> = ordain_types::BoxFuture<'a, Result<T, StoreError>>;
+
 pub use claims::Claim;
 pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
@@ -46,7 +49,7 @@ pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
-pub use plans::CachedPlan;
+pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};

@@ -14,6 +14,17 @@ use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
 use crate::store::Inner;
 
+/// Where a plan stands in the list, so that the list can be read on from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanMark {
+    /// Whether it is pinned.
+    pub pinned: bool,
+    /// When it was last used.
+    pub last_used_at: String,
+    /// Its id.
+    pub plan_id: String,
+}
+
 /// Plans that are kept. Beyond it the one that was not used for longest goes, pinned ones last.
 const PLANS_MAX: i64 = 10_000;
 
@@ -123,15 +134,24 @@ pub(crate) async fn find(
     session.read(sql).await?.iter().map(|row| plan(row)).collect()
 }
 
-/// Plans, the last used first.
+/// Plans, the last used first, those behind `after` if it is given.
 pub(crate) async fn list(
     session: &mut Session,
     kind: Option<&str>,
+    after: Option<&PlanMark>,
     limit: u64,
 ) -> Result<Vec<CachedPlan>, StoreError> {
     let mut sql = select(session);
+    sql.push(" WHERE 1 = 1");
     if let Some(kind) = kind {
-        sql.push(" WHERE kind = ").text_param(kind);
+        sql.push(" AND kind = ").text_param(kind);
+    }
+    if let Some(after) = after {
+        let pinned = i64::from(after.pinned);
+        sql.push(" AND (pinned < ").integer_param(pinned).push(" OR (pinned = ").integer_param(pinned);
+        sql.push(" AND (last_used_at < ").text_param(&after.last_used_at);
+        sql.push(" OR (last_used_at = ").text_param(&after.last_used_at);
+        sql.push(" AND plan_id > ").text_param(&after.plan_id).push("))))");
     }
     sql.push(" ORDER BY pinned DESC, last_used_at DESC, plan_id LIMIT ");
     sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));

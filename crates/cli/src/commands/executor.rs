@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::python;
 use crate::failure::{self, UNAVAILABLE, USAGE};
+use crate::trace;
 use operator::Operator;
 
 const EXAMPLES: &str = "\
@@ -30,6 +31,7 @@ An address that other machines can reach needs TLS, and a client CA or a token; 
 Environment: ORDAIN_EXECUTOR_TOKEN is a secret that callers have to show.
 ORDAIN_EXECUTOR_CERT, ORDAIN_EXECUTOR_KEY and ORDAIN_EXECUTOR_CLIENT_CA stand for the three flags; GRPC_CERT_FILE and
 GRPC_KEY_FILE are understood too, and GRPC_USE_SECURE=true refuses to start without them.
+OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 SIGHUP reads the certificates again. SIGTERM lets running jobs end, then stops.
 Exit code: 0 stopped as asked, 2 usage or configuration, 3 no sandbox or no port.";
 
@@ -76,6 +78,9 @@ pub(crate) struct Args {
     /// Do not tell callers the proto file
     #[arg(long)]
     no_reflection: bool,
+    /// Serve figures for Prometheus at http://ADDRESS:PORT/metrics; beyond this machine the token is asked for
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
     /// Write the log as JSON lines
     #[arg(long)]
     json: bool,
@@ -84,7 +89,7 @@ pub(crate) struct Args {
 /// Carries out `ordain executor …`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let options = match options(&args) {
+    let mut options = match options(&args) {
         Ok(options) => options,
         Err(problem) => {
             failure::print_text(&problem.what, problem.hint);
@@ -97,6 +102,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    options.tracer = match runtime.block_on(async { trace::tracer("ordain-executor") }) {
+        Ok(tracer) => tracer,
+        Err(code) => return Ok(code),
+    };
     let served = runtime.block_on(serve(&args, options));
     runtime.shutdown_background();
     match served {
@@ -152,6 +161,7 @@ fn options(args: &Args) -> Result<ServeOptions, Problem> {
     let data_dir = DataDir::from_env().map_err(|error| Problem { what: error.to_string(), hint: None })?;
     let mut local = LocalOptions::new(data_dir);
     local.idle_cells = args.idle_cells;
+    local.practice = ordain_planner::rules::ask::practice();
     local.running_max = args.running;
     local.waiting_max = args.waiting;
     local.sessions_max = args.sessions;
@@ -167,6 +177,7 @@ fn options(args: &Args) -> Result<ServeOptions, Problem> {
     options.allow_open = args.allow_open;
     options.allow_plaintext = args.allow_plaintext;
     options.reflection = !args.no_reflection;
+    options.metrics = args.metrics;
     options.tls = args.tls.resolve(&|name| std::env::var(name).ok())?;
     options.token = std::env::var("ORDAIN_EXECUTOR_TOKEN").ok().filter(|token| !token.is_empty());
     Ok(options)

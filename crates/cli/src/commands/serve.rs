@@ -11,19 +11,20 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
+use ordain_server::trace::traced;
 use ordain_types::parse_duration;
 use serde_json::json;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::python;
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::trace;
 use crate::workspace::{self, WorkspaceArgs};
 
 /// Cells that are made ahead, so that a request need not wait for one.
-const IDLE_CELLS: usize = 4;
+pub(crate) const IDLE_CELLS: usize = 4;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +34,7 @@ Examples:
   ordain keys create --scope read,run                 a key, and then
   ordain serve --listen 0.0.0.0:8000                  for other machines, with keys
 
+Environment: OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 http://127.0.0.1:8000/docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
 the keys again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
 
@@ -63,6 +65,9 @@ pub(crate) struct Args {
     /// Tokens of models a day for a key that has no limit of its own; 0 is no limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     tokens_per_day: u64,
+    /// Connections that are open at once, if the system permits so many; others wait
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
+    connections: usize,
     /// How long running work may go on when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     drain: Duration,
@@ -120,7 +125,7 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
         failure::print(&error, error.hint().as_deref());
         return Ok(ExitCode::from(USAGE));
     }
-    let listener = match TcpListener::bind(args.listen).await {
+    let listener = match ordain_server::listen(args.listen) {
         Ok(listener) => listener,
         Err(error) => {
             let hint = "choose another port with `--listen 127.0.0.1:PORT`; port 0 takes a free one";
@@ -146,15 +151,21 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
         Chosen::Local(local) => local.level().to_string(),
         Chosen::Remote(_) => "of the executors".to_owned(),
     };
-    if let Chosen::Local(local) = &executor {
-        options.local = Some(Arc::clone(local));
+    match &executor {
+        Chosen::Local(local) => options.local = Some(Arc::clone(local)),
+        Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
     // Checks run in cells of this machine; where none can be had, their routes say so.
     options.checks = DataDir::from_env()
         .ok()
         .map(|data_dir| Checks::new(Arc::new(workspace.clone()), store.clone(), data_dir));
+    options.tracer = match trace::tracer("ordain") {
+        Ok(tracer) => tracer,
+        Err(code) => return Ok(code),
+    };
     announce(args, &options, &planner)?;
-    let engine = Engine::new(store, executor.executor(), workspace.settings());
+    let traced = traced(executor.executor(), &options.tracer);
+    let engine = Engine::new(store, traced, workspace.settings());
     let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone())?;
     http::serve(listener, service, stop).await;
@@ -177,6 +188,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         cells: args.cells,
         tokens_per_day: args.tokens_per_day,
         drain_time: args.drain,
+        connections_max: args.connections,
         ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
     }
 }
@@ -221,6 +233,10 @@ fn watch_signals(service: Service) -> io::Result<impl Future<Output = ()>> {
     Ok(async move {
         let _ = stopped.await;
     })
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number above zero".to_owned())
 }
 
 /// An origin as browsers send it: scheme and host, perhaps a port, nothing else.

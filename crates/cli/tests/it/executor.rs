@@ -22,8 +22,17 @@ impl Served {
         Self::start_with(arguments, |_| {})
     }
 
+    /// Starts one where another was.
+    pub(crate) fn start_at(address: &str) -> Self {
+        Self::launch(address, &[], |_| {})
+    }
+
     pub(crate) fn start_with(arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
-        let mut command = ordain(["executor", "--listen", "127.0.0.1:0", "--json", "--idle-cells", "2"]);
+        Self::launch("127.0.0.1:0", arguments, change)
+    }
+
+    fn launch(listen: &str, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+        let mut command = ordain(["executor", "--listen", listen, "--json", "--idle-cells", "2"]);
         command.args(arguments);
         change(&mut command);
         let mut running = Running::start(command);
@@ -48,6 +57,11 @@ impl Served {
         format!("http://{}", self.address)
     }
 
+    /// How many events of that name the log has told since it was last looked at.
+    pub(crate) fn count(&self, event: &str) -> usize {
+        self.lines.try_iter().filter(|line| line["event"] == event).count()
+    }
+
     /// The next event of that name in the log.
     pub(crate) fn wait_for(&self, event: &str) -> Value {
         loop {
@@ -60,7 +74,7 @@ impl Served {
     }
 }
 
-const BUY_ONE: &str = "\
+pub(crate) const BUY_ONE: &str = "\
 Item = Query()
 item = inventory_tbl.get(Item.name == 'Classic')
 left = item['quantity_in_stock'] - 1
@@ -70,13 +84,13 @@ answer_text = 'Sold one Classic.'
 ";
 
 /// A sunglasses shop with enough stock for everybody.
-struct Shop {
-    folder: Folder,
-    root: String,
+pub(crate) struct Shop {
+    pub(crate) folder: Folder,
+    pub(crate) root: String,
 }
 
 impl Shop {
-    fn new(stock: u32) -> Self {
+    pub(crate) fn new(stock: u32) -> Self {
         let folder = Folder::new();
         let root = folder.join("shop");
         let made = run(ordain(["init", "--example", "sunglasses", &root]));
@@ -90,7 +104,7 @@ impl Shop {
         Self { folder, root }
     }
 
-    fn classics(&self) -> i64 {
+    pub(crate) fn classics(&self) -> i64 {
         let shown = run(ordain(["tables", "inventory", "--rows", "--json", "--workspace", &self.root]));
         let rows = shown.json();
         let row = rows.as_array().unwrap().iter().find(|row| row["name"] == "Classic").unwrap();

@@ -17,5 +17,8 @@ mod executor_killed;
 mod executor_python;
 mod models;
 mod readme;
+mod serve;
+mod serve_connections;
+mod serve_executors;
 mod verify;
 mod workspace;

@@ -7,7 +7,7 @@ use ordain_checks::contracts::{self, Workflow};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, CheckStatus, CodeFrom, RunReport};
 use ordain_store::EntryNote;
-use ordain_types::{PlanSource, RunId, RunRecord, RunState, Schema, StepRecord};
+use ordain_types::{PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord};
 use serde_json::json;
 
 use super::Checks;
@@ -21,6 +21,7 @@ impl Checks {
     pub(super) async fn write_down(
         &self,
         report: &RunReport,
+        is_interrupted: bool,
         mut note: EntryNote,
     ) -> Result<(), ChecksError> {
         let words = format!("run {} checks", report.results.len());
@@ -30,6 +31,16 @@ impl Checks {
         let count = |status: CheckStatus| report.counts.get(&status).copied().unwrap_or_default();
         let is_clean = count(CheckStatus::Fail) + count(CheckStatus::Error) == 0;
         record.status = Some(if is_clean { "PASS" } else { "FAIL" }.to_owned());
+        if is_interrupted {
+            // What was not looked at has not passed.
+            record.state = RunState::RolledBack;
+            record.status = None;
+            record.error = Some(RunError {
+                code: "cancelled".to_owned(),
+                message: format!("the run was stopped when {} checks had finished", report.results.len()),
+                hint: Some("what they gave is kept; run the checks again for the others".to_owned()),
+            });
+        }
         let counts: Vec<String> = report
             .counts
             .iter()

@@ -23,6 +23,9 @@ pub enum LogEvent {
         token: bool,
         /// How well cells are isolated.
         isolation: String,
+        /// Where its figures are, if they are served.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metrics: Option<String>,
     },
     /// A job, from its call to its end.
     Job {
@@ -72,7 +75,7 @@ impl Log for Quiet {
 impl fmt::Display for LogEvent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Listening { address, tls, client_certificates, token, isolation } => {
+            Self::Listening { address, tls, client_certificates, token, isolation, metrics } => {
                 let who = match (client_certificates, token) {
                     (true, true) => "callers need a certificate and the token",
                     (true, false) => "callers need a certificate",
@@ -80,7 +83,8 @@ impl fmt::Display for LogEvent {
                     (false, false) => "anybody on this machine may call",
                 };
                 let how = if *tls { "TLS" } else { "no TLS" };
-                write!(formatter, "listening on {address}, {how}, {who}, isolation `{isolation}`")
+                write!(formatter, "listening on {address}, {how}, {who}, isolation `{isolation}`")?;
+                metrics.iter().try_for_each(|at| write!(formatter, ", figures on http://{at}/metrics"))
             }
             Self::Job { method, caller, profile, cause, code, ms } => {
                 let cause = cause.unwrap_or("-");

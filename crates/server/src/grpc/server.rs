@@ -7,6 +7,7 @@ mod caller;
 mod events;
 mod job;
 mod listen;
+mod metrics;
 mod service;
 mod sessions;
 mod tls;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, LocalExecutor, LocalOptions};
-use ordain_types::Limits;
+use ordain_types::{BoxFuture, Limits};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
@@ -32,6 +33,8 @@ use super::convert::{self, MESSAGE_BYTES_MAX};
 use super::log::{Log, LogEvent};
 use super::proto;
 use super::proto::executor_server::ExecutorServer;
+use crate::figures::Figures;
+use crate::trace::Tracer;
 use caller::{Caller, Door, Token};
 use service::Service;
 use sessions::Sessions;
@@ -42,6 +45,8 @@ pub use tls::TlsFiles;
 const SESSION_ROUND: Duration = Duration::from_secs(5);
 /// How often the other end of a silent connection is asked whether it is there, and how long it may take to say so.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long the last spans may take to a collector.
+const LAST_SPANS: Duration = Duration::from_secs(5);
 /// The least length of a token. Sixteen random bytes in hexadecimal have 32 characters.
 const TOKEN_BYTES_MIN: usize = 16;
 
@@ -74,6 +79,10 @@ pub struct ServeOptions {
     pub allow_plaintext: bool,
     /// Whether callers can ask for the proto file.
     pub reflection: bool,
+    /// Where figures for Prometheus are served, if anywhere. Beyond this machine the token has to be shown for them.
+    pub metrics: Option<SocketAddr>,
+    /// Takes spans of calls.
+    pub tracer: Tracer,
 }
 
 impl ServeOptions {
@@ -93,6 +102,8 @@ impl ServeOptions {
             token: None,
             allow_plaintext: false,
             reflection: true,
+            metrics: None,
+            tracer: Tracer::default(),
         }
     }
 }
@@ -166,6 +177,7 @@ pub(crate) struct Shared {
     sessions: Sessions,
     places: Arc<Semaphore>,
     log: Arc<dyn Log>,
+    figures: Arc<Figures>,
     instance: String,
     is_stopping: AtomicBool,
 }
@@ -175,6 +187,7 @@ pub struct BoundServer {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<Arc<Tls>>,
+    metrics: Option<TcpListener>,
     shared: Arc<Shared>,
 }
 
@@ -199,8 +212,15 @@ impl BoundServer {
         check_exposure(address, &options)?;
         let tls = options.tls.clone().map(Tls::read).transpose()?.map(Arc::new);
         let listen = |source| ServeError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let listener = crate::listen(address).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
+        let metrics = match options.metrics {
+            None => None,
+            Some(address) => {
+                let listen = |source| ServeError::Listen { address, source };
+                Some(crate::listen(address).map_err(listen)?)
+            }
+        };
         let executor = LocalExecutor::new(options.local.clone())?;
         for profile in &options.profiles {
             executor.warm(*profile).await?;
@@ -210,16 +230,22 @@ impl BoundServer {
             sessions: Sessions::new(options.local.sessions_max, options.session_idle_max),
             places: Arc::new(Semaphore::new(options.local.running_max + options.local.waiting_max)),
             log,
+            figures: Arc::default(),
             instance: random_name().map_err(|error| ServeError::Transport { said: error.to_string() })?,
             is_stopping: AtomicBool::new(false),
             options,
         };
-        Ok(Self { listener, address, tls, shared: Arc::new(shared) })
+        Ok(Self { listener, address, tls, metrics, shared: Arc::new(shared) })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where its figures are, if they are served.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
     /// Something that reads the certificates again, to be given to [`BoundServer::serve`].
@@ -229,12 +255,29 @@ impl BoundServer {
     }
 
     /// Takes calls until `stop` is done; then lets running jobs end, and ends all cells.
-    pub async fn serve(
+    pub fn serve(
         self,
         stop: impl Future<Output = ()> + Send + 'static,
         reload: watch::Receiver<u64>,
+    ) -> BoxFuture<'static, Result<(), ServeError>> {
+        self.serve_boxed(Box::pin(stop), reload)
+    }
+
+    fn serve_boxed(
+        self,
+        stop: BoxFuture<'static, ()>,
+        reload: watch::Receiver<u64>,
+    ) -> BoxFuture<'static, Result<(), ServeError>> {
+        Box::pin(self.serve_until(stop, reload))
+    }
+
+    async fn serve_until(
+        self,
+        stop: BoxFuture<'static, ()>,
+        reload: watch::Receiver<u64>,
     ) -> Result<(), ServeError> {
-        let Self { listener, address, tls, shared } = self;
+        let metrics_address = self.metrics_address();
+        let Self { listener, address, tls, metrics, shared } = self;
         let (accepted, connections) = mpsc::channel(64);
         let health = HealthReporter::new();
         set_health(&health, tonic_health::ServingStatus::Serving).await;
@@ -245,6 +288,7 @@ impl BoundServer {
             client_certificates: shared.options.tls.as_ref().is_some_and(|files| files.client_ca.is_some()),
             token: shared.options.token.is_some(),
             isolation: shared.executor.level().to_string(),
+            metrics: metrics_address.map(|address| address.to_string()),
         });
         let background = [
             tokio::spawn(listen::accept(
@@ -255,6 +299,7 @@ impl BoundServer {
             )),
             tokio::spawn(end_idle_sessions(Arc::clone(&shared))),
             tokio::spawn(reload_certificates(Arc::clone(&shared), tls, reload)),
+            tokio::spawn(serve_metrics(metrics, Arc::clone(&shared))),
         ];
         let (stopping, stopped) = tokio::sync::oneshot::channel();
         let signal = {
@@ -281,6 +326,7 @@ impl BoundServer {
             task.abort();
         }
         shared.executor.close().await;
+        shared.options.tracer.flush(LAST_SPANS).await;
         shared.log.write(&LogEvent::Stopped);
         served
     }
@@ -296,6 +342,12 @@ impl std::fmt::Debug for BoundServer {
 fn check_exposure(address: SocketAddr, options: &ServeOptions) -> Result<(), ServeError> {
     if let Some(token) = options.token.as_ref().filter(|token| token.len() < TOKEN_BYTES_MIN) {
         return Err(ServeError::WeakToken { bytes: token.len() });
+    }
+    if let Some(address) = options.metrics
+        && !address.ip().is_loopback()
+        && options.token.is_none()
+    {
+        return Err(ServeError::Exposed { address, lacks: "figures are shown without a token" });
     }
     if address.ip().is_loopback() {
         return Ok(());
@@ -336,7 +388,7 @@ fn router(
         .http2_max_header_list_size(16 << 10)
         // Calls that find no place are answered so; a connection with more streams than that is not.
         .max_concurrent_streams(streams.unwrap_or(u32::MAX).saturating_add(64))
-        .add_service(InterceptedService::new(service, Door { token }))
+        .add_service(InterceptedService::new(service, Door { token, figures: Arc::clone(&shared.figures) }))
         .add_service(tonic_health::pb::health_server::HealthServer::new(
             tonic_health::server::HealthService::from_health_reporter(health.clone()),
         ))
@@ -348,6 +400,15 @@ async fn set_health(health: &HealthReporter, serving: tonic_health::ServingStatu
     for service in ["", "ordain.executor.v1.Executor"] {
         health.set_service_status(service, serving).await;
     }
+}
+
+/// Serves the figures, if an address was given. On this machine no token is needed for them.
+async fn serve_metrics(listener: Option<TcpListener>, shared: Arc<Shared>) {
+    let Some(listener) = listener else { return };
+    let is_near = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    let token =
+        shared.options.token.as_deref().filter(|_| !is_near).map(|secret| Arc::new(Token::new(secret)));
+    metrics::serve(listener, shared, token).await;
 }
 
 async fn end_idle_sessions(shared: Arc<Shared>) {

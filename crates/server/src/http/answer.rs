@@ -7,10 +7,12 @@ use axum::response::{IntoResponse, Response};
 use ordain_types::{RunId, RunRecord};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::{IntoParams, IntoResponses};
 
 use super::frame::Context;
 use super::live::{Ended, LiveRun};
 use super::problem::Problem;
+use super::schema;
 use super::wait::Wait;
 
 /// Says that an answer is that of an earlier request with the same idempotency key.
@@ -19,6 +21,31 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 /// The longest idempotency key that a caller may send.
 const KEY_MAX: usize = 255;
+
+/// How a run is begun.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it describes the headers; they are read where they are needed")]
+pub(crate) struct RunHeaders {
+    /// `wait=N`: wait up to N seconds; `respond-async`: do not wait
+    #[param(rename = "Prefer")]
+    prefer: Option<String>,
+    /// the same key gives the first outcome again
+    #[param(rename = "Idempotency-Key")]
+    idempotency_key: Option<String>,
+}
+
+/// How a run is answered.
+#[derive(Debug, IntoResponses)]
+#[expect(dead_code, reason = "it describes the answers; they are written below")]
+pub(crate) enum RunAnswers {
+    /// The run has ended; this is its record
+    #[response(status = 200)]
+    Ended(schema::RunRecord),
+    /// The run goes on; `Location` is where it is
+    #[response(status = 202)]
+    GoesOn(schema::RunRecord),
+}
 
 /// Waits for a run as long as the caller likes, and answers with its record or with its place.
 pub(crate) async fn of_run(

@@ -6,7 +6,6 @@ pub(crate) mod run;
 mod schema;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -149,10 +148,10 @@ async fn stale(service: &Service, entry: &CheckEntry) -> Result<Option<String>, 
 fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPage, Problem> {
     let CheckFiles { mut entries, problems } = read(checks)?;
     entries.sort_by(|one, other| one.check.check_id.cmp(&other.check.check_id));
-    entries.retain(|entry| after.is_none_or(|after| mark(&entry.check.check_id).as_str() > after));
+    entries.retain(|entry| after.is_none_or(|after| cursor::hexed(&entry.check.check_id).as_str() > after));
     let more = entries.len() > limit;
     entries.truncate(limit);
-    let last_id = entries.last().map(|entry| mark(&entry.check.check_id));
+    let last_id = entries.last().map(|entry| cursor::hexed(&entry.check.check_id));
     let next_cursor = last_id.filter(|_| more).map(|mark| cursor::write(&mark));
     let state = checks.state()?;
     // Later lines of the history stand in for earlier ones.
@@ -168,15 +167,6 @@ fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPa
     let checks = entries.into_iter().map(summary).collect();
     let problems = problems.iter().filter(|problem| !problem.is_warning).map(ToString::to_string).collect();
     Ok(CheckPage { checks, problems, next_cursor })
-}
-
-/// An id as hexadecimal digits, which sort as the ids do and may stand in a cursor.
-fn mark(id: &str) -> String {
-    id.bytes().fold(String::new(), |mut mark, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(mark, "{byte:02x}");
-        mark
-    })
 }
 
 /// The check files; none at all are no checks.
@@ -214,20 +204,4 @@ async fn look<T: Send + 'static>(
     let checks = served(service)?.clone();
     let looked = tokio::task::spawn_blocking(move || read(&checks)).await;
     looked.unwrap_or_else(|error| Err(Problem::internal(format!("reading checks failed: {error}"))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_sort_as_ids_do_and_fit_into_a_cursor() {
-        let mut ids = ["b", "a_1", "ä", "a", "A b", "~"];
-        ids.sort_unstable();
-        let marks: Vec<String> = ids.iter().map(|id| mark(id)).collect();
-        assert!(marks.is_sorted(), "{marks:?}");
-        for mark in marks {
-            assert_eq!(cursor::read(&cursor::write(&mark)).unwrap(), mark);
-        }
-    }
 }

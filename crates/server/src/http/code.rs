@@ -7,14 +7,13 @@ use ordain_engine::{CodeTask, PlanFile};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::answer;
+use super::answer::{self, RunAnswers, RunHeaders};
 use super::caller::{May, Run};
 use super::exec::check_name;
-use super::files::{self, NewFile, WithFiles};
+use super::files::{self, Form, NewFile, WithFiles};
 use super::frame::Context;
 use super::live::{About, Telling};
 use super::problem::Problem;
-use super::schema::RunRecord;
 use super::service::Service;
 
 /// A question about files.
@@ -67,16 +66,8 @@ impl WithFiles for NewCode {
     }
 }
 
-/// The same as parts of a form: `request`, any of the settings by name, and any number of files as `file`.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "it describes the form; the parts are read one by one")]
-pub(crate) struct CodeForm {
-    /// What is asked, in words.
-    request: String,
-    /// The files.
-    #[schema(content_media_type = "application/octet-stream")]
-    file: Vec<Vec<u8>>,
-}
+/// The same as parts of a form.
+type CodeForm = Form<NewCode>;
 
 /// Answer a question about files with code
 ///
@@ -87,15 +78,9 @@ pub(crate) struct CodeForm {
     path = "/v1/code",
     tag = "code",
     operation_id = "code",
-    params(
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
-    ),
+    params(RunHeaders),
     request_body(content((NewCode = "application/json"), (CodeForm = "multipart/form-data"))),
-    responses(
-        (status = 200, description = "The run has ended; this is its record", body = RunRecord),
-        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecord),
-    )
+    responses(RunAnswers)
 )]
 pub(crate) async fn create(
     State(service): State<Service>,

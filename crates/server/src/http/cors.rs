@@ -13,7 +13,8 @@ use super::problem::Problem;
 use super::service::Service;
 
 const METHODS: &str = "GET, POST, PUT, DELETE, OPTIONS";
-const HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, X-Request-Id";
+const HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, Traceparent, Tracestate, \
+     X-Request-Id";
 const EXPOSED: &str = "Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, \
      Link, X-Ordain-Run-Id, X-Should-Retry";
 /// What the `OpenAI` client library for web pages sends of its own.

@@ -53,14 +53,44 @@ pub(crate) fn limit(given: Option<u64>) -> Result<u64, Problem> {
 
 /// Reads a mark.
 pub(crate) fn read(cursor: &str) -> Result<String, Problem> {
-    let wrong = || {
-        let detail = "`cursor` is not one that this server gave";
-        Problem::new(StatusCode::BAD_REQUEST, "bad_cursor", detail).about("cursor", detail)
-    };
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| wrong())?;
     let text = String::from_utf8(bytes).map_err(|_| wrong())?;
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if is_plain { Ok(text) } else { Err(wrong()) }
+}
+
+/// Reads a mark of several texts.
+pub(crate) fn read_texts<const N: usize>(cursor: &str) -> Result<[String; N], Problem> {
+    let mark = read(cursor)?;
+    let texts: Option<Vec<String>> = mark.split('-').map(unhexed).collect();
+    texts.and_then(|texts| texts.try_into().ok()).ok_or_else(wrong)
+}
+
+/// Makes a mark of several texts, whatever they hold.
+pub(crate) fn write_texts<const N: usize>(texts: [&str; N]) -> String {
+    write(&texts.map(hexed).join("-"))
+}
+
+/// A text as hexadecimal digits, which sort as the texts do.
+pub(crate) fn hexed(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::new(), |mut digits, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+fn unhexed(digits: &str) -> Option<String> {
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
+    // No name and no time holds a zero byte, which some databases do not take.
+    String::from_utf8(bytes?).ok().filter(|text| !text.contains('\0'))
+}
+
+fn wrong() -> Problem {
+    let detail = "`cursor` is not one that this server gave";
+    Problem::new(StatusCode::BAD_REQUEST, "bad_cursor", detail).about("cursor", detail)
 }
 
 /// Makes a mark.
@@ -88,6 +118,21 @@ mod tests {
         assert_eq!(read(&write("01k-7")).unwrap(), "01k-7");
         for wrong in ["", "!!", "AAAA", &write("a' OR 1=1"), &write("")] {
             assert_eq!(read(wrong).unwrap_err().status, 400, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn marks_of_texts_sort_as_texts_do_and_come_back_whole() {
+        let mut ids = ["b", "a_1", "ä", "a", "A b", "~", ""];
+        ids.sort_unstable();
+        assert!(ids.map(hexed).is_sorted());
+        for id in ids {
+            let mark = write_texts([id, "2026-11-15T00:00:00Z"]);
+            assert_eq!(read_texts::<2>(&mark).unwrap(), [id, "2026-11-15T00:00:00Z"]);
+            assert_eq!(read_texts::<3>(&mark).unwrap_err().status, 400);
+        }
+        for odd in ["abc", "zz-61", "ff-61", "é"] {
+            assert_eq!(read_texts::<2>(&write(odd)).unwrap_err().status, 400, "{odd}");
         }
     }
 }

@@ -21,8 +21,11 @@ use super::service::Service;
 const EXPLORER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 const PAGE_POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'";
 
+/// The picture that browsers ask for by themselves, and show beside a page's title.
+const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><rect width=\"16\" height=\"16\" \
+     rx=\"3\" fill=\"#1b1b1f\"/><path d=\"M4 8.5l3 3 5-6\" fill=\"none\" stroke=\"#7fd6a1\" stroke-width=\"2\"/></svg>\n";
 const EXPLORER: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
      <title>Ordain API</title>\n<link rel=\"stylesheet\" href=\"/docs/swagger-ui.css\">\n</head>\n<body>\n\
      <div id=\"explorer\"></div>\n<script src=\"/docs/swagger-ui-bundle.js\"></script>\n\
@@ -39,6 +42,7 @@ pub(crate) fn routes() -> Router<Service> {
             "/docs",
             get(async || with_policy(text("text/html; charset=utf-8", EXPLORER), EXPLORER_POLICY)),
         )
+        .route("/favicon.ico", get(async || text("image/svg+xml", ICON)))
         .route("/docs/start.js", get(async || text("text/javascript; charset=utf-8", START)))
         .route("/docs/swagger-ui.css", get(async || asset("swagger-ui.css", "text/css; charset=utf-8")))
         .route(

@@ -23,8 +23,6 @@ use super::live::{LiveRun, RunEvent};
 use super::problem::Problem;
 use super::service::Service;
 
-/// How often a quiet stream says that it is still there.
-const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// The id of the end, when it is told from a record.
 const END: &str = "end";
 
@@ -59,7 +57,7 @@ pub(crate) async fn stream(
     let last = last_seen(&headers)?;
     if let Some(live) = service.inner.live.find(&run) {
         context.is_about(&run);
-        return Ok(watch(live, last));
+        return Ok(watch(live, last, service.inner.options.ping_every));
     }
     let record = service.engine().store().run(&run).await?;
     context.is_about(record.run_id.as_str());
@@ -93,7 +91,7 @@ fn last_seen(headers: &HeaderMap) -> Result<Last, Problem> {
     }
 }
 
-fn watch(run: Arc<LiveRun>, last: Last) -> Response {
+fn watch(run: Arc<LiveRun>, last: Last, ping_every: Duration) -> Response {
     let place = match last {
         Last::Place(place) => place,
         Last::End => u64::MAX,
@@ -108,7 +106,7 @@ fn watch(run: Arc<LiveRun>, last: Last) -> Response {
         let event = Event::default().id(event.id.to_string()).event(event.name).data(event.data);
         Some((Ok::<_, Infallible>(event), watch))
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE_EVERY)).into_response()
+    Sse::new(events).keep_alive(KeepAlive::new().interval(ping_every).text("ping")).into_response()
 }
 
 impl Watch {

@@ -10,14 +10,13 @@ use ordain_types::{Limits, parse_bytes, parse_duration};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::answer;
+use super::answer::{self, RunAnswers, RunHeaders};
 use super::caller::{Caller, May, Run};
-use super::files::{self, NewFile, Uploads, WithFiles};
+use super::files::{self, Form, NewFile, Uploads, WithFiles};
 use super::frame::Context;
 use super::live::{About, Telling};
 use super::problem::Problem;
 use super::requests::shortened;
-use super::schema::RunRecord;
 use super::service::Service;
 
 /// Longer names are no names.
@@ -81,16 +80,8 @@ impl WithFiles for NewExec {
     }
 }
 
-/// The same as parts of a form: `code`, any of the settings by name, and any number of files as `file`.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "it describes the form; the parts are read one by one")]
-pub(crate) struct ExecForm {
-    /// The Python.
-    code: String,
-    /// Files that the code can read as `files[name]`.
-    #[schema(content_media_type = "application/octet-stream")]
-    file: Vec<Vec<u8>>,
-}
+/// The same as parts of a form.
+type ExecForm = Form<NewExec>;
 
 /// Run given code in a cell
 ///
@@ -101,15 +92,9 @@ pub(crate) struct ExecForm {
     path = "/v1/exec",
     tag = "exec",
     operation_id = "exec",
-    params(
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
-    ),
+    params(RunHeaders),
     request_body(content((NewExec = "application/json"), (ExecForm = "multipart/form-data"))),
-    responses(
-        (status = 200, description = "The run has ended; this is its record", body = RunRecord),
-        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecord),
-    )
+    responses(RunAnswers)
 )]
 pub(crate) async fn create(
     State(service): State<Service>,

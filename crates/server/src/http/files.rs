@@ -1,6 +1,8 @@
 //! Files that come with a request: on disk for as long as their run needs them.
 
+use std::borrow::Cow;
 use std::io::Write as _;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use axum::extract::multipart::{Field, Multipart, MultipartError};
@@ -13,7 +15,9 @@ use ordain_types::format_bytes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::body;
 use super::problem::Problem;
@@ -50,6 +54,30 @@ pub(crate) trait WithFiles: DeserializeOwned + Default {
 
     /// Takes a part of a form; `false` if it is not known.
     fn set(&mut self, part: &str, text: String) -> Result<bool, Problem>;
+}
+
+/// The description of a body as the parts of a form: any of its settings by name, and any number of files as `file`.
+pub(crate) struct Form<T>(PhantomData<T>);
+
+impl<T: ToSchema> PartialSchema for Form<T> {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = T::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            let file =
+                ObjectBuilder::new().schema_type(Type::String).content_media_type("application/octet-stream");
+            let files = ArrayBuilder::new().items(file).description(Some("The files."));
+            object.properties.remove("files");
+            object.properties.insert("file".to_owned(), files.into());
+            object.description = Some("The same as parts of a form, with files as they are.".to_owned());
+        }
+        schema
+    }
+}
+
+impl<T: ToSchema> ToSchema for Form<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Form", T::name()).into()
+    }
 }
 
 /// The files of one request. Dropping it removes them.

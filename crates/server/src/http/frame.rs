@@ -3,7 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use axum::Router;
 use axum::body::Body;
@@ -14,11 +14,13 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 
 use super::cors;
+use super::drain::Rest;
 use super::log::Line;
 use super::openai;
 use super::problem::Problem;
 use super::rate::Shown;
 use super::service::Service;
+use crate::trace::{self, Kind, Span, TraceContext};
 
 /// Names a request, in both directions.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -32,14 +34,21 @@ pub(crate) struct Context(Arc<Found>);
 #[derive(Debug, Default)]
 struct Found {
     request_id: String,
+    /// Where it stands in its trace, and the name of that trace.
+    trace: Option<(TraceContext, String)>,
     who: OnceLock<String>,
     run_id: OnceLock<String>,
     rate: OnceLock<Shown>,
 }
 
 impl Context {
-    fn new(request_id: String) -> Self {
-        Self(Arc::new(Found { request_id, ..Found::default() }))
+    fn new(request_id: String, trace: Option<TraceContext>) -> Self {
+        let trace = trace.map(|context| (context.clone(), context.trace()));
+        Self(Arc::new(Found { request_id, trace, ..Found::default() }))
+    }
+
+    fn trace_id(&self) -> Option<&str> {
+        self.0.trace.as_ref().map(|(_, id)| id.as_str())
     }
 
     /// Who calls. The first word stands.
@@ -65,8 +74,10 @@ pub(crate) fn around(routes: Router, service: &Service) -> Router {
 }
 
 async fn frame(State(service): State<Service>, mut request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let context = Context::new(request_id(request.headers()));
+    let (began, began_at) = (Instant::now(), SystemTime::now());
+    let caller = trace::taken_from(|name| request.headers().get(name)?.to_str().ok());
+    let place = service.inner.options.tracer.place(caller.as_ref());
+    let context = Context::new(request_id(request.headers()), place.clone());
     request.extensions_mut().insert(context.clone());
     let method = request.method().clone();
     let route = request
@@ -74,21 +85,25 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
         .get::<MatchedPath>()
         .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let (request, rest) = Rest::of(request);
     let refused = cors::check(&service, request.headers());
     let mut response = match refused {
         Err(problem) => problem.into_response(),
         Ok(()) => match cors::preflight(&service, &request) {
             Some(response) => response,
-            None => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+            None => match AssertUnwindSafe(trace::scope_opt(place, next.run(request))).catch_unwind().await {
                 Ok(response) => response,
                 Err(_panic) => Problem::internal("a handler panicked").into_response(),
             },
         },
     };
     response = written(response, &context, &route);
+    if let Some(rest) = rest {
+        rest.clear(&mut response).await;
+    }
     cors::allow(&service, origin.as_ref(), response.headers_mut());
     finish(response.headers_mut(), &context);
-    tell(&service, &context, &Seen { method: &method, route: &route, began }, &response);
+    tell(&service, &context, &Seen { method: &method, route: &route, began, began_at, caller }, &response);
     response
 }
 
@@ -97,12 +112,15 @@ struct Seen<'a> {
     method: &'a Method,
     route: &'a str,
     began: Instant,
+    began_at: SystemTime,
+    caller: Option<TraceContext>,
 }
 
 fn tell(service: &Service, context: &Context, seen: &Seen<'_>, response: &Response) {
     let status = response.status().as_u16();
     let elapsed = seen.began.elapsed();
     service.inner.metrics.request(seen.route, seen.method, status, elapsed);
+    trace_request(service, context, seen, status);
     service.inner.log.request(&Line {
         request_id: &context.0.request_id,
         method: seen.method.as_str(),
@@ -111,8 +129,24 @@ fn tell(service: &Service, context: &Context, seen: &Seen<'_>, response: &Respon
         elapsed,
         who: context.0.who.get().map(String::as_str),
         run_id: context.0.run_id.get().map(String::as_str),
+        trace_id: context.trace_id(),
         trouble: response.extensions().get::<Trouble>().map(|trouble| trouble.0.as_str()),
     });
+}
+
+/// The span of a request. An answer that is a stream has ended when it begins to flow.
+fn trace_request(service: &Service, context: &Context, seen: &Seen<'_>, status: u16) {
+    let Some((place, _)) = &context.0.trace else { return };
+    let mut span =
+        Span::new(place.clone(), format!("{} {}", seen.method, seen.route), Kind::Server, seen.began_at)
+            .text("http.request.method", seen.method.as_str())
+            .text("http.route", seen.route)
+            .number("http.response.status_code", u64::from(status))
+            .text("ordain.request.id", context.0.request_id.as_str())
+            .maybe("ordain.run.id", context.0.run_id.get().map(String::as_str));
+    span.parent = seen.caller.as_ref().map(|caller| caller.span_id);
+    let error = (status >= 500).then(|| status.to_string());
+    service.inner.options.tracer.take(span.failed(error.as_deref()));
 }
 
 /// What failed inside, on its way to the log.
@@ -123,6 +157,7 @@ struct Trouble(String);
 fn written(mut response: Response, context: &Context, route: &str) -> Response {
     let Some(mut problem) = response.extensions_mut().remove::<Problem>() else { return response };
     problem.request_id.clone_from(&context.0.request_id);
+    problem.trace_id = context.trace_id().map(str::to_owned);
     let (media_type, body) = rendered(&problem, route);
     let (mut parts, _) = response.into_parts();
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));

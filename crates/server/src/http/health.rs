@@ -32,7 +32,7 @@ pub(crate) struct Ready {
 /// One thing that the server needs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Part {
-    /// What it is: `accepting`, `store`, `isolation`, `disk`.
+    /// What it is: `accepting`, `store`, `isolation`, `executors`, `disk`.
     name: &'static str,
     /// Whether it is as it should be.
     ok: bool,
@@ -78,6 +78,12 @@ pub(crate) async fn readyz(State(service): State<Service>) -> Response {
         Err(error) => Part { name: "store", ok: false, found: error.code().to_owned() },
     });
     parts.push(Part { name: "isolation", ok: options.isolation != "none", found: options.isolation.clone() });
+    if let Some(pool) = &options.executors {
+        let members = pool.members();
+        let well = members.iter().filter(|member| member.is_well).count();
+        let found = format!("{well} of {} can be reached", members.len());
+        parts.push(Part { name: "executors", ok: well > 0, found });
+    }
     parts.push(disk(&options.state));
     let ready = parts.iter().all(|part| part.ok);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
@@ -23,13 +23,21 @@ use tokio::sync::{Notify, watch};
 use super::problem::{KEY_REUSED, Problem, STILL_RUNNING};
 use super::rate::Cells;
 use super::service::Service;
+use super::spans;
+use crate::trace::{self, TraceContext};
 
 /// Finished runs whose events are still kept, so that a watcher who lost its connection misses nothing.
 const RECENT_MAX: usize = 64;
 /// Events of one run.
 const EVENTS_MAX: usize = 10_000;
+/// Stages of one run whose times are kept.
+const STAGES_MAX: usize = 100;
 /// Bytes of the events of one run.
 const EVENT_BYTES_MAX: usize = 1 << 20;
+
+/// The kind of runs that come to their end by themselves when they are cancelled, and how long they may take for it.
+pub(crate) const CHECK: &str = "check";
+const STOP_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How a run ended: its record, or why there is none.
 pub(crate) type Ended = Result<RunRecord, Problem>;
@@ -66,11 +74,23 @@ pub(crate) struct LiveRun {
     pub(crate) about: About,
     pub(crate) started_at: String,
     began: Instant,
+    pub(crate) began_at: SystemTime,
+    /// Where it stands in the trace of the request that began it.
+    pub(crate) trace: Option<RunPlace>,
+    stages: Mutex<Vec<(String, SystemTime)>>,
     events: Mutex<Events>,
     /// How many events there are; watchers wait for it to change.
     count: watch::Sender<u64>,
     cancel: Notify,
+    stop: Notify,
     ended: watch::Sender<Option<Arc<Ended>>>,
+}
+
+/// A run's span, and the span above it.
+#[derive(Debug)]
+pub(crate) struct RunPlace {
+    pub(crate) parent: [u8; 8],
+    pub(crate) span: TraceContext,
 }
 
 #[derive(Debug, Default)]
@@ -86,9 +106,13 @@ impl LiveRun {
             about,
             started_at,
             began: Instant::now(),
+            began_at: SystemTime::now(),
+            trace: trace::current().map(|above| RunPlace { parent: above.span_id, span: above.child() }),
+            stages: Mutex::default(),
             events: Mutex::default(),
             count: watch::Sender::new(0),
             cancel: Notify::new(),
+            stop: Notify::new(),
             ended: watch::Sender::new(None),
         }
     }
@@ -113,6 +137,22 @@ impl LiveRun {
         let count = events.list.len() as u64;
         drop(events);
         self.count.send_replace(count);
+    }
+
+    /// Notes when a stage of the run began, and tells of it.
+    fn begin_stage(&self, name: &str) {
+        let mut stages = lock(&self.stages);
+        // A run has a few rounds; what has more is not looked at closer.
+        if stages.len() < STAGES_MAX {
+            stages.push((name.to_owned(), SystemTime::now()));
+        }
+        drop(stages);
+        self.tell("stage", &json!({ "stage": name }));
+    }
+
+    /// The stages of the run and when each began.
+    pub(crate) fn stages(&self) -> Vec<(String, SystemTime)> {
+        lock(&self.stages).clone()
     }
 
     /// The events behind a place, and whether the last of them is the end.
@@ -156,6 +196,11 @@ impl LiveRun {
     /// Ends it. Nothing happens if it has ended already.
     pub(crate) fn cancel(&self) {
         self.cancel.notify_one();
+    }
+
+    /// Done when the run should come to its end by itself, with what it has.
+    pub(crate) async fn should_stop(&self) {
+        self.stop.notified().await;
     }
 
     /// The record as far as it is known.
@@ -267,8 +312,9 @@ impl Service {
             json!({ "run_id": run.about.run_id, "kind": run.about.kind, "request": run.about.request });
         run.tell("started", &data);
         let (service, task, work) = (self.clone(), Arc::clone(&run), work(Arc::clone(&run)));
+        let place = run.trace.as_ref().map(|place| place.span.clone());
         tokio::spawn(async move {
-            let ended = service.carry_out(&task, work).await;
+            let ended = trace::scope_opt(place, service.carry_out(&task, work)).await;
             drop(cells);
             service.settle(&task, ended);
         });
@@ -280,10 +326,16 @@ impl Service {
         F: Future<Output = Result<RunRecord, E>> + Send,
         E: Into<Problem>,
     {
+        let mut work = std::pin::pin!(AssertUnwindSafe(work).catch_unwind());
         let ended = tokio::select! {
             // A run that has ended has ended, also when it was cancelled at the same moment.
             biased;
-            ended = AssertUnwindSafe(work).catch_unwind() => Some(ended),
+            ended = &mut work => Some(ended),
+            () = run.cancel.notified(), if run.about.kind == CHECK => {
+                // Checks have nothing to roll back, and what they found is worth keeping.
+                run.stop.notify_one();
+                tokio::time::timeout(STOP_TIME_MAX, work).await.ok()
+            }
             () = run.cancel.notified() => None,
         };
         match ended {
@@ -361,6 +413,7 @@ impl Service {
                 );
             }
         }
+        spans::tell(&self.inner.options.tracer, run, &ended);
         run.ended.send_replace(Some(Arc::new(ended)));
         self.inner.live.retire(run);
     }
@@ -376,13 +429,13 @@ impl Progress for Telling {
     }
 
     fn stage(&mut self, name: &str) {
-        self.0.tell("stage", &json!({ "stage": name }));
+        self.0.begin_stage(name);
     }
 }
 
 impl CheckProgress for Telling {
     fn stage(&mut self, text: &str) {
-        self.0.tell("stage", &json!({ "stage": text }));
+        self.0.begin_stage(text);
     }
 
     fn expect(&mut self, checks: usize) {

@@ -36,6 +36,7 @@ pub(crate) struct Line<'a> {
     pub(crate) elapsed: Duration,
     pub(crate) who: Option<&'a str>,
     pub(crate) run_id: Option<&'a str>,
+    pub(crate) trace_id: Option<&'a str>,
     pub(crate) trouble: Option<&'a str>,
 }
 
@@ -60,6 +61,8 @@ struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
 }
 
@@ -80,6 +83,7 @@ impl Log {
             ms: Some(ms),
             actor: line.who,
             run_id: line.run_id,
+            trace_id: line.trace_id,
             error: line.trouble,
             ..plain(level, "request")
         };
@@ -135,6 +139,7 @@ fn plain<'a>(level: &'static str, msg: &'a str) -> Json<'a> {
         ms: None,
         actor: None,
         run_id: None,
+        trace_id: None,
         error: None,
     }
 }

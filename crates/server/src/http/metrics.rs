@@ -1,71 +1,59 @@
-//! Figures for Prometheus, in its text format.
-//!
-//! The registry is our own: a few counters and histograms with labels from small fixed sets need no library. Labels
-//! never hold an id, a name that callers choose, or a path.
+//! `GET /metrics`: what the server counts, and what it looks at when it is asked.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
 use ordain_checks::RunReport;
+use ordain_planner::provider::cost_usd;
 use ordain_types::{PlanSource, RunRecord, RunState};
 
 use super::caller::{May, Read};
 use super::problem::Problem;
 use super::service::Service;
-
-/// Upper bounds of the buckets of every histogram, in seconds.
-const BOUNDS_S: [f64; 14] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 
 /// Upper bounds of the buckets of repairs.
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
-/// What each figure means; only figures that stand here are shown.
-const HELP: [(&str, &str, &str); 18] = [
+/// What each figure means.
+const HELP: [Help; 25] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
     ("ordain_cells_active", "gauge", "Cells of this machine that run a job."),
     ("ordain_cells_idle", "gauge", "Cells of this machine that are ready and wait for a job."),
     ("ordain_check_results_total", "counter", "Results of checks by status and severity."),
+    ("ordain_connections_open", "gauge", "Connections that are open."),
+    ("ordain_executions_reused_total", "counter", "Jobs answered from an earlier identical one."),
+    ("ordain_executors", "gauge", "Executors by whether they get jobs."),
     ("ordain_http_request_duration_seconds", "histogram", "Time to answer a request."),
     ("ordain_info", "gauge", "What is running."),
     ("ordain_ledger_entries_total", "counter", "Entries of the ledger."),
     ("ordain_ledger_verify_failures_total", "counter", "Checks that found the ledger damaged."),
+    ("ordain_model_cost_usd_total", "counter", "Estimated cost of models whose price is known, in dollars."),
     ("ordain_model_tokens_total", "counter", "Tokens of models."),
+    ("ordain_queue_depth", "gauge", "Jobs that wait for a cell, here or at the executors."),
+    ("ordain_recompiles_total", "counter", "Plans of checks that were made anew, by why."),
     ("ordain_rejections_total", "counter", "Runs that the verifier refused, by the first finding."),
     ("ordain_repair_rounds", "histogram", "Repairs of a plan before it was accepted or given up."),
     ("ordain_run_duration_seconds", "histogram", "Time from the beginning of a run to its end."),
     ("ordain_runs_active", "gauge", "Runs that go on."),
     ("ordain_runs_total", "counter", "Runs by kind and state."),
     ("ordain_stage_duration_seconds", "histogram", "Time of each stage of a run."),
+    ("ordain_trace_spans_total", "counter", "Spans by what became of them, where a collector is configured."),
     ("ordain_uptime_seconds", "gauge", "How long the server has been up."),
 ];
 
-/// All figures.
+/// What the server counts.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics {
-    counters: Mutex<BTreeMap<(&'static str, String), u64>>,
-    histograms: Mutex<BTreeMap<(&'static str, String), Histogram>>,
-}
-
-#[derive(Debug, Clone)]
-struct Histogram {
-    bounds: &'static [f64],
-    buckets: Vec<u64>,
-    count: u64,
-    sum: f64,
-}
+pub(crate) struct Metrics(Figures);
 
 impl Metrics {
     /// Counts one more.
     pub(crate) fn count(&self, name: &'static str, labels: &str) {
-        self.add(name, labels, 1);
+        self.0.count(name, labels);
     }
 
     /// Counts a request.
@@ -73,22 +61,14 @@ impl Metrics {
         let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
         let method = known.into_iter().find(|known| *known == method.as_str()).unwrap_or("other");
         let labels = format!("route=\"{}\",method=\"{method}\",code=\"{status}\"", escaped(route));
-        self.observe("ordain_http_request_duration_seconds", labels, elapsed.as_secs_f64());
+        self.0.observe("ordain_http_request_duration_seconds", &labels, elapsed.as_secs_f64());
     }
 
     /// Counts a run.
     pub(crate) fn run(&self, record: &RunRecord) {
         let kind = escaped(&record.kind);
         self.count("ordain_runs_total", &format!("kind=\"{kind}\",state=\"{}\"", record.state));
-        let timing = &record.timing_ms;
-        self.observe("ordain_run_duration_seconds", format!("kind=\"{kind}\""), timing.total / 1e3);
-        for (stage, ms) in
-            [("plan", timing.plan), ("verify", timing.verify), ("run", timing.run), ("commit", timing.commit)]
-        {
-            if ms > 0.0 {
-                self.observe("ordain_stage_duration_seconds", format!("stage=\"{stage}\""), ms / 1e3);
-            }
-        }
+        self.stages(record, &kind);
         if record.kind == "ask" && record.plan.source != PlanSource::File {
             let result = if record.plan.source == PlanSource::Cache { "hit" } else { "miss" };
             self.count("ordain_cache_requests_total", &format!("result=\"{result}\""));
@@ -96,7 +76,7 @@ impl Metrics {
         if record.state == RunState::Rejected {
             let code = record.verdict.findings.first().and_then(|finding| finding["code"].as_str());
             self.count("ordain_rejections_total", &format!("code=\"{}\"", escaped(code.unwrap_or("none"))));
-        } else if timing.run > 0.0 {
+        } else if record.timing_ms.run > 0.0 {
             let error = record.outcome.error.as_ref();
             let cause = error.and_then(|error| error["cause"].as_str()).unwrap_or("ok");
             self.count("ordain_cell_ends_total", &format!("cause=\"{}\"", escaped(cause)));
@@ -105,14 +85,37 @@ impl Metrics {
             && record.verdict.iterations > 0
         {
             let repairs = f64::from(record.verdict.iterations - 1);
-            self.observe_in(&BOUNDS_ROUNDS, "ordain_repair_rounds", format!("kind=\"{kind}\""), repairs);
+            let labels = format!("kind=\"{kind}\"");
+            self.0.observe_in(&BOUNDS_ROUNDS, "ordain_repair_rounds", &labels, repairs);
         }
-        let model = escaped(record.plan.model.as_deref().unwrap_or("rules"));
-        for (kind, tokens) in [("input", record.usage.input_tokens), ("output", record.usage.output_tokens)] {
+        self.model(record);
+    }
+
+    fn stages(&self, record: &RunRecord, kind: &str) {
+        let timing = &record.timing_ms;
+        self.0.observe("ordain_run_duration_seconds", &format!("kind=\"{kind}\""), timing.total / 1e3);
+        for (stage, ms) in
+            [("plan", timing.plan), ("verify", timing.verify), ("run", timing.run), ("commit", timing.commit)]
+        {
+            if ms > 0.0 {
+                self.0.observe("ordain_stage_duration_seconds", &format!("stage=\"{stage}\""), ms / 1e3);
+            }
+        }
+    }
+
+    /// Counts what a run used of a model, also where its plan came to nothing.
+    fn model(&self, record: &RunRecord) {
+        let (input, output) = (record.usage.input_tokens, record.usage.output_tokens);
+        let name = record.plan.model.as_deref().unwrap_or("rules");
+        let model = escaped(name);
+        for (kind, tokens) in [("input", input), ("output", output)] {
             if tokens > 0 {
                 let labels = format!("model=\"{model}\",type=\"{kind}\"");
-                self.add("ordain_model_tokens_total", &labels, tokens);
+                self.0.add("ordain_model_tokens_total", &labels, as_figure(tokens));
             }
+        }
+        if let Some(dollars) = cost_usd(name, input, output).filter(|dollars| *dollars > 0.0) {
+            self.0.add("ordain_model_cost_usd_total", &format!("model=\"{model}\""), dollars);
         }
     }
 
@@ -122,60 +125,28 @@ impl Metrics {
             let (status, severity) = (result.status.name(), result.severity.name());
             let labels = format!("status=\"{}\",severity=\"{severity}\"", status.to_ascii_lowercase());
             self.count("ordain_check_results_total", &labels);
-        }
-    }
-
-    fn add(&self, name: &'static str, labels: &str, more: u64) {
-        *lock(&self.counters).entry((name, labels.to_owned())).or_default() += more;
-    }
-
-    fn observe(&self, name: &'static str, labels: String, seconds: f64) {
-        self.observe_in(&BOUNDS_S, name, labels, seconds);
-    }
-
-    fn observe_in(&self, bounds: &'static [f64], name: &'static str, labels: String, value: f64) {
-        let mut histograms = lock(&self.histograms);
-        let histogram = histograms.entry((name, labels)).or_insert_with(|| Histogram::new(bounds));
-        for (bucket, bound) in std::iter::zip(&mut histogram.buckets, histogram.bounds) {
-            *bucket += u64::from(value <= *bound);
-        }
-        histogram.count += 1;
-        histogram.sum += value;
-    }
-
-    fn write(&self, gauges: &BTreeMap<&'static str, (String, String)>) -> String {
-        let mut text = String::new();
-        let (counters, histograms) = (lock(&self.counters), lock(&self.histograms));
-        for (name, kind, help) in HELP {
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-            if let Some((labels, value)) = gauges.get(name) {
-                let _ = writeln!(text, "{name}{} {value}", braced(labels));
-            }
-            for ((_, labels), value) in counters.iter().filter(|((of, _), _)| *of == name) {
-                let _ = writeln!(text, "{name}{} {value}", braced(labels));
-            }
-            for ((_, labels), histogram) in histograms.iter().filter(|((of, _), _)| *of == name) {
-                histogram.write(&mut text, name, labels);
+            if let Some(why) = &result.recompiled {
+                self.count("ordain_recompiles_total", &format!("reason=\"{}\"", reason(why)));
             }
         }
-        text
     }
 }
 
-impl Histogram {
-    fn new(bounds: &'static [f64]) -> Self {
-        Self { bounds, buckets: vec![0; bounds.len()], count: 0, sum: 0.0 }
+/// Why code was made anew, as one of a few words: the sentence itself names tables and columns.
+fn reason(why: &str) -> &'static str {
+    if why.starts_with("the verifier") {
+        "verifier"
+    } else if why.starts_with("table ") || why.starts_with("column ") || why.starts_with("columns ") {
+        "schema"
+    } else {
+        "rule"
     }
+}
 
-    fn write(&self, text: &mut String, name: &str, labels: &str) {
-        for (bucket, bound) in std::iter::zip(&self.buckets, self.bounds) {
-            let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {bucket}");
-        }
-        let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", self.count);
-        let _ = writeln!(text, "{name}_sum{{{labels}}} {}", self.sum);
-        let _ = writeln!(text, "{name}_count{{{labels}}} {}", self.count);
-    }
+/// A count as Prometheus has it. Counts beyond 2^53 lose their last digits, as they do there.
+#[expect(clippy::cast_precision_loss, reason = "figures of Prometheus are floating-point numbers")]
+fn as_figure(count: u64) -> f64 {
+    count as f64
 }
 
 /// Figures for Prometheus
@@ -192,34 +163,38 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         escaped(&service.inner.planner.name()),
         escaped(&service.inner.options.isolation)
     );
-    let figure = |value: String| (String::new(), value);
-    let mut gauges = BTreeMap::from([
-        ("ordain_approvals_pending", figure(held.to_string())),
-        ("ordain_info", (info, "1".to_owned())),
-        ("ordain_ledger_entries_total", figure(entries.to_string())),
-        ("ordain_runs_active", figure(service.inner.live.count().to_string())),
-        ("ordain_uptime_seconds", figure(service.inner.began.elapsed().as_secs().to_string())),
-    ]);
+    let connections = service.inner.connections.load(std::sync::atomic::Ordering::Relaxed);
+    let mut gauges = vec![
+        figure("ordain_approvals_pending", held),
+        figure("ordain_connections_open", connections),
+        ("ordain_info", info, "1".to_owned()),
+        figure("ordain_ledger_entries_total", entries),
+        figure("ordain_runs_active", service.inner.live.count()),
+        figure("ordain_uptime_seconds", service.inner.began.elapsed().as_secs()),
+    ];
+    gauges.extend(service.inner.options.tracer.figures());
     if let Some(local) = &service.inner.options.local {
-        gauges.insert("ordain_cells_active", figure(local.load().running.to_string()));
-        gauges.insert("ordain_cells_idle", figure(local.idle_cells().await.to_string()));
+        let load = local.load();
+        gauges.push(figure("ordain_cells_active", load.running));
+        gauges.push(figure("ordain_cells_idle", local.idle_cells().await));
+        gauges.push(figure("ordain_queue_depth", load.waiting));
     }
-    let text = service.inner.metrics.write(&gauges);
-    let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())
+    if let Some(pool) = &service.inner.options.executors {
+        let members = pool.members();
+        let well = members.iter().filter(|member| member.is_well).count();
+        for (state, count) in [("well", well), ("sick", members.len() - well)] {
+            gauges.push(("ordain_executors", format!("state=\"{state}\""), count.to_string()));
+        }
+        gauges.push(figure("ordain_executions_reused_total", pool.cache_hits()));
+        gauges.push(figure("ordain_queue_depth", members.iter().map(|member| member.waiting).sum::<u64>()));
+    }
+    let text = service.inner.metrics.0.write(&HELP, &gauges);
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))], text).into_response())
 }
 
-fn braced(labels: &str) -> String {
-    if labels.is_empty() { String::new() } else { format!("{{{labels}}}") }
-}
-
-/// A label's value that cannot end its quotes or its line.
-fn escaped(value: &str) -> String {
-    value.chars().filter(|shown| !shown.is_control() && *shown != '"' && *shown != '\\').take(80).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A figure without labels.
+fn figure(name: &'static str, value: impl ToString) -> Gauge {
+    (name, String::new(), value.to_string())
 }
 
 #[cfg(test)]
@@ -238,7 +213,7 @@ mod tests {
             (record.plan.source, record.verdict.iterations) = (source, iterations);
             metrics.run(&record);
         }
-        let text = metrics.write(&BTreeMap::new());
+        let text = metrics.0.write(&HELP, &[]);
         for line in
             ["_bucket{kind=\"ask\",le=\"0\"} 1", "_bucket{kind=\"ask\",le=\"2\"} 2", "_sum{kind=\"ask\"} 2"]
         {
@@ -253,14 +228,14 @@ mod tests {
             metrics.request("/v1/runs/{run}", &Method::GET, 200, Duration::from_millis(ms));
         }
         metrics.count("ordain_ledger_verify_failures_total", "");
-        let text = metrics.write(&BTreeMap::new());
+        let text = metrics.0.write(&HELP, &[]);
         let line = "ordain_http_request_duration_seconds_bucket{route=\"/v1/runs/{run}\",method=\"GET\",code=\"200\"";
         assert!(text.contains(&format!("{line},le=\"0.01\"}} 2\n")), "{text}");
         assert!(text.contains(&format!("{line},le=\"+Inf\"}} 3\n")), "{text}");
         assert!(text.contains("ordain_ledger_verify_failures_total 1\n"), "{text}");
         let method = Method::from_bytes(b"X-FORGED").unwrap();
         metrics.request("a\"} 9\nforged", &method, 200, Duration::ZERO);
-        let text = metrics.write(&BTreeMap::new());
+        let text = metrics.0.write(&HELP, &[]);
         assert!(text.contains("route=\"a} 9forged\",method=\"other\""), "{text}");
     }
 }

@@ -86,8 +86,11 @@ struct Wanted {
         ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
     ),
     request_body = NewCompletion,
-    responses((status = 200, description = "The answer, whole or in chunks",
-        content((Completion = "application/json"), (String = "text/event-stream"))))
+    responses(
+        (status = 200, description = "The answer, whole or in chunks",
+            content((Completion = "application/json"), (String = "text/event-stream"))),
+        (status = 404, description = "There is no such model", body = OpenAiError),
+    )
 )]
 pub(crate) async fn create(
     State(service): State<Service>,

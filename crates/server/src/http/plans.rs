@@ -1,8 +1,8 @@
 //! `/v1/plans`: the plans that are kept and used again.
 
 use axum::extract::{Path, State};
-use axum::response::Response;
-use ordain_store::CachedPlan;
+use axum::response::{IntoResponse as _, Response};
+use ordain_store::{CachedPlan, PlanMark};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -21,9 +21,11 @@ use super::service::Service;
 pub(crate) struct Which {
     /// Only plans of this kind: `ask`, `code` or `check`.
     kind: Option<String>,
-    /// How many: 1 to 500, 50 if it is not given.
+    /// Items on the page: 1 to 500, 50 if it is not given.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u64>,
+    /// Where the page begins: the `next_cursor` of the page before.
+    cursor: Option<String>,
 }
 
 /// Kept plans: pinned ones first, then the last used.
@@ -32,6 +34,8 @@ pub(crate) struct PlanList {
     /// The plans.
     #[schema(value_type = Vec<Plan>)]
     plans: Vec<Shown>,
+    /// Where the next page begins, if there is one.
+    next_cursor: Option<String>,
 }
 
 /// A plan, and whether it still holds.
@@ -58,9 +62,26 @@ pub(crate) async fn list(
     query: Query<Which>,
 ) -> Result<Response, Problem> {
     let limit = cursor::limit(query.limit)?;
-    let plans = service.engine().store().plans(query.kind.as_deref(), limit).await?;
+    let after = query.cursor.as_deref().map(read_mark).transpose()?;
+    let store = service.engine().store();
+    let mut plans = store.plans_after(query.kind.as_deref(), after.as_ref(), limit + 1).await?;
+    let more = plans.len() as u64 > limit;
+    plans.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next_cursor = plans.last().filter(|_| more).map(write_mark);
     let plans = plans.into_iter().map(|plan| Shown::new(plan, &service)).collect();
-    Ok(answer::json(&PlanList { plans }))
+    let headers = cursor::link("/v1/plans", next_cursor.as_deref());
+    Ok((headers, answer::json(&PlanList { plans, next_cursor })).into_response())
+}
+
+/// A plan's place in the list. One that is used while the list is read moves to its beginning, and is not seen twice.
+fn write_mark(plan: &CachedPlan) -> String {
+    let pinned = if plan.pinned { "1" } else { "0" };
+    cursor::write_texts([pinned, &plan.last_used_at, &plan.plan_id])
+}
+
+fn read_mark(cursor: &str) -> Result<PlanMark, Problem> {
+    let [pinned, last_used_at, plan_id] = cursor::read_texts(cursor)?;
+    Ok(PlanMark { pinned: pinned == "1", last_used_at, plan_id })
 }
 
 /// One kept plan

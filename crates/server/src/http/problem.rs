@@ -48,6 +48,9 @@ pub struct ProblemDetails {
     /// Names this request; the log has it too.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub request_id: String,
+    /// The trace that the request belongs to, if it belongs to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
     /// What is wrong with which part of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<PartProblem>,
@@ -82,6 +85,7 @@ impl Problem {
             code: code.to_owned(),
             hint: None,
             request_id: String::new(),
+            trace_id: None,
             errors: Vec::new(),
             run_id: None,
             retry_after: None,

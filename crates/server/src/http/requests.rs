@@ -9,13 +9,12 @@ use ordain_planner::ModelSettings;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::answer;
+use super::answer::{self, RunAnswers, RunHeaders};
 use super::body::Json;
 use super::caller::{Caller, May, Run};
 use super::frame::Context;
 use super::live::{About, Telling};
 use super::problem::Problem;
-use super::schema::RunRecord;
 use super::service::Service;
 
 /// The largest body: a request and a plan with room to spare.
@@ -63,15 +62,9 @@ pub(crate) struct NewRequest {
     path = "/v1/requests",
     tag = "requests",
     operation_id = "ask",
-    params(
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
-    ),
+    params(RunHeaders),
     request_body = NewRequest,
-    responses(
-        (status = 200, description = "The run has ended; this is its record", body = RunRecord),
-        (status = 202, description = "The run goes on; `Location` is where it is", body = RunRecord),
-    )
+    responses(RunAnswers)
 )]
 pub(crate) async fn create(
     State(service): State<Service>,

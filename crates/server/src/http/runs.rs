@@ -168,7 +168,8 @@ pub(crate) async fn undo(
 
 /// Cancel a run that goes on
 ///
-/// Its cell is ended and its transaction rolled back. A run that has ended meanwhile is a 409.
+/// Its cell is ended and its transaction rolled back. Of a run of checks, what those gave that had finished is kept. A
+/// run that has ended meanwhile is a 409.
 #[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
     params(("run" = String, Path, description = "the run's id")),
     responses((status = 200, description = "The run is cancelled", body = schema::RunRecord)))]

@@ -7,6 +7,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -14,6 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use ordain_store::{Store, StoreError};
+use ordain_types::BoxFuture;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
@@ -23,8 +25,12 @@ use super::service::{HttpOptions, Service};
 const HEADER_BYTES_MAX: usize = 64 << 10;
 /// Fields of one header.
 const HEADERS_MAX: usize = 100;
+/// Descriptors that are not for connections.
+const DESCRIPTORS_KEPT: usize = 1024;
 /// How long to wait when the system has no descriptor left for a connection.
 const NO_DESCRIPTOR_WAIT: Duration = Duration::from_millis(50);
+/// How long the last spans may take to a collector.
+const LAST_SPANS: Duration = Duration::from_secs(5);
 /// How long last answers may take once no run goes on.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -65,9 +71,25 @@ pub async fn check_address(options: &HttpOptions, store: &Store) -> Result<(), S
 }
 
 /// Serves until `stop` is done, then lets what goes on come to its end.
-pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Output = ()>) {
+pub fn serve(
+    listener: TcpListener,
+    service: Service,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> BoxFuture<'static, ()> {
+    serve_boxed(listener, service, Box::pin(stop))
+}
+
+fn serve_boxed(
+    listener: TcpListener,
+    service: Service,
+    stop: BoxFuture<'static, ()>,
+) -> BoxFuture<'static, ()> {
+    Box::pin(serve_until(listener, service, stop))
+}
+
+async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'static, ()>) {
     let router = super::router(&service);
-    let places = Arc::new(Semaphore::new(service.inner.options.connections_max));
+    let places = Arc::new(Semaphore::new(places(service.inner.options.connections_max)));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -84,10 +106,11 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
             Ok((stream, _)) => {
                 let connection = connection(&service, stream, router.clone());
                 let connection = graceful.watch(connection);
+                let open = Open::new(&service);
                 tokio::spawn(async move {
                     // A caller that breaks off is no failure of ours.
                     let _ = connection.await;
-                    drop(place);
+                    drop((place, open));
                 });
             }
             // The caller has gone again, or there are no descriptors left: others come and go meanwhile.
@@ -102,7 +125,18 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
     let answers = tokio::spawn(graceful.shutdown());
     service.finish_runs(drain_time).await;
     let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
+    service.inner.options.tracer.flush(LAST_SPANS).await;
     service.inner.log.event("stopped");
+}
+
+/// How many connections are taken. The store, the cells and the files of runs need descriptors as well, so that
+/// connections may never take the last ones.
+fn places(connections_max: usize) -> usize {
+    use rustix::process::{Resource, getrlimit};
+    let most = getrlimit(Resource::Nofile)
+        .current
+        .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    connections_max.min(most.saturating_sub(DESCRIPTORS_KEPT).max(most / 2)).max(1)
 }
 
 /// Lets this process have as many descriptors as the system permits: every connection needs one.
@@ -111,6 +145,22 @@ pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     // A process that may not raise it goes on with what it has.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// One more open connection, for as long as it lives.
+struct Open(Service);
+
+impl Open {
+    fn new(service: &Service) -> Self {
+        service.inner.connections.fetch_add(1, Ordering::Relaxed);
+        Self(service.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.inner.connections.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn connection(

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ordain_cell::LocalExecutor;
@@ -16,6 +16,8 @@ use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
 use super::openai::Retries;
 use super::rate::RateLimits;
+use crate::grpc::ExecutorPool;
+use crate::trace::Tracer;
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
@@ -36,8 +38,12 @@ pub struct HttpOptions {
     pub checks: Option<Checks>,
     /// The cells of this machine, for the figures; executors elsewhere have figures of their own.
     pub local: Option<Arc<LocalExecutor>>,
+    /// The executors elsewhere that run the code, for the figures and `/readyz`.
+    pub executors: Option<Arc<ExecutorPool>>,
     /// The workspace's state, whose disk must have room.
     pub state: PathBuf,
+    /// Takes spans of requests and runs.
+    pub tracer: Tracer,
     /// How requests are logged, to stderr.
     pub log: LogFormat,
     /// Requests a minute for a key that has no limit of its own.
@@ -56,6 +62,8 @@ pub struct HttpOptions {
     pub body_time: Duration,
     /// How long running work may go on when the server stops.
     pub drain_time: Duration,
+    /// How often a quiet stream says that it is still there: proxies cut connections that are quiet for long.
+    pub ping_every: Duration,
 }
 
 impl HttpOptions {
@@ -70,7 +78,9 @@ impl HttpOptions {
             isolation: "full".to_owned(),
             checks: None,
             local: None,
+            executors: None,
             state,
+            tracer: Tracer::default(),
             log: LogFormat::Off,
             requests_per_minute: 600,
             cells: 8,
@@ -80,6 +90,7 @@ impl HttpOptions {
             header_time: Duration::from_secs(15),
             body_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
+            ping_every: Duration::from_secs(10),
         }
     }
 
@@ -108,6 +119,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
+    pub(crate) connections: AtomicUsize,
     draining: AtomicBool,
 }
 
@@ -122,6 +134,7 @@ impl Service {
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),
+            connections: AtomicUsize::new(0),
             draining: AtomicBool::new(false),
             engine,
             planner,

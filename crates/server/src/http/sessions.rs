@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use ordain_store::{Conversation, ConversationTurn};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -10,12 +10,12 @@ use utoipa::{IntoParams, ToSchema};
 use super::answer;
 use super::body::Query;
 use super::caller::{May, Read, Run};
-use super::cursor;
+use super::cursor::{self, Page};
 use super::problem::Problem;
 use super::schema;
 use super::service::Service;
 
-/// How many.
+/// How many turns.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -31,6 +31,8 @@ pub(crate) struct SessionList {
     /// The conversations.
     #[schema(value_type = Vec<schema::Conversation>)]
     sessions: Vec<Conversation>,
+    /// Where the next page begins, if there is one.
+    next_cursor: Option<String>,
 }
 
 /// The last turns of a conversation, oldest first.
@@ -51,16 +53,23 @@ pub(crate) struct EndedSession {
 }
 
 /// List conversations, the latest first
-#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(Which),
-    responses((status = 200, description = "The conversations", body = SessionList)))]
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(Page),
+    responses((status = 200, description = "A page of conversations", body = SessionList)))]
 pub(crate) async fn list(
     State(service): State<Service>,
     _may: May<Read>,
-    query: Query<Which>,
+    page: Query<Page>,
 ) -> Result<Response, Problem> {
-    let limit = cursor::limit(query.limit)?;
-    let sessions = service.engine().store().conversations(limit).await?;
-    Ok(answer::json(&SessionList { sessions }))
+    let limit = page.limit()?;
+    let after = page.cursor.as_deref().map(cursor::read_texts::<2>).transpose()?;
+    let after = after.as_ref().map(|[name, at]| (name.as_str(), at.as_str()));
+    let mut sessions = service.engine().store().conversations(after, limit + 1).await?;
+    let more = sessions.len() as u64 > limit;
+    sessions.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let last = sessions.last().filter(|_| more);
+    let next_cursor = last.map(|last| cursor::write_texts([&last.conversation, &last.last_at]));
+    let headers = cursor::link("/v1/sessions", next_cursor.as_deref());
+    Ok((headers, answer::json(&SessionList { sessions, next_cursor })).into_response())
 }
 
 /// The turns of a conversation

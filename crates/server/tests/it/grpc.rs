@@ -5,6 +5,7 @@ mod certificates;
 mod execute;
 mod host;
 mod link;
+mod metrics;
 mod pool;
 mod service;
 mod sessions;

@@ -2,17 +2,21 @@
 
 mod abuse;
 mod asks;
+mod browser;
 mod chat;
 mod checks;
-mod client;
+pub(crate) mod client;
 mod clients;
 mod contract;
 mod execs;
 mod idempotency;
 mod keys;
+mod metrics;
 mod openai;
 mod openai_retries;
 mod openai_stream;
 mod operations;
 mod schemathesis;
+mod streams;
+mod traces;
 mod world;

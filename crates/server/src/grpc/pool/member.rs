@@ -26,6 +26,8 @@ pub struct MemberState {
     pub in_flight: usize,
     /// Jobs that it said to be running or waiting, of all its callers.
     pub load: u64,
+    /// Those of them that wait for a cell.
+    pub waiting: u64,
 }
 
 /// One executor.
@@ -43,6 +45,7 @@ struct Known {
     /// Failures since it was last well.
     failures: u32,
     load: u64,
+    waiting: u64,
     running_max: u64,
     /// What it offers; all, until it has said so.
     profiles: Option<Vec<String>>,
@@ -60,7 +63,7 @@ pub(super) struct Rank {
 impl Member {
     pub(super) fn new(remote: RemoteExecutor) -> Self {
         // It counts as well until it proves otherwise, so that the first job need not wait for the first probe.
-        let known = Known { is_well: true, failures: 0, load: 0, running_max: 1, profiles: None };
+        let known = Known { is_well: true, failures: 0, load: 0, waiting: 0, running_max: 1, profiles: None };
         Self { remote, in_flight: AtomicUsize::new(0), known: Mutex::new(known) }
     }
 
@@ -98,6 +101,7 @@ impl Member {
             is_well: known.is_well,
             in_flight: self.in_flight.load(Ordering::Acquire),
             load: known.load,
+            waiting: known.waiting,
         }
     }
 
@@ -122,6 +126,7 @@ impl Member {
         known.is_well = true;
         known.failures = 0;
         known.load = load.running.saturating_add(load.waiting);
+        known.waiting = load.waiting;
         known.running_max = load.running_max.max(1);
         known.profiles = Some(description.profiles.into_iter().map(|profile| profile.name).collect());
     }
@@ -129,6 +134,7 @@ impl Member {
     fn eject(&self) {
         let mut known = self.lock();
         known.is_well = false;
+        known.waiting = 0;
         known.failures = known.failures.saturating_add(1);
     }
 

@@ -12,6 +12,7 @@ use tonic::{Request, Status};
 use super::Client;
 use crate::grpc::convert::MESSAGE_BYTES_MAX;
 use crate::grpc::proto::executor_client::ExecutorClient;
+use crate::trace;
 
 /// How long a connection may take to be made.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
@@ -108,7 +109,7 @@ impl ConnectError {
     }
 }
 
-/// Puts the token into every call.
+/// Puts the token into every call, and where the caller stands in its trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Credentials(Option<MetadataValue<Ascii>>);
 
@@ -117,6 +118,11 @@ impl Interceptor for Credentials {
         if let Some(token) = &self.0 {
             request.metadata_mut().insert("authorization", token.clone());
         }
+        trace::hand_on(|name, value| {
+            if let Ok(value) = value.parse() {
+                request.metadata_mut().insert(name, value);
+            }
+        });
         Ok(request)
     }
 }

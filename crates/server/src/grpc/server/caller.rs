@@ -7,6 +7,7 @@ use subtle::ConstantTimeEq;
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
 
+use crate::figures::Figures;
 use crate::grpc::status::{Reason, status};
 
 /// The other end of a connection, as the transport knows it.
@@ -30,7 +31,7 @@ impl Token {
     }
 
     /// Compares hashes, and those in constant time, so that the time tells nothing of the secret.
-    fn is(&self, given: &str) -> bool {
+    pub(crate) fn is(&self, given: &str) -> bool {
         let given: [u8; 32] = Sha256::digest(given.as_bytes()).into();
         self.0.ct_eq(&given).into()
     }
@@ -46,6 +47,7 @@ impl std::fmt::Debug for Token {
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
     pub(crate) token: Option<Arc<Token>>,
+    pub(crate) figures: Arc<Figures>,
 }
 
 impl Interceptor for Door {
@@ -54,6 +56,8 @@ impl Interceptor for Door {
             let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
             let given = given.and_then(|value| value.strip_prefix("Bearer "));
             if !given.is_some_and(|given| token.is(given)) {
+                // Which method they wanted is not known at the door.
+                super::metrics::handled(&self.figures, "any", tonic::Code::Unauthenticated);
                 return Err(status(
                     Reason::Unauthenticated,
                     "this executor asks for a token",
@@ -82,7 +86,8 @@ mod tests {
     use super::*;
 
     fn knock(token: Option<&str>, header: Option<&str>) -> bool {
-        let mut door = Door { token: token.map(|token| Arc::new(Token::new(token))) };
+        let mut door =
+            Door { token: token.map(|token| Arc::new(Token::new(token))), figures: Arc::default() };
         let mut request = Request::new(());
         if let Some(header) = header {
             request.metadata_mut().insert("authorization", header.parse().unwrap());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ordain_cell::Executor as _;
 use ordain_verify::{Contract, VERIFIER_VERSION};
@@ -14,12 +14,14 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use super::caller::caller;
 use super::events::{Events, Live, Tail};
 use super::job::{self, Told};
+use super::metrics;
 use super::{Caller, Shared};
 use crate::grpc::convert::{self, MESSAGE_BYTES_MAX};
 use crate::grpc::log::LogEvent;
 use crate::grpc::proto;
 use crate::grpc::proto::executor_server::Executor;
 use crate::grpc::status::{Reason, status};
+use crate::trace::{self, Kind, Span, TraceContext};
 
 /// The service itself.
 #[derive(Clone)]
@@ -48,10 +50,7 @@ impl Executor for Service {
         &self,
         request: Request<proto::CreateSessionRequest>,
     ) -> Result<Response<proto::Session>, Status> {
-        self.refuse_when_stopping()?;
-        let owner = caller(&request);
-        let profile = job::read_profile(&self.shared, &request.into_inner().profile)?;
-        Ok(Response::new(self.shared.sessions.create(owner, profile)?))
+        self.counted("CreateSession", self.open_session(request))
     }
 
     async fn end_session(
@@ -64,7 +63,7 @@ impl Executor for Service {
         if ended {
             self.shared.executor.end_session(&id).await;
         }
-        Ok(Response::new(proto::EndSessionResponse { ended }))
+        self.counted("EndSession", Ok(proto::EndSessionResponse { ended }))
     }
 
     async fn list_sessions(
@@ -72,20 +71,40 @@ impl Executor for Service {
         request: Request<proto::ListSessionsRequest>,
     ) -> Result<Response<proto::ListSessionsResponse>, Status> {
         let sessions = self.shared.sessions.list(&caller(&request));
-        Ok(Response::new(proto::ListSessionsResponse { sessions }))
+        self.counted("ListSessions", Ok(proto::ListSessionsResponse { sessions }))
     }
 
     async fn describe(
         &self,
         _request: Request<proto::DescribeRequest>,
     ) -> Result<Response<proto::DescribeResponse>, Status> {
-        Ok(Response::new(self.description()))
+        self.counted("Describe", Ok(self.description()))
     }
 }
 
 impl Service {
+    fn open_session(&self, request: Request<proto::CreateSessionRequest>) -> Result<proto::Session, Status> {
+        self.refuse_when_stopping()?;
+        let owner = caller(&request);
+        let profile = job::read_profile(&self.shared, &request.into_inner().profile)?;
+        self.shared.sessions.create(owner, profile)
+    }
+
+    /// Counts a call that has come to its answer.
+    fn counted<T>(&self, method: &str, answer: Result<T, Status>) -> Result<Response<T>, Status> {
+        let code = answer.as_ref().map_or_else(Status::code, |_| Code::Ok);
+        metrics::handled(&self.shared.figures, method, code);
+        answer.map(Response::new)
+    }
+
     /// Takes a place for a call, before anything of it is read.
     fn begin<T>(&self, method: &'static str, request: &Request<T>) -> Result<Call, Status> {
+        self.take_place(method, request).inspect_err(|status| {
+            metrics::handled(&self.shared.figures, method, status.code());
+        })
+    }
+
+    fn take_place<T>(&self, method: &'static str, request: &Request<T>) -> Result<Call, Status> {
         self.refuse_when_stopping()?;
         let place = Arc::clone(&self.shared.places).try_acquire_owned().map_err(|_| {
             let message = "as many jobs run and wait as this executor takes";
@@ -97,6 +116,8 @@ impl Service {
             method,
             deadline: deadline(request.metadata()),
             started: Instant::now(),
+            began_at: SystemTime::now(),
+            above: trace::taken_from(|name| request.metadata().get(name)?.to_str().ok()),
             _place: place,
         })
     }
@@ -152,6 +173,9 @@ struct Call {
     method: &'static str,
     deadline: Option<Instant>,
     started: Instant,
+    began_at: SystemTime,
+    /// The caller's place in its trace.
+    above: Option<TraceContext>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -173,6 +197,21 @@ impl Call {
             let _ = tail.send(Err(status)).await;
         }
     }
+
+    fn trace(&self, cause: Option<&str>, code: Code) {
+        let tracer = &self.shared.options.tracer;
+        let Some(place) = tracer.place(self.above.as_ref()).filter(|_| tracer.is_on()) else { return };
+        let name = format!("ordain.executor.v1.Executor/{}", self.method);
+        let mut span = Span::new(place, name, Kind::Server, self.began_at)
+            .text("rpc.system", "grpc")
+            .text("rpc.service", "ordain.executor.v1.Executor")
+            .text("rpc.method", self.method)
+            .number("rpc.grpc.status_code", u64::from(code as u32))
+            .maybe("ordain.cell.cause", cause);
+        span.parent = self.above.as_ref().map(|above| above.span_id);
+        let error = (code != Code::Ok).then(|| format!("{code:?}"));
+        tracer.take(span.failed(error.as_deref()));
+    }
 }
 
 /// Tells of a call when it is over, however it ends: a caller that goes away drops it half way.
@@ -185,13 +224,18 @@ struct Entry<'a> {
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let profile = self.told.profile.map_or("-", ordain_cell::profile::Profile::name);
+        let (method, cause) = (self.call.method, self.told.cause.map(ordain_types::Cause::as_str));
+        let elapsed = self.call.started.elapsed();
+        self.call.trace(cause, self.code);
+        metrics::handled(&self.call.shared.figures, method, self.code);
+        metrics::job(&self.call.shared.figures, method, cause, elapsed);
         self.call.shared.log.write(&LogEvent::Job {
-            method: self.call.method,
+            method,
             caller: self.call.caller.0.clone(),
             profile: profile.to_owned(),
-            cause: self.told.cause.map(ordain_types::Cause::as_str),
+            cause,
             code: format!("{:?}", self.code),
-            ms: (self.call.started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+            ms: (elapsed.as_secs_f64() * 1e6).round() / 1e3,
         });
     }
 }

@@ -22,7 +22,7 @@ use super::super::answer;
 use super::super::body;
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
-use super::super::live::{About, LiveRun, Telling};
+use super::super::live::{About, CHECK, LiveRun, Telling};
 use super::super::problem::{Problem, ProblemDetails};
 use super::super::schema::RunRecord as RunRecordSchema;
 use super::super::service::Service;
@@ -52,10 +52,7 @@ pub(crate) struct NewCheckRun {
 /// The answer is the report with one result for each check. A check that fails is a result, not an error. One run of
 /// checks goes on at a time.
 #[utoipa::path(post, path = "/v1/checks/run", tag = "checks", operation_id = "run_checks",
-    params(
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
-    ),
+    params(answer::RunHeaders),
     request_body = NewCheckRun,
     responses(
         (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
@@ -89,8 +86,7 @@ pub(crate) async fn all(
 #[utoipa::path(post, path = "/v1/checks/{check}/run", tag = "checks", operation_id = "run_check",
     params(
         ("check" = String, Path, description = "the check's id"),
-        ("Prefer" = Option<String>, Header, description = "`wait=N`: wait up to N seconds; `respond-async`: do not wait"),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
+        answer::RunHeaders,
     ),
     responses(
         (status = 200, description = "The run has ended; this is its report", body = schema::CheckReport),
@@ -177,7 +173,7 @@ fn begin(
     wanted.options.planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
     let about = About {
         run_id,
-        kind: "check",
+        kind: CHECK,
         request: wanted.words.clone(),
         who: caller.id.clone(),
         claim: claim.clone(),
@@ -209,8 +205,8 @@ async fn carry_out(
         }
     }
     let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, "http") };
-    let mut telling = Telling(run);
-    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, std::future::pending()).await;
+    let mut telling = Telling(Arc::clone(&run));
+    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, run.should_stop()).await;
     match ran {
         Ok(ran) => {
             service.inner.metrics.checks(&ran.report);

@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
@@ -17,8 +16,6 @@ use super::reply::{Head, Reply, fingerprint, usage};
 use super::request::Stream;
 use super::{Wanted, retries::Watching, settled};
 
-/// Proxies cut connections that are quiet for long.
-const PING_EVERY: Duration = Duration::from_secs(10);
 /// The largest piece of an answer in one chunk.
 const PIECE_CHARS: usize = 160;
 /// The largest piece of reasoning: code is long, and nobody watches it being written.
@@ -47,24 +44,26 @@ pub(super) fn of_reply(head: Head, stream: Stream, reply: &Reply) -> Response {
     flow.begin(reply.run_id.as_ref().map(ordain_types::RunId::as_str));
     flow.reason(&reply.reasoning);
     flow.end(reply);
-    flow.into_response()
+    flow.into_events().into_response()
 }
 
 /// Streams a run.
 pub(super) fn of_run(head: Head, stream: Stream, watching: Watching, wanted: Wanted) -> Response {
+    let ping_every = watching.service.inner.options.ping_every;
     let mut flow = Flow { head, stream, queue: VecDeque::new(), live: None };
     flow.begin(Some(watching.run.about.run_id.as_str()));
     flow.live = Some(Live { watching, wanted, place: 0, has_text: false });
-    flow.into_response()
+    let ping = KeepAlive::new().interval(ping_every).text("ping");
+    flow.into_events().keep_alive(ping).into_response()
 }
 
 impl Flow {
-    fn into_response(self) -> Response {
+    fn into_events(self) -> Sse<impl futures_util::Stream<Item = Result<Event, Infallible>>> {
         let events = stream::unfold(self, |mut flow| async move {
             let data = flow.next().await?;
             Some((Ok::<_, Infallible>(Event::default().data(data)), flow))
         });
-        Sse::new(events).keep_alive(KeepAlive::new().interval(PING_EVERY).text("ping")).into_response()
+        Sse::new(events)
     }
 
     async fn next(&mut self) -> Option<String> {

@@ -22,6 +22,7 @@ use tonic::{Status, Streaming};
 /// A served executor with its own zygote.
 pub(crate) struct World {
     pub(crate) address: SocketAddr,
+    pub(crate) metrics: Option<SocketAddr>,
     pub(crate) log: Arc<Notes>,
     pub(crate) reload: Reload,
     stop: Option<oneshot::Sender<()>>,
@@ -68,14 +69,14 @@ impl World {
     pub(crate) async fn at(address: SocketAddr, options: ServeOptions) -> Self {
         let log = Arc::new(Notes::default());
         let server = BoundServer::bind(address, options, log.clone()).await.unwrap();
-        let address = server.address();
+        let (address, metrics) = (server.address(), server.metrics_address());
         let (stop, stopped) = oneshot::channel::<()>();
         let (reload, asked) = BoundServer::reload();
         let stopped = async move {
             let _ = stopped.await;
         };
         let serving = tokio::spawn(server.serve(stopped, asked));
-        Self { address, log, reload, stop: Some(stop), serving }
+        Self { address, metrics, log, reload, stop: Some(stop), serving }
     }
 
     pub(crate) fn url(&self) -> String {

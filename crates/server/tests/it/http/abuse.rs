@@ -215,3 +215,79 @@ async fn a_plan_that_breaks_an_invariant_changes_nothing() {
     );
     assert_eq!(shop.stock().await, before);
 }
+
+/// Sends a request on a connection that stays, and gives the head of the answer and its body.
+async fn ask(stream: &mut TcpStream, request: &str) -> Option<(String, String)> {
+    stream.write_all(request.as_bytes()).await.ok()?;
+    let mut text = String::new();
+    let mut piece = [0; 4096];
+    loop {
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return Some((head.to_owned(), body.to_owned()));
+            }
+        }
+        match stream.read(&mut piece).await {
+            Ok(0) | Err(_) => return None,
+            Ok(read) => text.push_str(&String::from_utf8_lossy(&piece[..read])),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_is_answered_unread_does_not_break_the_next_one() {
+    let shop = served().await;
+    let request = |method: &str, path: &str, length: usize| {
+        let body = "x".repeat(length);
+        format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    let mut stream = TcpStream::connect(shop.address).await.unwrap();
+    for (method, path, status) in
+        [("PATCH", "/v1/code", "405"), ("POST", "/nothing", "404"), ("POST", "/v1/exec", "415")]
+    {
+        for length in [0, 10, 20_000] {
+            let (head, _) = ask(&mut stream, &request(method, path, length)).await.unwrap();
+            assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+            assert!(!head.to_ascii_lowercase().contains("connection: close"), "{head}");
+            let (head, _) =
+                ask(&mut stream, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+            assert!(head.starts_with("HTTP/1.1 200"), "the next one is answered: {head}");
+        }
+    }
+    // A long rest is not read; then the answer says that the connection ends.
+    let head = "POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000000\r\n\r\n";
+    let (head, _) = ask(&mut stream, head).await.unwrap();
+    assert!(head.to_ascii_lowercase().contains("connection: close"), "{head}");
+    // Nor is a body that the client has not begun to send.
+    let mut stream = TcpStream::connect(shop.address).await.unwrap();
+    let head =
+        "POST /nothing HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+    let (head, _) = ask(&mut stream, head).await.unwrap();
+    assert!(
+        head.starts_with("HTTP/1.1 404") && head.to_ascii_lowercase().contains("connection: close"),
+        "{head}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_callers_that_take_every_place_give_them_back_in_time() {
+    let shop = served_with(|options| {
+        options.header_time = Duration::from_millis(500);
+        options.connections_max = 4;
+    })
+    .await;
+    // Two never begin, two never end their header.
+    let mut slow = Vec::new();
+    for half in ["", "", "GET /healthz HTTP/1.1\r\nX: ", "POST /v1/exec HT"] {
+        let mut stream = TcpStream::connect(shop.address).await.unwrap();
+        stream.write_all(half.as_bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    // Somebody who comes behind them waits in line, and is served when their time is over.
+    let waited = tokio::time::timeout(Duration::from_secs(30), shop.get("/healthz")).await;
+    assert_eq!(waited.expect("it is served").status, 200);
+    assert_eq!(shop.buy().await.json()["state"], "committed");
+}

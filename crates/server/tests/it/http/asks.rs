@@ -177,3 +177,52 @@ async fn turns_of_a_conversation_are_kept() {
     assert_eq!(turns["turns"][0]["answer"], "Sold 1 Aviator.");
     assert_eq!(shop.get("/v1/sessions/nobody").await.problem(), "unknown_session");
 }
+
+/// Reads a whole list in pages of two, and gives what names its items.
+async fn paged(shop: &super::world::Served, path: &str, list: &str, name: &str) -> Vec<String> {
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = shop.get(&format!("{path}?limit=2{cursor}")).await;
+        let value = page.json();
+        let items = value[list].as_array().unwrap();
+        assert!(items.len() <= 2, "{value}");
+        seen.extend(items.iter().map(|item| item[name].as_str().unwrap().to_owned()));
+        let Some(next) = value["next_cursor"].as_str() else { return seen };
+        assert_eq!(page.header("link"), Some(format!("<{path}?cursor={next}>; rel=\"next\"").as_str()));
+        cursor = format!("&cursor={next}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plans_and_conversations_are_read_page_by_page_too() {
+    let shop = served().await;
+    let requests = [
+        "how many classic are left?",
+        "what does the aviator cost?",
+        "buy 1 wayfarer",
+        "do you have round sunglasses?",
+        "which sunglasses cost less than $60?",
+    ];
+    for (place, request) in requests.into_iter().enumerate() {
+        // A name may hold anything.
+        let body =
+            json!({ "request": request, "conversation": format!("till {} / ä#{}", place % 5, place % 5) });
+        let record = shop.post("/v1/requests", &body).await.json();
+        assert!(record["error"].is_null(), "{record}");
+    }
+    let plans = paged(&shop, "/v1/plans", "plans", "plan_id").await;
+    let pinned = plans.last().unwrap();
+    assert_eq!(shop.post(&format!("/v1/plans/{pinned}/pin"), &json!({})).await.status, 200);
+    let again = paged(&shop, "/v1/plans", "plans", "plan_id").await;
+    assert_eq!(&again[0], pinned, "pinned ones come first, over all pages");
+    let whole = shop.get("/v1/plans?limit=500").await.json();
+    let whole: Vec<&str> =
+        whole["plans"].as_array().unwrap().iter().map(|plan| plan["plan_id"].as_str().unwrap()).collect();
+    assert!(whole.len() >= 4 && whole == again, "{whole:?} {again:?}");
+    let conversations = paged(&shop, "/v1/sessions", "sessions", "conversation").await;
+    let expected: Vec<String> = (0..5).rev().map(|place| format!("till {place} / ä#{place}")).collect();
+    assert_eq!(conversations, expected, "the latest first");
+    for path in ["/v1/plans?cursor=x", "/v1/sessions?cursor=Zm9v", "/v1/plans?limit=0", "/v1/sessions?a=b"] {
+        assert_eq!(shop.get(path).await.status, 400, "{path}");
+    }
+}

@@ -151,3 +151,44 @@ async fn looking_at_checks_is_not_running_them() {
         assert_eq!((refused.status, refused.problem().as_str()), (403, "scope_missing"));
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_run_of_checks_keeps_what_had_finished() {
+    let served = data_quality().await;
+    let check = |id: &str, needs: &[&str], code: &str| {
+        json!({ "check_id": id, "check_name": id, "target_table": "users", "kind": "python", "severity": "low",
+            "depends_on": needs, "params": { "code": code } })
+    };
+    let fast = "users = frame(\"users\")\nresult = {\"status\": \"PASS\", \"summary\": \"fine\", \"evaluated\": len(users)}\n";
+    let slow = "number = 1\nwhile number > 0:\n    number += 1\nresult = {\"status\": \"PASS\", \"summary\": \"x\"}\n";
+    let checks = json!([check("FAST", &[], fast), check("SLOW", &["FAST"], slow)]);
+    let file = served.folder.path().join("shop/checks/checks.json");
+    fs_err::write(&file, checks.to_string()).unwrap();
+    let begun = client::send(served.address, "POST", "/v1/checks/run", &["Prefer: respond-async"], b"").await;
+    assert_eq!(begun.status, 202, "{}", begun.text());
+    let run = begun.json()["run_id"].as_str().unwrap().to_owned();
+    // The one that others depend on is done.
+    let mut watched = tokio::net::TcpStream::connect(served.address).await.unwrap();
+    let head = format!("GET /v1/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    tokio::io::AsyncWriteExt::write_all(&mut watched, head.as_bytes()).await.unwrap();
+    super::streams::read_until(&mut watched, "\"check_id\":\"FAST\"").await;
+
+    let cancelled = served.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await;
+    assert_eq!(cancelled.status, 200, "{}", cancelled.text());
+    let record = cancelled.json();
+    assert_eq!(
+        (&record["error"]["code"], &record["status"]),
+        (&json!("cancelled"), &Value::Null),
+        "{record}"
+    );
+    assert_eq!(record["answer"]["json"]["PASS"], 1, "{record}");
+    assert_eq!(served.get(&format!("/v1/runs/{run}")).await.json()["error"]["code"], "cancelled");
+    let fast = served.get("/v1/checks/FAST").await.json();
+    assert_eq!((&fast["last"]["run_id"], &fast["result"]["status"]), (&json!(run), &json!("PASS")), "{fast}");
+    assert_eq!(served.get("/v1/checks/SLOW").await.json()["last"], Value::Null);
+    let again = served.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await;
+    assert_eq!((again.status, again.problem().as_str()), (409, "already_ended"));
+    // The next run is not kept out.
+    let next = client::send(served.address, "POST", "/v1/checks/FAST/run", &["Prefer: wait=250"], b"").await;
+    assert_eq!(next.status, 200, "{}", next.text());
+}

@@ -1,13 +1,15 @@
 //! Who may call, for what, and how often.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ordain_server::http::{self, HttpOptions, ServeError};
-use ordain_store::EntryNote;
+use ordain_store::{Clock, EntryNote};
 use serde_json::json;
 
 use super::client;
-use super::world::{BUY, Served, served, served_with};
+use super::world::{BUY, Served, served, served_at, served_with};
 
 /// A server that asks for keys.
 async fn guarded() -> Served {
@@ -153,4 +155,39 @@ async fn a_made_up_key_means_nothing_on_this_machine_but_a_wrong_one_is_refused(
     assert_eq!(any.status, 200);
     let forged = format!("Authorization: Bearer ordain_0123456789ab_{}", "0".repeat(64));
     assert_eq!(client::send(shop.address, "GET", "/v1/tables", &[&forged], b"").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_jumps_ends_keys_by_what_it_says_and_harms_nothing_else() {
+    const DAY: u64 = 86_400_000;
+    let now = Arc::new(AtomicU64::new(1_800_000_000_000));
+    let clock = Clock::new({
+        let now = Arc::clone(&now);
+        move || now.load(Ordering::SeqCst)
+    });
+    let shop = served_at(clock, |options| options.keys_required = true).await;
+    let (_, line) = shop.key(|new| new.expires_in = Some(Duration::from_hours(24))).await;
+    let (_, lasting) = shop.key(|_| {}).await;
+    let body = json!({ "request": "buy", "plan": BUY });
+    let buy = async |line: &str| shop.post_with("/v1/requests", &[line, "Idempotency-Key: one"], &body).await;
+    let first = buy(&line).await;
+    assert_eq!(first.json()["state"], "committed", "{}", first.text());
+
+    // Forward over the end: refused at once, though the same second of the machine.
+    now.fetch_add(2 * DAY, Ordering::SeqCst);
+    assert_eq!(buy(&line).await.problem(), "key_ended");
+    assert_eq!(buy(&lasting).await.json()["state"], "committed");
+    // Back again: a key ends by the clock, so it is good once more. Revoking is what holds for ever.
+    now.fetch_sub(2 * DAY, Ordering::SeqCst);
+    let repeated = buy(&line).await;
+    assert_eq!((repeated.status, repeated.header("idempotent-replayed")), (200, Some("true")));
+    // Far back: new runs and entries come behind the old ones all the same.
+    now.fetch_sub(365 * DAY, Ordering::SeqCst);
+    let old = shop.post_with("/v1/requests", &[&lasting], &body).await;
+    assert_eq!(old.json()["state"], "committed", "{}", old.text());
+    let ledger = client::send(shop.address, "GET", "/v1/ledger/verify", &[&lasting], b"").await;
+    assert_eq!(ledger.json()["whole"], true, "{}", ledger.text());
+    // Requests a minute are counted by a clock that does not jump.
+    let listed = client::send(shop.address, "GET", "/v1/runs", &[&lasting], b"").await;
+    assert!(listed.header("ratelimit").is_some_and(|rate| rate.contains("r=")), "{:?}", listed.headers);
 }

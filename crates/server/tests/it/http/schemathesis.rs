@@ -52,6 +52,8 @@ async fn no_request_that_schemathesis_makes_gets_a_server_error_or_an_undocument
     shop.buy().await;
     let url = format!("http://{}", shop.address);
     let folder = shop.folder.path().to_owned();
+    // Another seed makes other requests: `ORDAIN_SCHEMATHESIS_SEED=7`.
+    let seed = std::env::var("ORDAIN_SCHEMATHESIS_SEED").unwrap_or_else(|_| "1".to_owned());
     let ran = tokio::task::spawn_blocking(move || {
         Command::new(program)
             .current_dir(folder)
@@ -66,14 +68,14 @@ async fn no_request_that_schemathesis_makes_gets_a_server_error_or_an_undocument
                 "--max-examples",
                 "8",
                 "--seed",
-                "1",
+                &seed,
                 "--workers",
                 "2",
             ])
             .args(["--request-timeout", "20", "--exclude-path-regex", "/events$", "--no-color"])
             .args(["--generation-with-security-parameters", "false"])
-            // A machine that is busy makes requests slowly, which says nothing about the answers.
-            .args(["--suppress-health-check", "all"])
+            // Header values that are not HTTP are left out, and of some routes that is most of what is made.
+            .args(["--suppress-health-check", "filter_too_much"])
             .output()
     });
     let limit = std::time::Duration::from_secs(400);

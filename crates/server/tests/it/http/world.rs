@@ -9,9 +9,9 @@ use ordain_cell::{LocalExecutor, LocalOptions};
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::http::{self, HttpOptions, Service};
-use ordain_store::{EntryNote, NewKey, Store};
+use ordain_server::trace::traced;
+use ordain_store::{Clock, EntryNote, NewKey, Store};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::client::{self, Answer};
@@ -72,6 +72,31 @@ pub(crate) async fn served_example(
     planner: Planner,
     change: impl FnOnce(&mut HttpOptions),
 ) -> Served {
+    served_from(example, planner, |_| {}, change).await
+}
+
+/// Serves the shop with a clock of the test's own.
+pub(crate) async fn served_at(clock: Clock, change: impl FnOnce(&mut HttpOptions)) -> Served {
+    serve("sunglasses", Planner::Rules, |_| {}, change, Some(clock)).await
+}
+
+/// Serves an example workspace with cells and options of the test's own.
+pub(crate) async fn served_from(
+    example: &str,
+    planner: Planner,
+    cells: impl FnOnce(&mut LocalOptions),
+    change: impl FnOnce(&mut HttpOptions),
+) -> Served {
+    serve(example, planner, cells, change, None).await
+}
+
+async fn serve(
+    example: &str,
+    planner: Planner,
+    cells: impl FnOnce(&mut LocalOptions),
+    change: impl FnOnce(&mut HttpOptions),
+    clock: Option<Clock>,
+) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("shop");
     ordain_engine::init(&root, Some(example)).unwrap();
@@ -79,17 +104,22 @@ pub(crate) async fn served_example(
     let mut local = LocalOptions::new(DataDir::from_env().unwrap());
     local.idle_cells = 2;
     local.limits = workspace.limits.clone();
+    cells(&mut local);
     let executor = Arc::new(LocalExecutor::new(local).unwrap());
     executor.warm(Profile::Core).await.unwrap();
-    let store = workspace.open_store().await.unwrap();
+    let mut kept = workspace.store_options();
+    if let Some(clock) = clock {
+        kept.clock = clock;
+    }
+    let store = Store::open(kept).await.unwrap();
     let checks = Checks::new(Arc::new(workspace.clone()), store.clone(), DataDir::from_env().unwrap());
-    let engine = Engine::new(store, executor.clone(), workspace.settings());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = ordain_server::listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
     let mut options = HttpOptions::new(&workspace.name, address, workspace.state());
     (options.checks, options.local) = (Some(checks), Some(executor.clone()));
     options.drain_time = Duration::from_secs(5);
     change(&mut options);
+    let engine = Engine::new(store, traced(executor.clone(), &options.tracer), workspace.settings());
     let service = Service::new(engine, planner, options);
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(http::serve(listener, service.clone(), async {
