@@ -11,6 +11,7 @@ import functools
 import io
 import json
 import linecache
+import marshal
 import math
 import os
 import pathlib
@@ -196,9 +197,26 @@ def new_namespace():
     return main.__dict__
 
 
-def execute(source, name, namespace):
+def execute(source, compiled, name, namespace):
     """Runs a program. Returns (exit code, error or None, name of the limit behind the error or None)."""
-    return guarded(lambda: exec(compile(source, name, "exec", dont_inherit=True), namespace), name, source)
+    return guarded(lambda: exec(code_of(source, compiled, name), namespace), name, source)
+
+
+def code_of(source, compiled, name):
+    """A program's code: as another cell has compiled it, which did nothing else, or compiled here and now."""
+    return marshal.loads(compiled) if compiled else compile(source, name, "exec", dont_inherit=True)
+
+
+def compile_only(job, source):
+    """The code of a job in the form in which other cells take it. Nothing of it is run."""
+    parts = {}
+
+    def work():
+        for part, text, name in (("helpers", job["helpers"], "helpers.py"), ("program", source, job["name"])):
+            parts[part] = marshal.dumps(code_of(text, b"", name)).hex() if text else ""
+
+    code, error, passed = guarded(work, job["name"])
+    return reply_of(code, error, passed, {} if error else parts, {}, [])
 
 
 def guarded(work, name, source=""):
@@ -391,13 +409,17 @@ def serve(payload, namespace):
     """Runs the job of a frame and sends its result. Whether more jobs may follow."""
     length = struct.unpack_from("<I", payload)[0]
     job = json.loads(payload[4 : 4 + length])
-    source = payload[4 + length :].decode("utf-8", "replace")
+    # The helpers and the program as they were compiled elsewhere, or nothing, and then the source.
+    helpers_end = 4 + length + job["compiled"][0]
+    program_end = helpers_end + job["compiled"][1]
+    compiled = payload[4 + length : helpers_end], payload[helpers_end:program_end]
+    source = payload[program_end:].decode("utf-8", "replace")
     limit(job)
-    send(RESULT, run(job, source, namespace))
+    send(RESULT, compile_only(job, source) if job["compile"] else run(job, source, compiled, namespace))
     return job["session"]
 
 
-def run(job, source, namespace):
+def run(job, source, compiled, namespace):
     namespace["files"] = MOUNTED | {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     namespace.update(job["values"])
     if job["tables"] or job["frames"]:
@@ -407,11 +429,11 @@ def run(job, source, namespace):
         if tables:
             namespace.update(TABLES.bind(call, tables))
     if job["helpers"]:
-        code, error, passed = execute(job["helpers"], "helpers.py", namespace)
+        code, error, passed = execute(job["helpers"], compiled[0], "helpers.py", namespace)
         if error:
             return reply_of(code, error, passed, {}, {}, [])
     namespace["__file__"] = name = job["name"]
-    code, error, passed = execute(source, name, namespace)
+    code, error, passed = execute(source, compiled[1], name, namespace)
     if job["failing"] and not error:
         code, error, passed = guarded(lambda: FRAMES.settle(namespace, job["failing"]), name)
     if not job["session"]:
@@ -446,7 +468,7 @@ def flush():
 def rehearsal_frame():
     """A frame with the rehearsal, as the supervisor would send it."""
     job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
-    job |= {"files": [], "values": {}, "tables": [], "frames": {}, "failing": None, "helpers": "", "collect": [], "session": False}
+    job |= {"files": [], "values": {}, "tables": [], "frames": {}, "failing": None, "helpers": "", "collect": [], "session": False, "compile": False, "compiled": [0, 0]}
     header = json.dumps(job).encode()
     payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
     return HEADER.pack(len(payload), JOB) + payload

@@ -14,9 +14,10 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::capture::{Capture, Captured};
+use crate::compiled::Compiled;
 use crate::error::CellError;
-use crate::host::{Host, HostFuture};
-use crate::job::{Job, Output};
+use crate::host::{Host, HostFuture, NoHost};
+use crate::job::{Discard, Job, Output};
 use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
 use crate::zygote::{Ended, Purpose, Zygote};
 
@@ -141,14 +142,31 @@ impl Cell {
         self.frames.is_empty() && matches!(said, Err(Errno::AGAIN))
     }
 
+    /// Has the cell compile a job's code without running it.
+    pub(crate) async fn compile(&mut self, job: &Job) -> Option<Compiled> {
+        let frame = encode(job, &Compiled::default(), true).ok()?;
+        let ran = self.carry_out(frame, job, &mut NoHost, &mut Discard).await.ok()?;
+        Compiled::read(&ran.claim?.values)
+    }
+
     /// Runs one job to its end. `Err` means that the job did not reach the cell.
     pub(crate) async fn run(
         &mut self,
         job: &Job,
+        compiled: &Compiled,
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Ran, CellError> {
-        let frame = encode(job)?;
+        self.carry_out(encode(job, compiled, false)?, job, host, output).await
+    }
+
+    async fn carry_out(
+        &mut self,
+        frame: Vec<u8>,
+        job: &Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+    ) -> Result<Ran, CellError> {
         let started = Instant::now();
         let mut watch = Watch {
             captured: Captured::new(job.limits.output_bytes),
@@ -402,7 +420,7 @@ fn wire_pair() -> io::Result<(UnixStream, OwnedFd)> {
     Ok((UnixStream::from_std(ours)?, theirs))
 }
 
-fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
+fn encode(job: &Job, compiled: &Compiled, compile: bool) -> Result<Vec<u8>, CellError> {
     let header = JobHeader {
         name: &job.name,
         memory_bytes: job.limits.memory_bytes,
@@ -416,12 +434,14 @@ fn encode(job: &Job) -> Result<Vec<u8>, CellError> {
         helpers: &job.helpers,
         collect: &job.collect,
         session: job.session.is_some(),
+        compile,
+        compiled: [compiled.helpers.len(), compiled.program.len()],
     };
     let too_large = || CellError::File {
         name: job.name.clone(),
         problem: "is larger, with its values, than a frame may be".to_owned(),
     };
-    wire::encode_job(&header, job.code.code()).ok_or_else(too_large)
+    wire::encode_job(&header, compiled, job.code.code()).ok_or_else(too_large)
 }
 
 /// What the code's own account of its end means.

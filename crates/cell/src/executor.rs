@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::artifact::{self, Collected, Keep};
 use crate::cell::{Cell, Ran};
+use crate::compiled::{Ahead, Compiled, Programs};
 use crate::error::CellError;
 use crate::files;
 use crate::host::Host;
@@ -68,6 +69,10 @@ pub struct LocalOptions {
     /// How often a zygote goes through a typical program before its first cell: worth its time where many jobs follow.
     /// `None` is often where cells are kept idle, and once elsewhere.
     pub rehearsals: Option<u32>,
+    /// A program of the caller's own that zygotes run before their first cell, where cells are kept idle: what it makes
+    /// Python keep, such as compiled patterns, is there in every cell. It runs outside of cells, so it must never come from
+    /// a plan.
+    pub practice: String,
 }
 
 impl LocalOptions {
@@ -83,6 +88,7 @@ impl LocalOptions {
             limits: Limits::default(),
             mounts: Vec::new(),
             rehearsals: None,
+            practice: String::new(),
         }
     }
 }
@@ -106,6 +112,7 @@ pub struct LocalExecutor {
     sessions: Sessions,
     places: Semaphore,
     waiting: AtomicUsize,
+    programs: Arc<Programs>,
 }
 
 impl LocalExecutor {
@@ -121,6 +128,7 @@ impl LocalExecutor {
             sessions: Sessions::new(options.sessions_max),
             places: Semaphore::new(options.running_max),
             waiting: AtomicUsize::new(0),
+            programs: Arc::default(),
             options,
         })
     }
@@ -141,6 +149,11 @@ impl LocalExecutor {
         self.pools.lock().await.values().map(|pool| pool.idle_count()).sum()
     }
 
+    /// How many programs that run often are compiled ahead.
+    pub fn compiled_programs(&self) -> usize {
+        self.programs.count()
+    }
+
     /// Starts a profile's zygote and makes its idle cells, so that the first job need not wait for them.
     pub async fn warm(&self, profile: Profile) -> Result<(), CellError> {
         self.pool(profile).await?.fill().await
@@ -157,7 +170,7 @@ impl LocalExecutor {
         let pool = self.pool(job.profile).await?;
         let mut cell = pool.fresh(job.limits.work_bytes()).await?;
         let queue = started.elapsed();
-        let ran = cell.run(&job, host, output).await?;
+        let ran = cell.run(&job, &Compiled::default(), host, output).await?;
         Ok(self.finish_single(cell, ran, &job, started, queue).await)
     }
 
@@ -236,12 +249,13 @@ impl LocalExecutor {
         started: Instant,
     ) -> Result<Execution, CellError> {
         let mut opened = Some(opened);
+        let compiled = self.compiled(pool, &job);
         for attempt in 1.. {
             let ran = async {
                 let mut cell = pool.take(job.limits.work_bytes()).await?;
                 place_files(&mut cell, &mut opened, &job).await?;
                 let queue = started.elapsed();
-                Ok((cell.run(&job, host, output).await?, cell, queue))
+                Ok((cell.run(&job, &compiled, host, output).await?, cell, queue))
             };
             match ran.await {
                 Ok((ran, ..)) if ran.is_lost_without_trace && attempt < TRIES => {}
@@ -254,6 +268,27 @@ impl LocalExecutor {
             }
         }
         unreachable!("the last attempt returns")
+    }
+
+    /// The job's code as it was compiled before. Code that comes again is compiled aside for the times after this one.
+    fn compiled(&self, pool: &Arc<Pool>, job: &Job) -> Arc<Compiled> {
+        match self.programs.run(job) {
+            Ahead::Compiled(compiled) => compiled,
+            Ahead::Nothing => Arc::default(),
+            Ahead::Worth(name) => {
+                // Where no cells are kept, one for this purpose would cost more than it saves.
+                if self.options.idle_cells > 0 {
+                    let (programs, pool, job) = (Arc::clone(&self.programs), Arc::clone(pool), job.clone());
+                    tokio::spawn(async move {
+                        let Ok(mut cell) = pool.take(job.limits.work_bytes()).await else { return };
+                        if let Some(compiled) = cell.compile(&job).await {
+                            programs.keep(name, compiled);
+                        }
+                    });
+                }
+                Arc::default()
+            }
+        }
     }
 
     async fn run_in_session(
@@ -278,7 +313,7 @@ impl LocalExecutor {
                 job.limits = session.lower(&asked);
                 place_files(&mut session.cell, &mut opened, &job).await?;
                 let queue = started.elapsed();
-                Ok((session.cell.run(&job, host, output).await?, session, queue))
+                Ok((session.cell.run(&job, &Compiled::default(), host, output).await?, session, queue))
             };
             match ran.await {
                 Ok((ran, session, queue)) => {

@@ -5,12 +5,13 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use ordain_types::{Limits, format_bytes};
 use rustix::fs::{FileType, Mode, OFlags};
+use sha2::{Digest as _, Sha256};
 
 use crate::artifact::{beneath, is_plain, open_folder, shown};
 use crate::cell::Cell;
@@ -52,6 +53,30 @@ pub(crate) fn open(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, 
         opened.push((file.name.clone(), content));
     }
     Ok(opened)
+}
+
+/// The SHA-256 of each file's content, in hexadecimal; none for one that cannot be read. Files may be larger than memory.
+pub async fn hash_files(files: Vec<InputFile>) -> Vec<Option<String>> {
+    let count = files.len();
+    let hashed = tokio::task::spawn_blocking(move || {
+        files.iter().map(|file| hash_one(file).ok()).collect::<Vec<Option<String>>>()
+    });
+    hashed.await.unwrap_or_else(|_| vec![None; count])
+}
+
+fn hash_one(file: &InputFile) -> io::Result<String> {
+    const PIECE_BYTES: usize = 1 << 18;
+    let (mut content, _) = open_one(file)?;
+    let mut hash = Sha256::new();
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let read = content.read(&mut piece)?;
+        if read == 0 {
+            break;
+        }
+        hash.update(&piece[..read]);
+    }
+    Ok(hash.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }
 
 pub(crate) fn open_one(file: &InputFile) -> io::Result<(File, u64)> {

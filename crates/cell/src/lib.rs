@@ -14,6 +14,7 @@
 mod artifact;
 mod capture;
 mod cell;
+mod compiled;
 mod error;
 mod executor;
 mod files;
@@ -33,6 +34,7 @@ mod zygote;
 pub use artifact::{Artifact, Refusal, name_problem};
 pub use error::CellError;
 pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions};
+pub use files::hash_files;
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};
 pub use job::{Discard, Execution, FailingRows, InputFile, Job, JudgedBy, Output, Raised, Stream, Timing};

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::compiled::Compiled;
 use crate::host::{HostCall, HostError};
 use crate::job::{FailingRows, Raised};
 
@@ -71,6 +72,10 @@ pub(crate) struct JobHeader<'a> {
     pub(crate) helpers: &'a str,
     pub(crate) collect: &'a [String],
     pub(crate) session: bool,
+    /// Whether the code is only to be compiled.
+    pub(crate) compile: bool,
+    /// How many bytes of compiled helpers and of the compiled program stand before the code.
+    pub(crate) compiled: [usize; 2],
 }
 
 /// Why a frame did not read. The text is the supervisor's own; nothing of the frame is repeated.
@@ -192,10 +197,12 @@ pub(crate) fn encode_files(names: &[&str]) -> Vec<u8> {
     frame
 }
 
-/// A job as it travels. `None` if it is larger than a frame may be.
-pub(crate) fn encode_job(header: &JobHeader<'_>, code: &str) -> Option<Vec<u8>> {
+/// A job as it travels: its header, compiled helpers and program where there are such, and its code. `None` if it is
+/// larger than a frame may be.
+pub(crate) fn encode_job(header: &JobHeader<'_>, compiled: &Compiled, code: &str) -> Option<Vec<u8>> {
     let header = serde_json::to_vec(header).expect("a job header holds only strings and numbers");
-    let length = 4 + header.len() + code.len();
+    let parts = [&compiled.helpers, &compiled.program, code.as_bytes()];
+    let length = 4 + header.len() + parts.iter().map(|part| part.len()).sum::<usize>();
     if length > FRAME_BYTES_MAX {
         return None;
     }
@@ -203,7 +210,9 @@ pub(crate) fn encode_job(header: &JobHeader<'_>, code: &str) -> Option<Vec<u8>> 
     push_header(&mut frame, length, JOB);
     frame.extend_from_slice(&u32::try_from(header.len()).expect("checked just above").to_le_bytes());
     frame.extend_from_slice(&header);
-    frame.extend_from_slice(code.as_bytes());
+    for part in parts {
+        frame.extend_from_slice(part);
+    }
     Some(frame)
 }
 

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Shape, Turn};
 use ordain_store::{Claim, ConversationTurn};
-use ordain_types::{PlanSource, RunId, RunRecord, RunState};
-use ordain_verify::{Contract, FULL_IMPORTS, Policy};
+use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
+use ordain_verify::Policy;
 
 use crate::attempt::{StoreTrial, error_of, is_planners};
 use crate::cache::Under;
@@ -109,12 +109,20 @@ impl Ask {
 
 impl Engine {
     /// Carries out a request. A refused or failed run has a record too, and a ledger entry.
-    pub async fn ask(&self, ask: Ask) -> Result<RunRecord, EngineError> {
-        self.ask_with(ask, &mut Quiet).await
+    pub fn ask(&self, ask: Ask) -> BoxFuture<'_, Result<RunRecord, EngineError>> {
+        Box::pin(async move { self.ask_once(ask, &mut Quiet).await })
     }
 
     /// The same, showing what goes on.
-    pub async fn ask_with(&self, ask: Ask, progress: &mut dyn Progress) -> Result<RunRecord, EngineError> {
+    pub fn ask_with<'a>(
+        &'a self,
+        ask: Ask,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
+        Box::pin(self.ask_once(ask, progress))
+    }
+
+    async fn ask_once(&self, ask: Ask, progress: &mut dyn Progress) -> Result<RunRecord, EngineError> {
         if ask.request.len() > REQUEST_BYTES_MAX {
             let bytes = ask.request.len();
             return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
@@ -169,7 +177,7 @@ impl Engine {
         let mut trial = StoreTrial {
             engine: self,
             ask,
-            policy: self.policy(),
+            policy: Policy::clone(&self.policy),
             schema: self.store.schema(),
             started,
             brief_hash: None,
@@ -228,9 +236,9 @@ impl Engine {
     ) -> Result<RunRecord, EngineError> {
         let planning = Instant::now();
         let turns = self.turns(ask).await?;
-        let brief = self.brief(&ask.request, turns).await?;
+        let (brief, brief_hash) = self.brief(&ask.request, turns).await?;
         let key = Key::of(&brief);
-        trial.brief_hash = Some(hash(&format!("{brief:?}")));
+        trial.brief_hash = Some(brief_hash);
         // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
@@ -284,14 +292,6 @@ impl Engine {
             run_id: Some(turn.run_id),
         });
         Ok(shown.collect())
-    }
-
-    pub(crate) fn policy(&self) -> Policy {
-        let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
-        policy.statuses.extend(self.settings.statuses.iter().cloned());
-        // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
-        policy.helpers = ordain_verify::helpers_of(&self.settings.helpers).unwrap_or_default();
-        policy
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::fingerprint::hash;
 
 /// Tables up to this size are read whole, so that the planner knows every value of theirs.
 const WHOLE_ROWS_MAX: u64 = 5_000;
@@ -28,23 +29,29 @@ const AGE_MAX: Duration = Duration::from_mins(1);
 /// A look at the tables, and when it was taken.
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
-    /// The ledger's end at that time: every change that goes through the store moves it.
-    seq: u64,
+    /// The rows' version at that time: every change that goes through the store moves it.
+    version: u64,
     at: Instant,
-    tables: Arc<Vec<TableBrief>>,
+    pub(crate) tables: Arc<Vec<TableBrief>>,
+    /// The hash of all that, so that it is not taken anew for every request.
+    hash: String,
 }
 
 impl Look {
-    fn is_fresh(&self, seq: u64) -> bool {
+    fn is_fresh(&self, version: u64) -> bool {
         let is_small = self.tables.iter().all(|table| table.rows <= WHOLE_ROWS_MAX);
         let age = self.at.elapsed();
-        (self.seq == seq && age < AGE_MAX) || (!is_small && age < LARGE_AGE)
+        (self.version == version && age < AGE_MAX) || (!is_small && age < LARGE_AGE)
     }
 }
 
 impl Engine {
-    /// The brief of a request.
-    pub(crate) async fn brief(&self, request: &str, turns: Vec<Turn>) -> Result<Brief, EngineError> {
+    /// The brief of a request, and its hash.
+    pub(crate) async fn brief(
+        &self,
+        request: &str,
+        turns: Vec<Turn>,
+    ) -> Result<(Brief, String), EngineError> {
         let settings = &self.settings;
         let mut brief = Brief::new(Task::Ask, request);
         brief.policy.clone_from(&settings.policy);
@@ -53,26 +60,29 @@ impl Engine {
             .iter()
             .map(|(name, sql)| InvariantBrief { name: name.clone(), sql: sql.clone() })
             .collect();
-        brief.tables.clone_from(self.look().await?.as_ref());
         brief.helpers.clone_from(&settings.helpers);
-        brief.statuses = self.policy().statuses;
+        brief.statuses.clone_from(&self.policy.statuses);
         brief.packages.clone_from(&settings.packages);
         brief.limits = settings.limits.clone();
         brief.turns = turns;
-        Ok(brief)
+        let look = self.look().await?;
+        let hash = hash(&format!("{brief:?}\0{}", look.hash));
+        brief.tables = look.tables;
+        Ok((brief, hash))
     }
 
     /// What the tables hold.
-    pub(crate) async fn look(&self) -> Result<Arc<Vec<TableBrief>>, EngineError> {
-        let seq = self.store.newest_seq().await?;
+    pub(crate) async fn look(&self) -> Result<Look, EngineError> {
+        let version = self.store.data_version().await?;
         let kept = self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        if let Some(look) = kept.filter(|look| look.is_fresh(seq)) {
-            return Ok(look.tables);
+        if let Some(look) = kept.filter(|look| look.is_fresh(version)) {
+            return Ok(look);
         }
         let tables = Arc::new(self.look_again().await?);
-        let look = Look { seq, at: Instant::now(), tables: Arc::clone(&tables) };
-        *self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(look);
-        Ok(tables)
+        let hash = hash(&format!("{tables:?}"));
+        let look = Look { version, at: Instant::now(), tables, hash };
+        *self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(look.clone());
+        Ok(look)
     }
 
     async fn look_again(&self) -> Result<Vec<TableBrief>, EngineError> {

@@ -1,5 +1,7 @@
 //! The plan cache: kept plans are tried again, and good ones are kept, the same way for every kind of plan.
 
+use std::time::Instant;
+
 use ordain_planner::{Draft, Exchange, Planner};
 use ordain_store::CachedPlan;
 use ordain_types::{PlanSource, RunId, RunRecord};
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::{RULES, hash};
-use crate::rounds::{self, Accepted, Last, Trial, Tried};
+use crate::rounds::{self, Accepted, Last, Trial, Tried, millis};
 
 /// What a plan is kept under.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +45,9 @@ impl Engine {
             record.plan.written_by = Some(RunId(plan.run_id.clone()));
             record.plan.plan_id = Some(plan.plan_id.clone());
             let draft = Draft { code: plan.code, title: plan.title, ..Draft::default() };
-            let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut record);
+            let judging = Instant::now();
+            let verdict = self.verdicts.on(&draft.code, trial.policy(), trial.schema());
+            record.timing_ms.verify = millis(judging);
             rounds::note(&mut record, 1, &draft, &verdict);
             let Some(code) = verdict.verified().cloned() else { continue };
             let accepted = Accepted { code, effects: verdict.effects.clone() };

@@ -12,8 +12,9 @@ mod trial;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use ordain_cell::InputFile;
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{PlanSource, RunId, RunRecord, RunState};
+use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 
 pub use answer::{AnswerType, CodeAnswer};
@@ -25,7 +26,7 @@ use crate::cache::Under;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
-use crate::fingerprint::{hash, hash_bytes};
+use crate::fingerprint::hash;
 use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
 
 use trial::FileTrial;
@@ -85,16 +86,18 @@ impl CodeTask {
     }
 
     /// What an idempotency key stands for.
-    fn fingerprint(&self) -> String {
+    async fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let session = self.session.as_deref().unwrap_or_default();
         // The same file may lie elsewhere when it is sent again; one that cannot be read is refused later.
-        let file = |path: &PathBuf| {
-            let bytes = fs_err::read(path).unwrap_or_default();
-            (path.file_name().map(ToOwned::to_owned), hash_bytes(&bytes))
+        let input = |path: &PathBuf| InputFile {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            path: path.clone(),
         };
-        let files: Vec<_> = self.files.iter().map(file).collect();
-        hash(&format!("code\0{}\0{plan}\0{session}\0{files:?}", self.request))
+        let files: Vec<InputFile> = self.files.iter().map(input).collect();
+        let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+        let hashes = ordain_cell::hash_files(files).await;
+        hash(&format!("code\0{}\0{plan}\0{session}\0{names:?}\0{hashes:?}", self.request))
     }
 
     /// Whether it is Python that is typed into a session.
@@ -105,12 +108,20 @@ impl CodeTask {
 
 impl Engine {
     /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
-    pub async fn code(&self, task: CodeTask) -> Result<CodeAnswer, EngineError> {
-        self.code_with(task, &mut Quiet).await
+    pub fn code(&self, task: CodeTask) -> BoxFuture<'_, Result<CodeAnswer, EngineError>> {
+        Box::pin(async move { self.code_once(task, &mut Quiet).await })
     }
 
     /// The same, showing what goes on.
-    pub async fn code_with(
+    pub fn code_with<'a>(
+        &'a self,
+        task: CodeTask,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<CodeAnswer, EngineError>> {
+        Box::pin(self.code_once(task, progress))
+    }
+
+    async fn code_once(
         &self,
         task: CodeTask,
         progress: &mut dyn Progress,
@@ -124,7 +135,7 @@ impl Engine {
             None => self.store.new_run_id()?,
         };
         if let Some(key) = &task.idempotency_key
-            && let Some(record) = self.claim(key, &task.fingerprint(), &run_id).await?
+            && let Some(record) = self.claim(key, &task.fingerprint().await, &run_id).await?
         {
             return Ok(self.answer(record, &Prepared::default()));
         }
@@ -153,12 +164,7 @@ impl Engine {
         if !task.files.is_empty() {
             progress.stage("looking into the files");
         }
-        let prepared = if task.is_typed() {
-            // Whoever types Python looks into the files by themselves.
-            crate::files::admit(&task.files, &task.mounted, &self.settings.limits)
-        } else {
-            self.prepare_files(&task.files, &task.mounted, &self.settings.limits).await?
-        };
+        let prepared = self.prepare(task).await?;
         record.timing_ms.plan = millis(started);
         let mut policy = self.code_policy(task);
         policy.names.extend(self.session_names(task).await?);
@@ -185,6 +191,21 @@ impl Engine {
             None => self.planned(task, &prepared.briefs, record, &mut trial, progress).await?,
         };
         Ok(self.answer(record, &prepared))
+    }
+
+    /// Looks into the files, and hashes what goes in.
+    async fn prepare(&self, task: &CodeTask) -> Result<Prepared, EngineError> {
+        let limits = &self.settings.limits;
+        let admitted = crate::files::admit(&task.files, &task.mounted, limits);
+        let hashing = crate::files::hashes(&admitted.files);
+        if task.is_typed() {
+            // Whoever types Python looks into the files by themselves.
+            let hashes = hashing.await;
+            return Ok(Prepared { hashes, ..admitted });
+        }
+        let looking = self.prepare_files(&task.files, &task.mounted, limits);
+        let (hashes, prepared) = futures_util::future::join(hashing, looking).await;
+        Ok(Prepared { hashes, ..prepared? })
     }
 
     /// Tries the code that the caller gave: nobody can put it right.
@@ -282,6 +303,7 @@ impl Engine {
             record,
             problems: prepared.problems(),
             files: prepared.briefs.clone(),
+            hashes: prepared.hashes.clone(),
             artifacts: folder,
         }
     }

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, Store};
 use ordain_types::{Limits, Schema};
+use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
 use crate::fingerprint::Ground;
+use crate::verdicts::Verdicts;
 
 /// When a change waits for a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,6 +87,14 @@ impl EngineSettings {
         self.ground(schema).stale(&plan.components)
     }
 
+    fn policy_of_asks(&self) -> Policy {
+        let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
+        policy.statuses.extend(self.statuses.iter().cloned());
+        // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
+        policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
+        policy
+    }
+
     /// What plans are compiled against.
     pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
         Ground { schema, policy: &self.policy, helpers: &self.helpers }
@@ -97,6 +107,9 @@ pub struct Engine {
     pub(crate) store: Store,
     pub(crate) executor: Arc<dyn Executor>,
     pub(crate) settings: EngineSettings,
+    /// The rules by which plans of requests are judged.
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) verdicts: Arc<Verdicts>,
     /// The last look at the tables.
     pub(crate) looked: Arc<Mutex<Option<Look>>>,
     /// Names of the sessions of code tasks whose cells this engine has opened.
@@ -106,7 +119,15 @@ pub struct Engine {
 impl Engine {
     /// An engine over a store and an executor.
     pub fn new(store: Store, executor: Arc<dyn Executor>, settings: EngineSettings) -> Self {
-        Self { store, executor, settings, looked: Arc::default(), open_sessions: Arc::default() }
+        Self {
+            store,
+            executor,
+            policy: Arc::new(settings.policy_of_asks()),
+            settings,
+            verdicts: Arc::default(),
+            looked: Arc::default(),
+            open_sessions: Arc::default(),
+        }
     }
 
     /// What the workspace says about its runs.

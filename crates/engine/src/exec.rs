@@ -5,7 +5,9 @@ use std::time::Instant;
 use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, InputFile, Job, NoHost, Output};
 use ordain_store::EntryNote;
-use ordain_types::{Cause, Limits, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord};
+use ordain_types::{
+    BoxFuture, Cause, Limits, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord,
+};
 use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict};
 use serde_json::json;
 
@@ -61,7 +63,15 @@ pub enum Judgement {
 
 impl Engine {
     /// Runs given code. Refused and failed code has a record too, and a ledger entry.
-    pub async fn exec(&self, exec: Exec, output: &mut dyn Output) -> Result<RunRecord, EngineError> {
+    pub fn exec<'a>(
+        &'a self,
+        exec: Exec,
+        output: &'a mut dyn Output,
+    ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
+        Box::pin(self.exec_once(exec, output))
+    }
+
+    async fn exec_once(&self, exec: Exec, output: &mut dyn Output) -> Result<RunRecord, EngineError> {
         let run_id = match &exec.run_id {
             Some(run_id) => run_id.clone(),
             None => self.store.new_run_id()?,

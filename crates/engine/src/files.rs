@@ -7,7 +7,7 @@
 mod facts;
 mod look;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ordain_cell::InputFile;
@@ -37,6 +37,8 @@ pub struct Prepared {
     pub briefs: Vec<FileBrief>,
     /// Those that do not go in, and why.
     pub refused: Vec<RefusedFile>,
+    /// The SHA-256 of those that go in, by name, where the run is recorded with it.
+    pub hashes: BTreeMap<String, String>,
 }
 
 /// A file that was given and not taken.
@@ -129,6 +131,12 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// What each file's content was when a run began. The cell's word would be a claim, so the host reads the bytes.
+pub(crate) async fn hashes(files: &[InputFile]) -> BTreeMap<String, String> {
+    let hashes = ordain_cell::hash_files(files.to_vec()).await;
+    files.iter().zip(hashes).filter_map(|(file, hash)| Some((file.name.clone(), hash?))).collect()
 }
 
 /// Sorts the files into those that may go in and those that may not. Nothing is opened.

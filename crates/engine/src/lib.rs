@@ -27,6 +27,7 @@ mod fingerprint;
 mod host;
 mod outcome;
 mod rounds;
+mod verdicts;
 mod workspace;
 
 pub use ask::{Ask, Mode, PlanFile};

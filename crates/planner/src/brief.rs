@@ -1,6 +1,7 @@
 //! What a planner is shown, as plain data.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ordain_types::{Limits, Table};
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,8 @@ pub struct Brief {
     pub policy: String,
     /// What the engine checks before a commit.
     pub invariants: Vec<InvariantBrief>,
-    /// The tables, hidden ones and hidden columns left out.
-    pub tables: Vec<TableBrief>,
+    /// The tables, hidden ones and hidden columns left out. Briefs share them, because they hold whole columns.
+    pub tables: Arc<Vec<TableBrief>>,
     /// The source of the workspace's helpers.
     pub helpers: String,
     /// Files that were given with the request.
@@ -129,7 +130,7 @@ impl Brief {
             request: request.to_owned(),
             policy: String::new(),
             invariants: Vec::new(),
-            tables: Vec::new(),
+            tables: Arc::default(),
             helpers: String::new(),
             files: Vec::new(),
             statuses: Vec::new(),

@@ -3,6 +3,7 @@
 //! What is named is taken or fails with its reason; nothing else is taken in its place. `auto` goes through what is
 //! configured, then through servers on this machine that answer quickly, and ends with the rule planner.
 
+use ordain_types::BoxFuture;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -83,11 +84,18 @@ const LOCAL: [(&str, &str); 4] = [
 const ANY_KEY: &str = "ORDAIN_API_KEY";
 
 /// Chooses the planner that the settings and the environment call for.
-pub async fn choose(
+pub fn choose(
     settings: &ModelSettings,
     environment: impl Fn(&str) -> Option<String>,
-) -> Result<Choice, PlannerError> {
-    let keys = Keys::read(environment);
+) -> BoxFuture<'_, Result<Choice, PlannerError>> {
+    choose_with(settings, Keys::read(environment))
+}
+
+fn choose_with(settings: &ModelSettings, keys: Keys) -> BoxFuture<'_, Result<Choice, PlannerError>> {
+    Box::pin(chosen(settings, keys))
+}
+
+async fn chosen(settings: &ModelSettings, keys: Keys) -> Result<Choice, PlannerError> {
     Ok(match settings.name.trim() {
         "rules" => Choice { planner: Planner::Rules, reason: "the rule planner is set".to_owned() },
         "auto" | "" => automatic(settings, &keys).await?,
@@ -96,11 +104,18 @@ pub async fn choose(
 }
 
 /// Looks at everything that could be chosen.
-pub async fn survey(
+pub fn survey(
     settings: &ModelSettings,
     environment: impl Fn(&str) -> Option<String>,
-) -> Vec<Candidate> {
-    let keys = Keys::read(environment);
+) -> BoxFuture<'_, Vec<Candidate>> {
+    survey_with(settings, Keys::read(environment))
+}
+
+fn survey_with(settings: &ModelSettings, keys: Keys) -> BoxFuture<'_, Vec<Candidate>> {
+    Box::pin(surveyed(settings, keys))
+}
+
+async fn surveyed(settings: &ModelSettings, keys: Keys) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     if let Some(base_url) = &settings.base_url {
         let found = probe::models_at(base_url, keys.any.as_ref(), 3).await;

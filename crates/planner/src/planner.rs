@@ -70,16 +70,18 @@ impl Planner {
     }
 
     /// The next reply: the first plan, or the repaired one after [`Planner::complain`].
-    pub async fn next(
-        &self,
-        brief: &Brief,
-        exchange: &mut Exchange,
-        progress: &mut dyn Progress,
-    ) -> Result<Reply, PlannerError> {
-        match self {
-            Self::Rules => Ok(rules::plan(brief)),
-            Self::Model(model) => model.next(brief, exchange, progress).await,
-        }
+    pub fn next<'a>(
+        &'a self,
+        brief: &'a Brief,
+        exchange: &'a mut Exchange,
+        progress: &'a mut dyn Progress,
+    ) -> ordain_types::BoxFuture<'a, Result<Reply, PlannerError>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => Ok(rules::plan(brief)),
+                Self::Model(model) => model.next(brief, exchange, progress).await,
+            }
+        })
     }
 
     /// Tells the exchange what was wrong with the last reply. Gives `false` if the same was wrong before.
@@ -96,33 +98,37 @@ impl Planner {
     }
 
     /// Asks a second opinion of the code: does it do what was asked? `None` if nothing is wrong, or nobody can tell.
-    pub async fn review(
-        &self,
-        brief: &Brief,
-        code: &str,
-        exchange: &mut Exchange,
-        progress: &mut dyn Progress,
-    ) -> Result<Option<Trouble>, PlannerError> {
-        match self {
-            Self::Rules => Ok(None),
-            Self::Model(model) => Ok(model.review(brief, code, exchange, progress).await),
-        }
+    pub fn review<'a>(
+        &'a self,
+        brief: &'a Brief,
+        code: &'a str,
+        exchange: &'a mut Exchange,
+        progress: &'a mut dyn Progress,
+    ) -> ordain_types::BoxFuture<'a, Result<Option<Trouble>, PlannerError>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => Ok(None),
+                Self::Model(model) => Ok(model.review(brief, code, exchange, progress).await),
+            }
+        })
     }
 
     /// Lays out how a check would be judged, before its code is written: `goal`, `tables`, `steps` and more.
-    pub async fn outline(
-        &self,
-        brief: &Brief,
-        exchange: &mut Exchange,
-        progress: &mut dyn Progress,
-    ) -> Result<Value, PlannerError> {
-        match self {
-            Self::Rules => {
-                let tables: Vec<_> = brief.tables.iter().map(|brief| brief.table.name.as_str()).collect();
-                let steps = ["find the rows that break the rule", "count and list them"];
-                Ok(json!({ "goal": brief.request, "tables": tables, "steps": steps }))
+    pub fn outline<'a>(
+        &'a self,
+        brief: &'a Brief,
+        exchange: &'a mut Exchange,
+        progress: &'a mut dyn Progress,
+    ) -> ordain_types::BoxFuture<'a, Result<Value, PlannerError>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => {
+                    let tables: Vec<_> = brief.tables.iter().map(|brief| brief.table.name.as_str()).collect();
+                    let steps = ["find the rows that break the rule", "count and list them"];
+                    Ok(json!({ "goal": brief.request, "tables": tables, "steps": steps }))
+                }
+                Self::Model(model) => model.outline(brief, exchange, progress).await,
             }
-            Self::Model(model) => model.outline(brief, exchange, progress).await,
-        }
+        })
     }
 }

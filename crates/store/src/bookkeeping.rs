@@ -63,6 +63,25 @@ async fn format(session: &mut Session) -> Result<Option<i64>, StoreError> {
     Ok(rows.first().and_then(|row| row[0].as_integer()))
 }
 
+/// The place of the newest ledger entry with which rows changed; 0 if there is none. As long as it stays, the rows that
+/// go through the store stay.
+pub(crate) async fn data_version(session: &mut Session) -> Result<u64, StoreError> {
+    let meta = own(session.dialect(), "meta");
+    let sql = session.sql(&format!("SELECT value FROM {meta} WHERE name = 'data'"));
+    let rows = session.glance(sql).await?;
+    let version = rows.first().and_then(|row| row[0].as_text()).and_then(|text| text.parse().ok());
+    Ok(version.unwrap_or_default())
+}
+
+/// Notes, in the open transaction, that rows change with the entry at this place.
+pub(crate) async fn rows_changed(session: &mut Session, seq: u64) -> Result<(), StoreError> {
+    let meta = own(session.dialect(), "meta");
+    let mut sql = session.sql(&format!("INSERT INTO {meta} (name, value) VALUES ('data', "));
+    sql.text_param(&seq.to_string());
+    sql.push(") ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+    session.write(sql).await.map(drop)
+}
+
 fn definition(dialect: Dialect) -> String {
     let (integer, strict) = match dialect {
         Dialect::Sqlite => ("INTEGER", "STRICT"),

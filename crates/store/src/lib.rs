@@ -36,6 +36,9 @@ mod store;
 mod transaction;
 mod value;
 
+/// What a store's operation comes to.
+pub type Answer<'a, T> = ordain_types::BoxFuture<'a, Result<T, StoreError>>;
+
 pub use claims::Claim;
 pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};

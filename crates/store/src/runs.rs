@@ -27,7 +27,20 @@ pub(crate) async fn record(
     changes: Option<ChangeSet>,
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let session = store.pool.line_up(Intent::Write).await?;
+    let inner = Arc::clone(store);
+    let work = async move { record_on(session, &inner, record, changes, note).await };
+    store.pool.together(Box::pin(work)).await
+}
+
+async fn record_on(
+    mut session: Session,
+    store: &Inner,
+    record: RunRecord,
+    changes: Option<ChangeSet>,
+    note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    session.begin(Intent::Write).await?;
     write(&mut session, &record, changes.as_ref()).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;

@@ -89,18 +89,33 @@ impl Pool {
 
     /// Takes a connection and begins a transaction on it.
     pub(crate) async fn begin(&self, intent: Intent) -> Result<Session, StoreError> {
+        let mut session = self.line_up(intent).await?;
+        session.begin(intent).await?;
+        Ok(session)
+    }
+
+    /// Takes a connection for a transaction that is about to begin; a writer when its turn has come.
+    pub(crate) async fn line_up(&self, intent: Intent) -> Result<Session, StoreError> {
         let turn = match intent {
             Intent::Read => None,
             Intent::Write => Some(self.turn().await?),
         };
         let mut session = self.session().await?;
         session.turn = turn;
-        session.strike("begin")?;
-        match &mut session.connection {
-            Connection::Sqlite(connection) => connection.begin(intent).await?,
-            Connection::Postgres(connection) => connection.begin(intent).await?,
-        }
         Ok(session)
+    }
+
+    /// Does a row of operations that belong together, on SQLite without a change of threads between them. They are
+    /// carried through even if the caller gives up waiting. They may not wait for a turn, which whoever has it may need
+    /// a thread to give up.
+    pub(crate) async fn together<R: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<R, StoreError>> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        match &self.connections {
+            Connections::Sqlite(_) => sqlite::together(work).await,
+            Connections::Postgres(_) => work.await,
+        }
     }
 
     async fn turn(&self) -> Result<OwnedMutexGuard<()>, StoreError> {
@@ -178,10 +193,30 @@ impl Session {
         Sql::new(self.dialect(), text)
     }
 
+    /// Begins a transaction.
+    pub(crate) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
+        self.strike("begin")?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.begin(intent).await,
+            Connection::Postgres(connection) => connection.begin(intent).await,
+        }
+    }
+
     /// Runs one statement that reads.
     pub(crate) async fn read(&mut self, sql: Sql) -> Result<Rows, StoreError> {
         self.strike("read")?;
         Ok(self.run(vec![sql]).await?.pop().unwrap_or_default())
+    }
+
+    /// Reads a single row of Ordain's own by its key.
+    pub(crate) async fn glance(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        self.strike("read")?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.glance(sql),
+            Connection::Postgres(connection) => {
+                Ok(connection.run(vec![sql]).await?.pop().unwrap_or_default())
+            }
+        }
     }
 
     /// Runs one statement that writes. When it fails the transaction must be given up.
@@ -251,7 +286,7 @@ impl Session {
     /// Rolls back, and waits until that is done.
     pub(crate) async fn roll_back(mut self) -> Result<(), StoreError> {
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.roll_back().await,
+            Connection::Sqlite(connection) => connection.roll_back(),
             Connection::Postgres(connection) => connection.roll_back().await,
         }
     }

@@ -6,6 +6,7 @@ use ordain_types::{Column, RunId, RunRecord, RunState, Schema, Table};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::Answer;
 use crate::bookkeeping;
 use crate::catalog::{self, Catalog};
 use crate::claims::{self, Claim};
@@ -82,27 +83,30 @@ pub struct Reseeded {
 
 impl Store {
     /// Opens a store. Tables that are declared with a seed and are not there yet are made from it.
-    pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
-        check_declarations(&options.tables)?;
-        make_state(&options.state).map_err(|error| StoreError::Unreachable { message: error.to_string() })?;
-        let pool = Pool::new(&options)?;
-        bookkeeping::prepare(&pool).await?;
-        let inner = Arc::new(Inner {
-            pool,
-            ledger: Ledger::open(&options.state)?,
-            invariants: options.invariants,
-            limits: options.limits,
-            clock: options.clock,
-            declarations: options.tables,
-            catalog: RwLock::default(),
-        });
-        let only = match options.database {
-            Database::Postgres { only, .. } => only,
-            Database::Sqlite { .. } => None,
-        };
-        inner.open_tables(only.as_deref()).await?;
-        inner.check_invariants().await?;
-        Ok(Self { inner })
+    pub fn open(options: StoreOptions) -> Answer<'static, Self> {
+        Box::pin(async move {
+            check_declarations(&options.tables)?;
+            make_state(&options.state)
+                .map_err(|error| StoreError::Unreachable { message: error.to_string() })?;
+            let pool = Pool::new(&options)?;
+            bookkeeping::prepare(&pool).await?;
+            let inner = Arc::new(Inner {
+                pool,
+                ledger: Ledger::open(&options.state)?,
+                invariants: options.invariants,
+                limits: options.limits,
+                clock: options.clock,
+                declarations: options.tables,
+                catalog: RwLock::default(),
+            });
+            let only = match options.database {
+                Database::Postgres { only, .. } => only,
+                Database::Sqlite { .. } => None,
+            };
+            inner.open_tables(only.as_deref()).await?;
+            inner.check_invariants().await?;
+            Ok(Self { inner })
+        })
     }
 
     /// A new id, for a run that begins now.
@@ -123,223 +127,232 @@ impl Store {
     }
 
     /// What is known of each table.
-    pub async fn tables(&self) -> Result<Vec<TableInfo>, StoreError> {
-        let catalog = self.inner.catalog();
-        let mut session = self.inner.pool.session().await?;
-        let mut tables = Vec::new();
-        for relation in catalog.relations() {
-            let mut sql = session.sql("SELECT ");
-            sql.result("count(*)").push(" FROM ").push(&relation.sql_name());
-            let rows = session.read(sql).await?;
-            let rows = rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default();
-            tables.push(table_info(relation, u64::try_from(rows).unwrap_or_default()));
-        }
-        Ok(tables)
+    pub fn tables(&self) -> Answer<'_, Vec<TableInfo>> {
+        Box::pin(async move {
+            let catalog = self.inner.catalog();
+            let mut session = self.inner.pool.session().await?;
+            let mut tables = Vec::new();
+            for relation in catalog.relations() {
+                let mut sql = session.sql("SELECT ");
+                sql.result("count(*)").push(" FROM ").push(&relation.sql_name());
+                let rows = session.read(sql).await?;
+                let rows = rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default();
+                tables.push(table_info(relation, u64::try_from(rows).unwrap_or_default()));
+            }
+            Ok(tables)
+        })
     }
 
     /// Begins a transaction.
-    pub async fn begin(&self, options: BeginOptions) -> Result<Transaction, StoreError> {
-        Transaction::begin(&self.inner, options.run_id, options.intent).await
+    pub fn begin(&self, options: BeginOptions) -> Answer<'_, Transaction> {
+        Box::pin(async move { Transaction::begin(&self.inner, options.run_id, options.intent).await })
     }
 
     /// Records a run that changed nothing: refused, failed, rolled back, or a dry run.
-    pub async fn record(&self, record: RunRecord, note: EntryNote) -> Result<RunRecord, StoreError> {
-        runs::record(&self.inner, record, None, note).await
+    pub fn record(&self, record: RunRecord, note: EntryNote) -> Answer<'_, RunRecord> {
+        Box::pin(async move { runs::record(&self.inner, record, None, note).await })
     }
 
     /// Records a run that was cut short, unless it has come to its end after all; then that record is given back.
-    pub async fn record_unless_there(
-        &self,
-        record: RunRecord,
-        note: EntryNote,
-    ) -> Result<RunRecord, StoreError> {
-        runs::record_unless_there(&self.inner, record, note).await
+    pub fn record_unless_there(&self, record: RunRecord, note: EntryNote) -> Answer<'_, RunRecord> {
+        Box::pin(async move { runs::record_unless_there(&self.inner, record, note).await })
     }
 
     /// Claims an idempotency key for a run, durably, before anything else happens.
-    pub async fn claim(&self, key: &str, run: &RunId) -> Result<Claim, StoreError> {
-        claims::claim(&self.inner, key, None, run).await
+    pub fn claim<'a>(&'a self, key: &'a str, run: &'a RunId) -> Answer<'a, Claim> {
+        Box::pin(async move { claims::claim(&self.inner, key, None, run).await })
     }
 
     /// The same, for a caller who says by a fingerprint what is asked: the same key with another one is
     /// [`Claim::Other`].
-    pub async fn claim_for(&self, key: &str, fingerprint: &str, run: &RunId) -> Result<Claim, StoreError> {
-        claims::claim(&self.inner, key, Some(fingerprint), run).await
+    pub fn claim_for<'a>(&'a self, key: &'a str, fingerprint: &'a str, run: &'a RunId) -> Answer<'a, Claim> {
+        Box::pin(async move { claims::claim(&self.inner, key, Some(fingerprint), run).await })
     }
 
     /// The record of the finished run that holds an idempotency key.
-    pub async fn claimed(&self, key: &str) -> Result<Option<RunRecord>, StoreError> {
-        claims::finished(&self.inner, key).await
+    pub fn claimed<'a>(&'a self, key: &'a str) -> Answer<'a, Option<RunRecord>> {
+        Box::pin(async move { claims::finished(&self.inner, key).await })
     }
 
     /// Gives an idempotency key back, for a run that could not be carried out and may be tried again.
-    pub async fn release(&self, key: &str, run: &RunId) -> Result<(), StoreError> {
-        claims::release(&self.inner, key, run).await
+    pub fn release<'a>(&'a self, key: &'a str, run: &'a RunId) -> Answer<'a, ()> {
+        Box::pin(async move { claims::release(&self.inner, key, run).await })
     }
 
     /// The record of a run, by its id or by the beginning of it, if that is unique.
-    pub async fn run(&self, run: &str) -> Result<RunRecord, StoreError> {
-        runs::find(&mut self.inner.pool.session().await?, run).await
+    pub fn run<'a>(&'a self, run: &'a str) -> Answer<'a, RunRecord> {
+        Box::pin(async move { runs::find(&mut self.inner.pool.session().await?, run).await })
     }
 
     /// Records of runs, newest first; `before` continues behind a run.
-    pub async fn runs(
-        &self,
+    pub fn runs<'a>(
+        &'a self,
         state: Option<RunState>,
-        before: Option<&RunId>,
+        before: Option<&'a RunId>,
         limit: u64,
-    ) -> Result<Vec<RunRecord>, StoreError> {
-        runs::list(&mut self.inner.pool.session().await?, state, before, limit).await
+    ) -> Answer<'a, Vec<RunRecord>> {
+        Box::pin(async move { runs::list(&mut self.inner.pool.session().await?, state, before, limit).await })
     }
 
     /// How many runs are in a state.
-    pub async fn count_runs(&self, state: RunState) -> Result<u64, StoreError> {
-        runs::count(&mut self.inner.pool.session().await?, state).await
+    pub fn count_runs(&self, state: RunState) -> Answer<'_, u64> {
+        Box::pin(async move { runs::count(&mut self.inner.pool.session().await?, state).await })
     }
 
     /// Applies the diff of a held run: the very diff that was shown.
-    pub async fn approve(&self, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-        runs::approve(&self.inner, run, note).await
+    pub fn approve<'a>(&'a self, run: &'a str, note: EntryNote) -> Answer<'a, RunRecord> {
+        Box::pin(async move { runs::approve(&self.inner, run, note).await })
     }
 
     /// Says no to a held run.
-    pub async fn reject(&self, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-        runs::reject(&self.inner, run, note).await
+    pub fn reject<'a>(&'a self, run: &'a str, note: EntryNote) -> Answer<'a, RunRecord> {
+        Box::pin(async move { runs::reject(&self.inner, run, note).await })
     }
 
     /// Takes back a committed run.
-    pub async fn undo(&self, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-        runs::undo(&self.inner, run, note).await
+    pub fn undo<'a>(&'a self, run: &'a str, note: EntryNote) -> Answer<'a, RunRecord> {
+        Box::pin(async move { runs::undo(&self.inner, run, note).await })
     }
 
     /// Loads the seeds again: all tables that have one, or the named ones.
-    pub async fn reseed(&self, tables: &[String], note: EntryNote) -> Result<Vec<Reseeded>, StoreError> {
-        self.inner.reseed(tables, note).await
+    pub fn reseed<'a>(&'a self, tables: &'a [String], note: EntryNote) -> Answer<'a, Vec<Reseeded>> {
+        Box::pin(async move { self.inner.reseed(tables, note).await })
     }
 
     /// Entries of the ledger in order, behind `after`.
-    pub async fn ledger_entries(&self, after: u64, limit: u64) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::entries(&mut self.inner.pool.session().await?, after, limit).await
+    pub fn ledger_entries(&self, after: u64, limit: u64) -> Answer<'_, Vec<LedgerEntry>> {
+        Box::pin(async move { ledger::entries(&mut self.inner.pool.session().await?, after, limit).await })
     }
 
     /// Entries of the ledger, newest first, before `before`.
-    pub async fn newest_entries(&self, before: u64, limit: u64) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::newest(&mut self.inner.pool.session().await?, before, limit).await
+    pub fn newest_entries(&self, before: u64, limit: u64) -> Answer<'_, Vec<LedgerEntry>> {
+        Box::pin(async move { ledger::newest(&mut self.inner.pool.session().await?, before, limit).await })
     }
 
     /// Entries of the ledger about one run, in order.
-    pub async fn entries_of_run(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::of_run(&mut self.inner.pool.session().await?, run).await
+    pub fn entries_of_run<'a>(&'a self, run: &'a RunId) -> Answer<'a, Vec<LedgerEntry>> {
+        Box::pin(async move { ledger::of_run(&mut self.inner.pool.session().await?, run).await })
     }
 
     /// Checks the whole ledger.
-    pub async fn verify_ledger(&self) -> Result<LedgerReport, StoreError> {
-        self.inner.ledger.verify(&mut self.inner.pool.session().await?).await
+    pub fn verify_ledger(&self) -> Answer<'_, LedgerReport> {
+        Box::pin(async move { self.inner.ledger.verify(&mut self.inner.pool.session().await?).await })
     }
 
     /// Keeps a verified plan for later requests.
-    pub async fn keep_plan(&self, plan: &CachedPlan) -> Result<(), StoreError> {
-        plans::keep(&self.inner, plan).await
+    pub fn keep_plan<'a>(&'a self, plan: &'a CachedPlan) -> Answer<'a, ()> {
+        Box::pin(async move { plans::keep(&self.inner, plan).await })
     }
 
     /// Cached plans of a kind for exactly this key, or for its shape; the best one first.
-    pub async fn find_plans(
-        &self,
-        kind: &str,
-        exact: &str,
-        shape: Option<&str>,
-    ) -> Result<Vec<CachedPlan>, StoreError> {
-        plans::find(&mut self.inner.pool.session().await?, kind, exact, shape).await
+    pub fn find_plans<'a>(
+        &'a self,
+        kind: &'a str,
+        exact: &'a str,
+        shape: Option<&'a str>,
+    ) -> Answer<'a, Vec<CachedPlan>> {
+        Box::pin(async move { plans::find(&mut self.inner.pool.session().await?, kind, exact, shape).await })
     }
 
     /// Cached plans, pinned ones first, then the last used.
-    pub async fn plans(&self, kind: Option<&str>, limit: u64) -> Result<Vec<CachedPlan>, StoreError> {
-        self.plans_after(kind, None, limit).await
+    pub fn plans<'a>(&'a self, kind: Option<&'a str>, limit: u64) -> Answer<'a, Vec<CachedPlan>> {
+        self.plans_after(kind, None, limit)
     }
 
     /// The same list from behind a plan that was seen.
-    pub async fn plans_after(
-        &self,
-        kind: Option<&str>,
-        after: Option<&PlanMark>,
+    pub fn plans_after<'a>(
+        &'a self,
+        kind: Option<&'a str>,
+        after: Option<&'a PlanMark>,
         limit: u64,
-    ) -> Result<Vec<CachedPlan>, StoreError> {
-        plans::list(&mut self.inner.pool.session().await?, kind, after, limit).await
+    ) -> Answer<'a, Vec<CachedPlan>> {
+        Box::pin(async move { plans::list(&mut self.inner.pool.session().await?, kind, after, limit).await })
     }
 
     /// The cached plan of that id, or the only one whose id begins so.
-    pub async fn plan(&self, id: &str) -> Result<CachedPlan, StoreError> {
-        plans::get(&mut self.inner.pool.session().await?, id).await
+    pub fn plan<'a>(&'a self, id: &'a str) -> Answer<'a, CachedPlan> {
+        Box::pin(async move { plans::get(&mut self.inner.pool.session().await?, id).await })
     }
 
     /// Pins a cached plan, or lets it go.
-    pub async fn pin_plan(&self, id: &str, pinned: bool) -> Result<CachedPlan, StoreError> {
-        plans::pin(&self.inner, id, pinned).await
+    pub fn pin_plan<'a>(&'a self, id: &'a str, pinned: bool) -> Answer<'a, CachedPlan> {
+        Box::pin(async move { plans::pin(&self.inner, id, pinned).await })
     }
 
     /// Removes a cached plan.
-    pub async fn evict_plan(&self, id: &str) -> Result<CachedPlan, StoreError> {
-        plans::evict(&self.inner, id).await
+    pub fn evict_plan<'a>(&'a self, id: &'a str) -> Answer<'a, CachedPlan> {
+        Box::pin(async move { plans::evict(&self.inner, id).await })
     }
 
     /// Adds a turn to a conversation.
-    pub async fn add_turn(&self, conversation: &str, turn: &ConversationTurn) -> Result<(), StoreError> {
-        conversations::add(&self.inner, conversation, turn).await
+    pub fn add_turn<'a>(&'a self, conversation: &'a str, turn: &'a ConversationTurn) -> Answer<'a, ()> {
+        Box::pin(async move { conversations::add(&self.inner, conversation, turn).await })
     }
 
     /// The last turns of a conversation, oldest first.
-    pub async fn turns(&self, conversation: &str, limit: u64) -> Result<Vec<ConversationTurn>, StoreError> {
-        conversations::turns(&mut self.inner.pool.session().await?, conversation, limit).await
+    pub fn turns<'a>(&'a self, conversation: &'a str, limit: u64) -> Answer<'a, Vec<ConversationTurn>> {
+        Box::pin(async move {
+            conversations::turns(&mut self.inner.pool.session().await?, conversation, limit).await
+        })
     }
 
     /// The conversations, the latest first: those behind the one with this name and time, if it is given.
-    pub async fn conversations(
-        &self,
-        after: Option<(&str, &str)>,
+    pub fn conversations<'a>(
+        &'a self,
+        after: Option<(&'a str, &'a str)>,
         limit: u64,
-    ) -> Result<Vec<Conversation>, StoreError> {
-        conversations::list(&mut self.inner.pool.session().await?, after, limit).await
+    ) -> Answer<'a, Vec<Conversation>> {
+        Box::pin(
+            async move { conversations::list(&mut self.inner.pool.session().await?, after, limit).await },
+        )
     }
 
     /// Makes a key for callers. Its secret is given back this once and kept only as a hash.
-    pub async fn create_key(&self, key: NewKey, note: EntryNote) -> Result<(CallerKey, Secret), StoreError> {
-        keys::create(&self.inner, key, note).await
+    pub fn create_key(&self, key: NewKey, note: EntryNote) -> Answer<'_, (CallerKey, Secret)> {
+        Box::pin(async move { keys::create(&self.inner, key, note).await })
     }
 
     /// All keys, revoked and expired ones too, the oldest first.
-    pub async fn keys(&self) -> Result<Vec<CallerKey>, StoreError> {
-        keys::list(&mut self.inner.pool.session().await?).await
+    pub fn keys(&self) -> Answer<'_, Vec<CallerKey>> {
+        Box::pin(async move { keys::list(&mut self.inner.pool.session().await?).await })
     }
 
     /// Makes a key useless from now on.
-    pub async fn revoke_key(&self, key_id: &str, note: EntryNote) -> Result<CallerKey, StoreError> {
-        keys::revoke(&self.inner, key_id, note).await
+    pub fn revoke_key<'a>(&'a self, key_id: &'a str, note: EntryNote) -> Answer<'a, CallerKey> {
+        Box::pin(async move { keys::revoke(&self.inner, key_id, note).await })
     }
 
     /// Makes a new key like an old one, which stays good for the overlap and no longer.
-    pub async fn rotate_key(
-        &self,
-        key_id: &str,
+    pub fn rotate_key<'a>(
+        &'a self,
+        key_id: &'a str,
         overlap: std::time::Duration,
         note: EntryNote,
-    ) -> Result<(CallerKey, Secret), StoreError> {
-        keys::rotate(&self.inner, key_id, overlap, note).await
+    ) -> Answer<'a, (CallerKey, Secret)> {
+        Box::pin(async move { keys::rotate(&self.inner, key_id, overlap, note).await })
     }
 
     /// Remembers that a key was used just now.
-    pub async fn key_used(&self, key_id: &str) -> Result<(), StoreError> {
-        keys::used(&self.inner, key_id).await
+    pub fn key_used<'a>(&'a self, key_id: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move { keys::used(&self.inner, key_id).await })
+    }
+
+    /// Changes whenever rows change through this store, in whatever process; not when a run only reads.
+    pub fn data_version(&self) -> Answer<'_, u64> {
+        Box::pin(async move { bookkeeping::data_version(&mut self.inner.pool.session().await?).await })
     }
 
     /// The place of the newest ledger entry: it grows with every change that goes through this store.
-    pub async fn newest_seq(&self) -> Result<u64, StoreError> {
-        ledger::newest_seq(&mut self.inner.pool.session().await?).await
+    pub fn newest_seq(&self) -> Answer<'_, u64> {
+        Box::pin(async move { ledger::newest_seq(&mut self.inner.pool.session().await?).await })
     }
 
     /// Signs the newest entry, for the end of an export.
-    pub async fn checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
-        let newest = self.newest_entries(u64::MAX, 1).await?;
-        Ok(newest.into_iter().next().map(|entry| self.inner.ledger.sign(entry.seq, entry.hash)))
+    pub fn checkpoint(&self) -> Answer<'_, Option<Checkpoint>> {
+        Box::pin(async move {
+            let newest = self.newest_entries(u64::MAX, 1).await?;
+            Ok(newest.into_iter().next().map(|entry| self.inner.ledger.sign(entry.seq, entry.hash)))
+        })
     }
 }
 
@@ -512,6 +525,7 @@ impl Inner {
         let content = json!({ "tables": tables });
         let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
         let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
+        bookkeeping::rows_changed(&mut session, checkpoint.seq).await?;
         let committed = session.commit().await;
         self.settle(committed, &checkpoint, kind).await?;
         self.ledger.remember(&checkpoint);

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use ordain_types::{Diff, RunId};
 use serde_json::Value;
 
+use crate::Answer;
 use crate::catalog::Catalog;
 use crate::changes::Changes;
 use crate::error::StoreError;
@@ -70,28 +71,32 @@ impl Transaction {
     ///
     /// An error that [`StoreError::is_callers`] leaves the transaction as it was before the call, and usable. After
     /// any other error it can only be rolled back.
-    pub async fn call(&mut self, op: &str, args: Value) -> Result<Value, StoreError> {
-        let call = Call::parse(op, args)?;
-        self.carry_out(call).await.map(Reply::into_value)
+    pub fn call<'a>(&'a mut self, op: &'a str, args: Value) -> Answer<'a, Value> {
+        Box::pin(async move {
+            let call = Call::parse(op, args)?;
+            self.carry_out(call).await.map(Reply::into_value)
+        })
     }
 
     /// Carries out one call of the table interface.
-    pub async fn carry_out(&mut self, call: Call) -> Result<Reply, StoreError> {
-        if self.broken {
-            return Err(StoreError::Database {
-                message: "the transaction was given up after an error".to_owned(),
-            });
-        }
-        // If the caller goes away in the middle, what was written may not have been noted.
-        self.broken = true;
-        let result = self.dispatch(call).await;
-        self.broken = result.as_ref().is_err_and(|error| !error.is_callers());
-        result
+    pub fn carry_out(&mut self, call: Call) -> Answer<'_, Reply> {
+        Box::pin(async move {
+            if self.broken {
+                return Err(StoreError::Database {
+                    message: "the transaction was given up after an error".to_owned(),
+                });
+            }
+            // If the caller goes away in the middle, what was written may not have been noted.
+            self.broken = true;
+            let result = self.dispatch(call).await;
+            self.broken = result.as_ref().is_err_and(|error| !error.is_callers());
+            result
+        })
     }
 
     /// Rolls back and waits until that is done.
-    pub async fn roll_back(self) -> Result<(), StoreError> {
-        self.session.roll_back().await
+    pub fn roll_back(self) -> Answer<'static, ()> {
+        Box::pin(async move { self.session.roll_back().await })
     }
 
     async fn dispatch(&mut self, call: Call) -> Result<Reply, StoreError> {

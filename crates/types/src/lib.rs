@@ -5,6 +5,7 @@
 
 mod cause;
 mod diff;
+mod future;
 mod limits;
 mod nearest;
 mod quantity;
@@ -15,6 +16,7 @@ mod timestamp;
 
 pub use cause::Cause;
 pub use diff::{Diff, RowChange, TableDiff};
+pub use future::BoxFuture;
 pub use limits::Limits;
 pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};

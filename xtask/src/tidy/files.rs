@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 /// Folders that are made, not written.
-const MADE: [&str; 6] = [".git", "target", "node_modules", "__pycache__", ".ordain", ".venv"];
+const MADE: [&str; 7] = [".git", "target", "made", "node_modules", "__pycache__", ".ordain", ".venv"];
 
 /// A file, by its path from the root, with `/` between the parts.
 #[derive(Debug)]

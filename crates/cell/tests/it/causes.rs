@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ordain_types::Cause;
 
-use crate::world::{World, printed, raised, stderr, stdout};
+use crate::world::{World, job, printed, raised, stderr, stdout};
 
 #[tokio::test]
 async fn a_program_that_comes_to_its_end_is_ok() {
@@ -37,6 +37,38 @@ async fn an_exception_is_told_with_type_message_and_line() {
         let execution = world.run(code).await;
         assert_eq!((execution.cause, raised(&execution).0), (Cause::Error, kind));
     }
+}
+
+#[tokio::test]
+async fn a_program_that_is_compiled_ahead_fails_like_one_that_is_not() {
+    let world = World::with(|options| options.idle_cells = 1);
+    let fails = || {
+        let mut job =
+            job("x = 1\n\n\ndef f():\n    return half(x) / 0\n\n\nprint(f.__code__.co_filename)\nf()\n");
+        job.helpers = "def half(value):\n    return value / 2\n".into();
+        job
+    };
+    let first = world.run_job(fails()).await.unwrap();
+    assert_eq!(raised(&first), ("ZeroDivisionError", "float division by zero", Some(5)));
+    world.run_job(fails()).await.unwrap();
+    while world.executor.compiled_programs() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let later = world.run_job(fails()).await.unwrap();
+    assert_eq!(
+        (raised(&later), stdout(&later), stderr(&later)),
+        (raised(&first), stdout(&first), stderr(&first))
+    );
+
+    // A helper's own failure is told the same way, too.
+    let mut other = fails();
+    other.helpers = "def half(value):\n    return value / 0\n".into();
+    assert_eq!(
+        raised(&world.run_job(other).await.unwrap()).1,
+        "division by zero",
+        "other helpers, another program"
+    );
+    world.executor.close().await;
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ use crate::trace;
 use crate::workspace::{self, WorkspaceArgs};
 
 /// Cells that are made ahead, so that a request need not wait for one.
-const IDLE_CELLS: usize = 4;
+pub(crate) const IDLE_CELLS: usize = 4;
 
 const EXAMPLES: &str = "\
 Examples:

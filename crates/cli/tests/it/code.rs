@@ -1,5 +1,8 @@
 //! `ordain code` and `ordain repl`, from outside.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
+
 use crate::command::{Folder, Ran, ordain, run, run_with_input};
 
 fn code(folder: &Folder, arguments: &[&str]) -> Ran {
@@ -36,6 +39,41 @@ fn a_figure_is_saved_where_it_is_wanted_and_never_over_another_file() {
     let again = code(&folder, &arguments);
     assert_eq!(again.code, Some(1), "{again:?}");
     assert!(again.stderr.contains("already exists"), "{again:?}");
+}
+
+#[test]
+fn a_table_larger_than_the_cells_memory_is_added_up_in_pieces() {
+    let folder = workspace();
+    let rows = 160 * 40_000;
+    // 40 000 rows of 26 bytes, 160 times: about 160 MiB.
+    let block: String = (0..40_000).fold(String::new(), |mut block, at| {
+        let region = ["north", "south", "east "][at % 3];
+        writeln!(block, "{at:06},{region},{},remark no", 1 + at % 4).unwrap();
+        block
+    });
+    let path = folder.join("huge.csv");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    file.write_all(b"order_id,region,units,remark\n").unwrap();
+    for _ in 0..rows / 40_000 {
+        file.write_all(block.as_bytes()).unwrap();
+    }
+    file.into_inner().unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() > 128 << 20);
+    let limits = ["--file", "huge.csv", "--file-limit", "1GiB", "--memory", "128MiB", "--timeout", "5m"];
+    let ask = |request: &str| code(&folder, &[&[request, "--json"], limits.as_slice()].concat()).json();
+    let average = ask("average units");
+    assert_eq!(average["answer"]["json"], 2.5, "{average}");
+    let says = |request: &str, part: &str| {
+        let record = ask(request);
+        assert!(record["answer"]["text"].as_str().unwrap_or_default().contains(part), "{record}");
+    };
+    says("how many rows by region", "north (2,133,440), east  (2,133,280)");
+    says("how many orders by region", "north (13,334)");
+    // The limit is real: the same table read at once does not fit.
+    folder.file("whole.py", "import pandas as pd\nprint(len(pd.read_csv(files['huge.csv'])))\n");
+    let whole = code(&folder, &[&["count", "--json", "--plan", "whole.py"], limits.as_slice()].concat());
+    assert_eq!(whole.code, Some(1), "{whole:?}");
+    assert!(whole.stdout.contains("emory"), "{whole:?}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod executor;
 mod executor_killed;
 mod executor_python;
 mod models;
+mod readme;
 mod serve;
 mod serve_connections;
 mod serve_executors;

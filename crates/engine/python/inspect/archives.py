@@ -19,7 +19,7 @@ def image_facts(path):
                 pixels = list(small.getdata())
                 facts["mean_colour"] = [round(sum(pixel[at] for pixel in pixels) / len(pixels)) for at in range(3)]
     except Image.DecompressionBombError:
-        raise Problem("it has more pixels than are read")
+        raise Problem("it has more pixels than are read", "give a smaller picture")
     except Exception as error:
         raise Problem(f"it is damaged, or not what its name says: {short(error, 120)}")
     return facts
@@ -28,7 +28,7 @@ def image_facts(path):
 def svg_facts(path):
     facts = xml_facts(path)
     if not (facts.get("root") or "").endswith("svg"):
-        raise Problem("it is XML, but no drawing")
+        raise Problem("it is XML, but no drawing", "rename it to end in .xml")
     with open(path, "rb") as file:
         text = file.read(1 << 20).lower()
     if b"<script" in text or b"javascript:" in text or re.search(rb"\son\w+\s*=", text):
@@ -47,9 +47,14 @@ def member(name, size, packed=None):
 def archive_result(members, expanded, total, packed_size):
     """Facts of an archive; what would expand without end is told and not opened."""
     facts = {"members_total": total, "expanded_bytes": expanded, "members": members[:MEMBERS_MAX]}
-    if expanded > EXPANDED_BYTES_MAX or (packed_size and expanded > 1 << 20 and expanded / packed_size > RATIO_MAX):
-        raise Problem(f"it expands from {packed_size} to {expanded} bytes and is taken for a bomb; it is not opened")
+    refuse_expansion(expanded, packed_size)
     return facts
+
+
+def refuse_expansion(expanded, packed):
+    if expanded > EXPANDED_BYTES_MAX or (packed and expanded > 1 << 20 and expanded / packed > RATIO_MAX):
+        what = f"it expands from {packed} to {expanded} bytes, is taken for a bomb and not opened"
+        raise Problem(what, "unpack it where you trust it and give what is needed")
 
 
 def zip_facts(path):
@@ -63,6 +68,8 @@ def zip_facts(path):
         infos = [info for info in archive.infolist() if not info.is_dir()]
         expanded = sum(info.file_size for info in infos)
         facts = archive_result([member(info.filename, info.file_size) for info in infos[:MEMBERS_MAX]], expanded, len(infos), os.path.getsize(path))
+        if infos and all(info.flag_bits & 1 for info in infos):
+            raise Problem("it is encrypted", "unpack it with its password and give what is inside")
         if any(info.flag_bits & 1 for info in infos):
             facts["note"] = "some members are encrypted and cannot be read"
             return facts
@@ -106,14 +113,14 @@ def seven_facts(path):
     try:
         with py7zr.SevenZipFile(path) as archive:
             if archive.needs_password():
-                raise Problem("it is encrypted: give it without a password")
+                raise encrypted()
             infos = [info for info in archive.list() if not info.is_directory]
     except Problem:
         raise
     except Exception as error:
         # The method with this number encrypts; an archive whose list is encrypted fails on it before it asks.
         if "assword" in str(error) or "\\x06\\xf1\\x07\\x01" in str(error):
-            raise Problem("it is encrypted: give it without a password")
+            raise encrypted()
         raise Problem(f"it is damaged, or no 7z archive: {short(error, 120)}")
     expanded = sum(info.uncompressed for info in infos)
     return archive_result([member(info.filename, info.uncompressed) for info in infos[:MEMBERS_MAX]], expanded, len(infos), os.path.getsize(path))

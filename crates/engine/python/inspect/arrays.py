@@ -66,7 +66,7 @@ def npy_facts(path):
         array = numpy.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         if ("pickle" in str(error).lower() or "Python objects" in str(error)) and head_of(path, 6) == b"\x93NUMPY":
-            raise Problem("it holds pickled Python objects, which are never loaded")
+            raise Problem("it holds pickled Python objects, which are never loaded", "save plain arrays")
         raise Problem(f"it is damaged, or not what its name says: {short(error, 120)}")
     except Exception as error:
         raise Problem(f"it is damaged, or not what its name says: {short(error, 120)}")

@@ -39,7 +39,18 @@ OTHER_DATE = re.compile(r"^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}/\d{1,2}/\d{1,2}
 
 
 class Problem(Exception):
-    """A file cannot be told about, for a reason that helps the person who gave it."""
+    """A file cannot be told about: why, and what the person who gave it can do."""
+
+    def __init__(self, what, remedy="make or fetch it again"):
+        super().__init__(f"{what}; {remedy}")
+
+
+def encrypted():
+    return Problem("it is encrypted", "save it without a password and give that")
+
+
+def too_large(size, what):
+    return Problem(f"it is larger than the {size >> 20} MiB that are read as {what}", "give less at once")
 
 
 def short(value, limit=TEXT_MAX):
@@ -213,9 +224,16 @@ def encoding_of(path):
         text = piece[: len(piece) // 2 * 2].decode(name, "replace")
         if sum(c.isprintable() or c.isspace() for c in text) > len(text) * 0.95 and sum(" " <= c <= "~" for c in text) > len(text) * 0.5:
             return name
-        raise Problem("it holds binary data, not text")
+        raise binary()
+    # Texts have few control characters, whatever their encoding; what is packed or drawn has many.
+    if len(re.findall(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]", piece)) > len(piece) * 0.02:
+        raise binary()
     # Bytes 0x80–0x9f are letters in Windows-1252 and control characters in Latin-1.
     return "cp1252" if re.search(rb"[\x80-\x9f]", piece) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", piece) else "latin-1"
+
+
+def binary():
+    return Problem("it holds binary data, not text", "give it the ending of what it is")
 
 
 def text_facts(path):

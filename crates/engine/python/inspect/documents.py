@@ -7,17 +7,22 @@ def refuse_bomb(path):
     """Office documents are ZIP archives: what they expand to is known before they are opened."""
     import zipfile
 
-    start = head_of(path, 8)
-    if start == OLE:
-        raise Problem("it is encrypted: give it without a password")
     if not zipfile.is_zipfile(path):
         raise Problem("it is damaged, or not what its name says: it is no ZIP archive inside")
     with zipfile.ZipFile(path) as archive:
-        expanded = sum(member.file_size for member in archive.infolist())
         names = archive.namelist()
-    if expanded > EXPANDED_BYTES_MAX:
-        raise Problem(f"it expands to {expanded} bytes; {EXPANDED_BYTES_MAX} is the limit")
+        refuse_expansion(sum(member.file_size for member in archive.infolist()), os.path.getsize(path))
+        for name in names:
+            if name.endswith((".xml", ".rels", ".vml")):
+                with archive.open(name) as stream:
+                    refuse_entities(stream.read(1 << 16))
     return names
+
+
+def refuse_entities(start):
+    """Entities are declared before the first element; office programs never write any."""
+    if b"<!ENTITY" in start.replace(b"\0", b""):
+        raise entities()
 
 
 def workbook_facts(path, kind):
@@ -34,7 +39,7 @@ def workbook_facts(path, kind):
         if formulas:
             facts["formulas"] = formulas
         if kind == "ods" and encrypted_ods(path):
-            raise Problem("it is encrypted: give it without a password")
+            raise encrypted()
     sheets = list(sheets_of(path, kind))
     facts["sheets"] = [short(name) for name, *_ in sheets[:200]]
     tables = []
@@ -135,8 +140,20 @@ def xlrd_sheets(path):
     except Exception as error:
         raise workbook_problem(error)
     for sheet in book.sheets():
-        rows = [sheet.row_values(at) for at in range(min(sheet.nrows, ROWS_MAX))]
+        rows = [[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(min(sheet.nrows, ROWS_MAX))]
         yield sheet.name, whole(rows), sheet.nrows, sheet.ncols
+
+
+def xlrd_value(cell, book):
+    """A cell's value; dates are kept as numbers and known by how they are shown."""
+    import xlrd
+
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        try:
+            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+        except xlrd.xldate.XLDateError:
+            return cell.value
+    return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
 
 
 def whole(rows):
@@ -147,7 +164,7 @@ def whole(rows):
 def workbook_problem(error):
     text = short(error, 160)
     if "password" in text.lower() or "encrypt" in text.lower():
-        return Problem("it is encrypted: give it without a password")
+        return encrypted()
     return Problem(f"it cannot be read as a workbook: {text}")
 
 
@@ -185,23 +202,19 @@ def docx_facts(path):
 
 
 def doc_facts(path):
-    """The old format keeps its text as runs of characters between its structures."""
-    if head_of(path, 8) != OLE:
-        raise Problem("it is damaged, or not what its name says: it is no Word document of the old format")
-    text = runs_of_text(path)
+    if os.path.getsize(path) > TREE_BYTES_MAX:
+        raise too_large(TREE_BYTES_MAX, "a document")
+    try:
+        text = read_doc(path)
+    except ValueError as error:
+        if "encrypted" in str(error):
+            raise encrypted()
+        raise Problem(f"it is damaged, or not what its name says: {short(error, 120)}")
+    except Exception as error:
+        raise Problem(f"it is damaged: {type(error).__name__}: {short(error, 120)}")
     if not text.strip():
         raise Problem("no text was found in it")
-    note = "the old Word format: its text was found by looking for runs of letters, so order and completeness are not sure"
-    return excerpt_facts(text) | {"note": note}
-
-
-def runs_of_text(path):
-    with open(path, "rb") as file:
-        data = file.read(TREE_BYTES_MAX)
-    wide = [run.decode("utf-16-le") for run in re.findall(rb"(?:[\x20-\x7e\xa0-\xff\t\r\n]\0){12,}", data)]
-    narrow = [run.decode("cp1252", "replace") for run in re.findall(rb"[\x20-\x7e\xa0-\xff\t\r\n]{24,}", data)]
-    runs = wide if sum(map(len, wide)) > sum(map(len, narrow)) else narrow
-    return "\n".join(run.replace("\r", "\n") for run in runs if sum(c.isalpha() or c.isspace() for c in run) > len(run) * 0.7)
+    return {"paragraphs": sum(1 for line in text.splitlines() if line.strip())} | excerpt_facts(text)
 
 
 def pptx_facts(path):
@@ -225,8 +238,15 @@ def rtf_facts(path):
         raise Problem("it is damaged, or not what its name says: it does not begin as rich text does")
     from striprtf.striprtf import rtf_to_text
 
+    if os.path.getsize(path) > TREE_BYTES_MAX:
+        raise too_large(TREE_BYTES_MAX, "rich text")
     with open(path, encoding="latin-1") as file:
-        return excerpt_facts(rtf_to_text(file.read(TREE_BYTES_MAX), errors="ignore"))
+        text = file.read()
+    # Groups are nested in braces; one with a backslash before it is a sign.
+    plain = re.sub(r"\\.", "", text, flags=re.DOTALL)
+    if plain.count("{") > plain.count("}"):
+        raise Problem("it is damaged: it ends before its groups do")
+    return excerpt_facts(rtf_to_text(text, errors="ignore"))
 
 
 def pdf_facts(path):
@@ -241,7 +261,7 @@ def pdf_facts(path):
     try:
         reader = pypdf.PdfReader(str(path))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Problem("it is encrypted: give it without a password")
+            raise encrypted()
         pages = len(reader.pages)
     except Problem:
         raise

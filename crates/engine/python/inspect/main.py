@@ -32,32 +32,14 @@ READERS = {
     "7z": seven_facts,
 }
 
-# How the content of a file begins when its name says something else.
-SIGNATURES = (
-    (b"%PDF-", "pdf"),
-    (b"\x89PNG", "png"),
-    (b"\xff\xd8\xff", "jpg"),
-    (b"GIF8", "gif"),
-    (b"PAR1", "parquet"),
-    (b"SQLite format 3\0", "sqlite"),
-    (b"\x89HDF\r\n", "h5"),
-    (b"\x93NUMPY", "npy"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"\x1f\x8b", "gz"),
-    (b"BZh", "bz2"),
-    (b"\xfd7zXZ", "xz"),
-    (b"{\\rtf", "rtf"),
-    (b"PK\x03\x04", "zip"),
-    (OLE, "xls"),
-)
-
-
 def data_facts(path):
     """A `.dat` or unknown file: a table, a text, or bytes."""
     start = head_of(path, 1 << 16)
-    for signature, kind in SIGNATURES:
-        if start.startswith(signature):
-            return READERS[kind](path) | {"format": kind, "note": f"its content is {kind}"}
+    kind = content_of(path)
+    if kind == "encrypted":
+        raise encrypted()
+    if kind in READERS and kind not in TEXTS:
+        return READERS[kind](path) | {"format": kind, "note": f"its content is {kind}"}
     try:
         encoding = encoding_of(path)
     except Problem:
@@ -92,18 +74,19 @@ def columns_of_numbers(path, encoding):
 
 def facts_of(name, path):
     if os.path.getsize(path) == 0:
-        return {"problem": "it is empty: it has no bytes at all"}
+        return {"problem": "it is empty: it has no bytes at all; make or fetch it again"}
     ending = name.rsplit(".", 1)[-1].lower() if "." in name else ""
     reader = READERS.get(ending, data_facts)
     try:
-        return reader(path)
-    except Problem as problem:
-        facts = {"problem": str(problem).replace(str(path), name)}
-        start = head_of(path, 16)
-        for signature, kind in SIGNATURES:
-            if start.startswith(signature) and kind != ending and reader is not data_facts and kind not in ("zip", "xls"):
-                facts["problem"] += f"; its content looks like {kind}"
+        if reader is data_facts:
+            return data_facts(path)
+        kind = refuse_other_content(path, ending)
+        facts = reader(path)
+        if kind in PICTURES and kind != ending.replace("jpeg", "jpg").replace("tiff", "tif"):
+            facts["note"] = f"its name says {ending}, but its content is {kind}; it was read as that"
         return facts
+    except Problem as problem:
+        return {"problem": str(problem).replace(str(path), name)}
     except MemoryError:
         raise
     except ImportError as error:

@@ -12,7 +12,8 @@ def csv_facts(path, delimiter=None):
         start = file.read(1 << 16)
     if not start.strip():
         raise Problem("it holds no rows")
-    delimiter = delimiter or delimiter_of(start)
+    if delimiter is None or delimiter not in start:
+        delimiter = delimiter_of(start)
     rows, looked, is_exact, has_uneven = read_rows(path, encoding, delimiter)
     if not rows:
         raise Problem("it holds no rows")
@@ -129,7 +130,7 @@ def typed(text):
 
 def json_facts(path):
     if os.path.getsize(path) > TREE_BYTES_MAX:
-        raise Problem(f"it is larger than the {TREE_BYTES_MAX >> 20} MiB that are read as one JSON document; give JSON lines")
+        raise too_large(TREE_BYTES_MAX, "one JSON document")
     encoding = encoding_of(path)
     with open(path, encoding=encoding if encoding != "utf-8" else "utf-8-sig") as file:
         text = file.read()
@@ -230,13 +231,15 @@ def yaml_facts(path):
         raise Problem("it is empty")
     # An alias of an alias of an alias can stand for more than memory holds.
     if len(re.findall(r"(?m)(?<![\w&*])\*[\w-]+", text)) > 1000 or expands_too_far(text):
-        raise Problem("its aliases would expand without end")
+        raise Problem("its aliases would expand without end", "write them out")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         documents = list(yaml.load_all(text, Loader=loader))
     except yaml.YAMLError as error:
         raise Problem(f"it is not YAML: {short(error, 160)}")
     value = documents[0] if len(documents) == 1 else documents
+    if isinstance(value, str) and "\n" in text.strip():
+        raise Problem("it is not YAML: it is one text without any key or list", "give it the ending of what it is")
     return tree_facts(value) | ({"documents": len(documents)} if len(documents) > 1 else {})
 
 
@@ -258,6 +261,10 @@ def toml_facts(path):
             raise Problem(f"it is not TOML: {short(error, 160)}")
 
 
+def entities():
+    return Problem("it declares entities, which can expand without end", "save it without them")
+
+
 def xml_facts(path):
     """One pass without building a tree. Entities are refused where they are declared, before they can expand."""
     from xml.parsers import expat
@@ -270,7 +277,7 @@ def xml_facts(path):
         nonlocal record, field
         stack.append(tag)
         if len(stack) > 500:
-            raise Problem("its elements are nested deeper than 500 levels")
+            raise Problem("its elements are nested deeper than 500 levels", "give it in a flatter form")
         if len(stack) == 1:
             root.append(tag)
             attributes_of_root.update(list(attributes.items())[:20])
@@ -295,7 +302,7 @@ def xml_facts(path):
             field.append(text)
 
     def entity(*_):
-        raise Problem("it declares entities, which can expand without end; entities are not read")
+        raise entities()
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
@@ -320,7 +327,7 @@ def html_facts(path):
     from html.parser import HTMLParser
 
     if os.path.getsize(path) > TREE_BYTES_MAX:
-        raise Problem(f"it is larger than the {TREE_BYTES_MAX >> 20} MiB that are read as a page")
+        raise too_large(TREE_BYTES_MAX, "a page")
     encoding = encoding_of(path)
     with open(path, encoding=encoding, errors="replace") as file:
         text = file.read()
@@ -357,6 +364,8 @@ def html_facts(path):
             found["text"].append(data)
 
     Reader(convert_charrefs=True).feed(text)
+    if not stack and not re.search(r"<[a-zA-Z!]", text):
+        raise Problem("it is not HTML: it holds no elements", "give it the ending of what it is")
     facts = {"encoding": encoding, "title": short("".join(found["title"]), 120), "headings": found["headings"]}
     facts |= {"links": found["links"], "scripts": found["scripts"]}
     facts |= excerpt_facts(" ".join(part.strip() for part in found["text"]))
@@ -369,4 +378,6 @@ def html_facts(path):
             told.append(table_facts(f"table {at + 1}", names, len(rows) - 1, columns) | {"index": at})
     if told:
         facts["tables"] = told
+    if "<html" in text.lower() and "</html" not in text.lower():
+        facts["note"] = "it ends before its last element does; it may have been cut off"
     return facts

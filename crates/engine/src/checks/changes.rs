@@ -30,54 +30,60 @@ pub struct Change {
 
 impl Checks {
     /// Goes through the change matrix for every check.
-    pub async fn changes(&self, files: &CheckFiles, jobs: usize) -> Result<Vec<Change>, ChecksError> {
-        let state = self.state()?;
-        let checks: Vec<_> = files.entries.iter().map(|entry| &entry.check).collect();
-        let (wanted, called) = wanted_tables(&checks);
-        let tables = self.tables(Some(&wanted), &called, jobs).await?;
-        let schema = tables.schema();
-        let mut changes = Vec::new();
-        for check in checks {
-            let told = |plan, code, run, why: String, notes| Change {
-                check_id: check.check_id.clone(),
-                plan,
-                code,
-                run,
-                why,
-                notes,
-            };
-            let Some(kept) = state.checks.get(&check.check_id) else {
-                changes.push(told(
-                    "re-plan",
-                    "rebuild",
-                    "run",
-                    "it was never compiled".to_owned(),
-                    Vec::new(),
-                ));
-                continue;
-            };
-            let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
-            let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
-            let is_same_data = kept
-                .last
-                .as_ref()
-                .is_some_and(|last| last.data_fingerprint == tables.fingerprint(&looked_at));
-            changes.push(match staleness {
-                Staleness::Recompile(why) => told("re-plan", "rebuild", "run", why, notes),
-                Staleness::VerifyAgain(why) => told("keep", "verify again", "run", why, notes),
-                Staleness::Fresh if !is_same_data => {
-                    told("keep", "keep", "run", "its data changed".to_owned(), notes)
-                }
-                Staleness::Fresh if kept.grading != grading_of(check) => told(
-                    "keep",
-                    "keep",
-                    "re-grade",
-                    "severity, thresholds or samples changed".to_owned(),
+    pub fn changes<'a>(
+        &'a self,
+        files: &'a CheckFiles,
+        jobs: usize,
+    ) -> ordain_types::BoxFuture<'a, Result<Vec<Change>, ChecksError>> {
+        Box::pin(async move {
+            let state = self.state()?;
+            let checks: Vec<_> = files.entries.iter().map(|entry| &entry.check).collect();
+            let (wanted, called) = wanted_tables(&checks);
+            let tables = self.tables(Some(&wanted), &called, jobs).await?;
+            let schema = tables.schema();
+            let mut changes = Vec::new();
+            for check in checks {
+                let told = |plan, code, run, why: String, notes| Change {
+                    check_id: check.check_id.clone(),
+                    plan,
+                    code,
+                    run,
+                    why,
                     notes,
-                ),
-                Staleness::Fresh => told("keep", "keep", "keep", String::new(), notes),
-            });
-        }
-        Ok(changes)
+                };
+                let Some(kept) = state.checks.get(&check.check_id) else {
+                    changes.push(told(
+                        "re-plan",
+                        "rebuild",
+                        "run",
+                        "it was never compiled".to_owned(),
+                        Vec::new(),
+                    ));
+                    continue;
+                };
+                let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
+                let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
+                let is_same_data = kept
+                    .last
+                    .as_ref()
+                    .is_some_and(|last| last.data_fingerprint == tables.fingerprint(&looked_at));
+                changes.push(match staleness {
+                    Staleness::Recompile(why) => told("re-plan", "rebuild", "run", why, notes),
+                    Staleness::VerifyAgain(why) => told("keep", "verify again", "run", why, notes),
+                    Staleness::Fresh if !is_same_data => {
+                        told("keep", "keep", "run", "its data changed".to_owned(), notes)
+                    }
+                    Staleness::Fresh if kept.grading != grading_of(check) => told(
+                        "keep",
+                        "keep",
+                        "re-grade",
+                        "severity, thresholds or samples changed".to_owned(),
+                        notes,
+                    ),
+                    Staleness::Fresh => told("keep", "keep", "keep", String::new(), notes),
+                });
+            }
+            Ok(changes)
+        })
     }
 }

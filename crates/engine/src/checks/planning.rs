@@ -89,8 +89,8 @@ impl Checks {
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
         let facts = names.into_iter().filter_map(|name| tables.ready(name));
         let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
-        brief.tables =
-            facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief).collect();
+        let shown = facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief);
+        brief.tables = std::sync::Arc::new(shown.collect());
         brief.helpers.clone_from(&self.workspace.helpers);
         brief.statuses = vec!["PASS".to_owned(), "FAIL".to_owned()];
         brief.packages = self.check_policy().packages;

@@ -13,7 +13,7 @@ use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, RunReport, Selection, SkipReason};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
-use ordain_types::{RunId, Schema};
+use ordain_types::{BoxFuture, RunId, Schema};
 use serde_json::{Value, json};
 
 use super::Checks;
@@ -99,13 +99,35 @@ pub struct CheckRun {
 
 impl Checks {
     /// Runs the checks of the files. When `stop` is done, what has not finished is left out.
-    pub async fn run(
+    pub fn run<'a>(
+        &'a self,
+        files: &'a CheckFiles,
+        options: &'a CheckOptions,
+        who: EntryNote,
+        progress: &'a mut dyn CheckProgress,
+        stop: impl Future<Output = ()> + Send + 'a,
+    ) -> BoxFuture<'a, Result<CheckRun, ChecksError>> {
+        self.run_boxed(files, options, who, progress, Box::pin(stop))
+    }
+
+    fn run_boxed<'a>(
+        &'a self,
+        files: &'a CheckFiles,
+        options: &'a CheckOptions,
+        who: EntryNote,
+        progress: &'a mut dyn CheckProgress,
+        stop: BoxFuture<'a, ()>,
+    ) -> BoxFuture<'a, Result<CheckRun, ChecksError>> {
+        Box::pin(self.run_until(files, options, who, progress, stop))
+    }
+
+    async fn run_until(
         &self,
         files: &CheckFiles,
         options: &CheckOptions,
         who: EntryNote,
         progress: &mut dyn CheckProgress,
-        stop: impl Future<Output = ()>,
+        stop: BoxFuture<'_, ()>,
     ) -> Result<CheckRun, ChecksError> {
         let problems: Vec<_> = files.errors().cloned().collect();
         if !problems.is_empty() {

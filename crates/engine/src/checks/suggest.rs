@@ -19,13 +19,18 @@ const OTHERS_MAX: usize = 50;
 
 impl Checks {
     /// Proposes checks for a table, each with what was seen. Nothing is changed.
-    pub async fn suggest(&self, table: &str) -> Result<Vec<Suggestion>, ChecksError> {
-        let tables = self.tables(None, &BTreeSet::new(), 2).await?;
-        if tables.ready(table).is_none() {
-            return Err(unknown(table, &tables));
-        }
-        let profile = self.profile(table, &tables).await?;
-        Ok(suggest(&profile))
+    pub fn suggest<'a>(
+        &'a self,
+        table: &'a str,
+    ) -> ordain_types::BoxFuture<'a, Result<Vec<Suggestion>, ChecksError>> {
+        Box::pin(async move {
+            let tables = self.tables(None, &BTreeSet::new(), 2).await?;
+            if tables.ready(table).is_none() {
+                return Err(unknown(table, &tables));
+            }
+            let profile = self.profile(table, &tables).await?;
+            Ok(suggest(&profile))
+        })
     }
 
     async fn profile(&self, table: &str, tables: &Tables) -> Result<Profile, ChecksError> {

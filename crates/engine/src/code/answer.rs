@@ -1,5 +1,6 @@
 //! What a code task gives back: the run's record, and the fields that older tools for code tasks know.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ordain_planner::FileBrief;
@@ -16,6 +17,8 @@ pub struct CodeAnswer {
     pub record: RunRecord,
     /// What was found in the files.
     pub files: Vec<FileBrief>,
+    /// The SHA-256 of each file that went in, by its name.
+    pub hashes: BTreeMap<String, String>,
     /// Files that were refused or could not be read, by name.
     pub problems: Vec<RefusedFile>,
     /// The folder in which the files that the code left are kept.
@@ -59,6 +62,15 @@ impl CodeAnswer {
         }
     }
 
+    /// What was found in a file, with its hash.
+    fn told(&self, file: &FileBrief) -> Value {
+        let mut told = serde_json::to_value(file).unwrap_or_default();
+        if let Some(hash) = self.hashes.get(&file.name) {
+            told["sha256"] = json!(hash);
+        }
+        told
+    }
+
     /// The record with the fields that older tools for code tasks know: `success`, `code`, `output`, `error`,
     /// `execution_time` in seconds, `iterations`, `modifications` and `verification_history`.
     pub fn to_json(&self) -> Value {
@@ -76,7 +88,7 @@ impl CodeAnswer {
             "iterations": record.verdict.iterations,
             "modifications": record.verdict.modifications,
             "verification_history": record.verdict.history,
-            "files": self.files,
+            "files": self.files.iter().map(|file| self.told(file)).collect::<Vec<_>>(),
             "file_problems": self.problems,
         });
         if let (Some(value), Value::Object(fields)) = (value.as_object_mut(), fields) {

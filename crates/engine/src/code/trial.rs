@@ -201,14 +201,20 @@ impl<'a> FileTrial<'a> {
         Ok(self.engine.store.record(record, self.note(exchange)).await?)
     }
 
+    /// What the ledger keeps of a file: enough to tell whether another one is the same.
+    fn file_note(&self, name: &str) -> Value {
+        let mut note = json!({ "name": name, "sha256": self.prepared.hashes.get(name) });
+        // Files that are typed about were not looked into.
+        if let Some(brief) = self.prepared.briefs.iter().find(|brief| brief.name == name) {
+            note["bytes"] = json!(brief.bytes);
+            note["kind"] = json!(brief.kind);
+        }
+        note
+    }
+
     fn note(&self, exchange: &Exchange) -> EntryNote {
         let task = self.task;
-        let files: Vec<Value> = self
-            .prepared
-            .briefs
-            .iter()
-            .map(|brief| json!({ "name": brief.name, "bytes": brief.bytes, "kind": brief.kind }))
-            .collect();
+        let files: Vec<Value> = self.prepared.files.iter().map(|file| self.file_note(&file.name)).collect();
         let mut detail = json!({ "files": files });
         if !self.prepared.refused.is_empty() {
             detail["files_refused"] = json!(self.prepared.refused);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ordain_cell::{Discard, Executor, Host, HostCall, HostError, HostFuture, InputFile, Job};
+use ordain_planner::rules::files::READ_DOC;
 use ordain_types::{Cause, Limits, Schema};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::{Value, json};
@@ -11,14 +12,16 @@ use super::{Prepared, profile_for_files};
 use crate::error::EngineError;
 
 /// The parts of the program, in their order.
-const PROGRAM: &str = concat!(
+const PARTS: [&str; 8] = [
     include_str!("../../python/inspect/base.py"),
+    READ_DOC,
     include_str!("../../python/inspect/tables.py"),
     include_str!("../../python/inspect/documents.py"),
     include_str!("../../python/inspect/arrays.py"),
     include_str!("../../python/inspect/archives.py"),
+    include_str!("../../python/inspect/content.py"),
     include_str!("../../python/inspect/main.py"),
-);
+];
 /// How many files may break their cell before the rest is left alone.
 const BREAKS_MAX: usize = 8;
 /// What may be told about one file.
@@ -60,7 +63,7 @@ pub(super) async fn look_into(
 
 fn job(files: &[InputFile], mounted: &[String], limits: &Limits) -> Result<Job, EngineError> {
     let policy = Policy::for_contract(Contract::Open);
-    let verdict = verify(PROGRAM, &policy, &Schema::default());
+    let verdict = verify(&PARTS.join("\n"), &policy, &Schema::default());
     let code = verdict.into_verified().ok_or(EngineError::Inspection)?;
     let mut job = Job::new(code, profile_for_files(files.iter().map(|file| file.name.as_str())));
     "inspect.py".clone_into(&mut job.name);

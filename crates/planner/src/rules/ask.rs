@@ -9,6 +9,7 @@ mod compose;
 mod follow;
 mod intent;
 mod lexicon;
+mod practice;
 mod reading;
 mod template;
 mod tokens;
@@ -21,6 +22,7 @@ use compose::Composer;
 
 pub(crate) use compose::filled_in;
 pub(crate) use follow::meant;
+pub use practice::practice;
 pub(crate) use tokens::{Mark, Shop, Tokens};
 
 /// Writes the plan. There always is one: where nothing fits, it says so.

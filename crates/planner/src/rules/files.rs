@@ -19,6 +19,8 @@ mod table_code;
 mod text;
 mod vocabulary;
 
+pub use text::READ_DOC;
+
 use crate::brief::Brief;
 use crate::exchange::{Draft, Reply};
 

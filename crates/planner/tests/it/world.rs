@@ -13,7 +13,7 @@ pub(crate) fn brief(task: Task, request: &str) -> Brief {
     brief.invariants = vec![InvariantBrief { name: "stock".to_owned(), sql: "SELECT 1 WHERE 0".to_owned() }];
     "def next_id(tbl) -> str:\n    \"\"\"An id that is free.\"\"\"\n    return ''\n"
         .clone_into(&mut brief.helpers);
-    brief.tables = vec![inventory()];
+    brief.tables = vec![inventory()].into();
     brief.packages = vec!["tinydb".to_owned(), "pandas".to_owned()];
     brief
 }

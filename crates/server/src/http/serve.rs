@@ -15,6 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use ordain_store::{Store, StoreError};
+use ordain_types::BoxFuture;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
@@ -70,7 +71,23 @@ pub async fn check_address(options: &HttpOptions, store: &Store) -> Result<(), S
 }
 
 /// Serves until `stop` is done, then lets what goes on come to its end.
-pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Output = ()>) {
+pub fn serve(
+    listener: TcpListener,
+    service: Service,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> BoxFuture<'static, ()> {
+    serve_boxed(listener, service, Box::pin(stop))
+}
+
+fn serve_boxed(
+    listener: TcpListener,
+    service: Service,
+    stop: BoxFuture<'static, ()>,
+) -> BoxFuture<'static, ()> {
+    Box::pin(serve_until(listener, service, stop))
+}
+
+async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'static, ()>) {
     let router = super::router(&service);
     let places = Arc::new(Semaphore::new(places(service.inner.options.connections_max)));
     let graceful = GracefulShutdown::new();

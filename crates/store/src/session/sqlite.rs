@@ -2,7 +2,11 @@
 //!
 //! SQLite calls block, so each runs on a blocking thread that takes the connection with it. A caller that goes
 //! away in the middle leaves the connection to that thread, where it is closed, and closing rolls back.
+//!
+//! Going to another thread and back costs more than most calls take. A row of calls that belong together is therefore
+//! made on one blocking thread ([`together`]), and what can't wait for anything is done at once.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,11 +89,11 @@ impl std::fmt::Debug for SqliteSession {
 
 impl SqliteSession {
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
-        let statement = match intent {
-            Intent::Read => "BEGIN DEFERRED",
-            Intent::Write => "BEGIN IMMEDIATE",
+        let begun = match intent {
+            // This only notes that a transaction is to begin; nothing is read or locked yet.
+            Intent::Read => self.at_once(|connection| connection.execute_batch("BEGIN DEFERRED")),
+            Intent::Write => self.script("BEGIN IMMEDIATE".to_owned()).await,
         };
-        let begun = self.script(statement.to_owned()).await;
         // Outside a transaction the busy handler has waited for as long as it may.
         begun.map_err(|error| if matches!(error, StoreError::Conflict) { StoreError::Busy } else { error })
     }
@@ -98,13 +102,13 @@ impl SqliteSession {
         self.script("COMMIT".to_owned()).await
     }
 
-    pub(super) async fn roll_back(&mut self) -> Result<(), StoreError> {
-        self.with(
+    /// Forgets what was written, which takes no time: nothing of it has left the log.
+    pub(super) fn roll_back(&mut self) -> Result<(), StoreError> {
+        self.at_once(
             |connection| {
                 if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") }
             },
         )
-        .await
     }
 
     pub(super) async fn script(&mut self, script: String) -> Result<(), StoreError> {
@@ -167,6 +171,20 @@ impl SqliteSession {
         .await
     }
 
+    /// Reads a single row of Ordain's own by its key, which takes a few microseconds and waits for nobody.
+    pub(super) fn glance(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        self.at_once(|connection| run_one(connection, sql, u64::MAX)).map(|(rows, _)| rows)
+    }
+
+    /// Does what can't wait for anything on this very thread.
+    fn at_once<R>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<R>,
+    ) -> Result<R, StoreError> {
+        let connection = self.connection.as_mut().ok_or_else(lost)?;
+        work(connection).map_err(|error| store_error(&error))
+    }
+
     async fn with<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<R> + Send + 'static,
@@ -178,7 +196,6 @@ impl SqliteSession {
         &mut self,
         work: impl FnOnce(&mut Connection) -> Result<R, StoreError> + Send + 'static,
     ) -> Result<R, StoreError> {
-        let lost = || StoreError::Database { message: "the connection was given up".to_owned() };
         let mut connection = self.connection.take().ok_or_else(lost)?;
         let (connection, result) = blocking(move || {
             let result = work(&mut connection);
@@ -204,7 +221,47 @@ impl Drop for SqliteSession {
     }
 }
 
+fn lost() -> StoreError {
+    StoreError::Database { message: "the connection was given up".to_owned() }
+}
+
+thread_local! {
+    /// Whether this is a blocking thread that has a row of calls to make.
+    static IS_TOGETHER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks the thread for as long as it lives; the thread serves others afterwards, also after a panic.
+struct Together;
+
+impl Together {
+    fn begin() -> Self {
+        IS_TOGETHER.set(true);
+        Self
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        IS_TOGETHER.set(false);
+    }
+}
+
+/// Does a row of calls on one blocking thread. Whoever gives up waiting for it does not stop it.
+pub(super) async fn together<R: Send + 'static>(
+    work: impl Future<Output = Result<R, StoreError>> + Send + 'static,
+) -> Result<R, StoreError> {
+    let runtime = tokio::runtime::Handle::current();
+    let done = blocking(move || {
+        let _alone = Together::begin();
+        runtime.block_on(work)
+    });
+    done.await?
+}
+
 async fn blocking<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Result<R, StoreError> {
+    if IS_TOGETHER.get() {
+        return Ok(work());
+    }
     let joined = tokio::task::spawn_blocking(work).await;
     joined.map_err(|error| StoreError::Database { message: error.to_string() })
 }

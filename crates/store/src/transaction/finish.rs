@@ -3,6 +3,8 @@
 use ordain_types::{RunRecord, RunState};
 
 use super::Transaction;
+use crate::Answer;
+use crate::bookkeeping::rows_changed;
 use crate::changes::ChangeSet;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
@@ -11,18 +13,20 @@ use crate::runs;
 
 impl Transaction {
     /// Checks the rules of the tables, then every invariant, against what was changed so far.
-    pub async fn review(&mut self) -> Result<Review, StoreError> {
-        let mut review = Review { diff: self.diff(), invariants: Vec::new(), violations: Vec::new() };
-        if !self.has_changes() {
-            return Ok(review);
-        }
-        review.violations = review::rules(&self.catalog, &self.changes, self.rules_lifted);
-        let (store, catalog) = (&self.store, &self.catalog);
-        let (results, broken) =
-            review::invariants(&mut self.session, catalog, &store.invariants, &store.limits).await?;
-        review.invariants = results;
-        review.violations.extend(broken);
-        Ok(review)
+    pub fn review(&mut self) -> Answer<'_, Review> {
+        Box::pin(async move {
+            let mut review = Review { diff: self.diff(), invariants: Vec::new(), violations: Vec::new() };
+            if !self.has_changes() {
+                return Ok(review);
+            }
+            review.violations = review::rules(&self.catalog, &self.changes, self.rules_lifted);
+            let (store, catalog) = (&self.store, &self.catalog);
+            let (results, broken) =
+                review::invariants(&mut self.session, catalog, &store.invariants, &store.limits).await?;
+            review.invariants = results;
+            review.violations.extend(broken);
+            Ok(review)
+        })
     }
 
     /// Commits the changes, the run's record and its ledger entry together. Before that everything is reviewed, and
@@ -30,13 +34,24 @@ impl Transaction {
     ///
     /// A run that changed nothing is recorded as answered, after its transaction has ended, so that a reader never
     /// waits for a writer.
-    pub async fn commit(mut self, mut record: RunRecord, note: EntryNote) -> Result<RunRecord, StoreError> {
-        if !self.has_changes() {
+    pub fn commit(self, mut record: RunRecord, note: EntryNote) -> Answer<'static, RunRecord> {
+        Box::pin(async move {
+            if !self.has_changes() {
+                let store = self.store.clone();
+                self.session.roll_back().await?;
+                record.state = RunState::Answered;
+                return runs::record(&store, record, None, note).await;
+            }
             let store = self.store.clone();
-            self.session.roll_back().await?;
-            record.state = RunState::Answered;
-            return runs::record(&store, record, None, note).await;
-        }
+            store.pool.together(Box::pin(self.commit_changes(record, note))).await
+        })
+    }
+
+    async fn commit_changes(
+        mut self,
+        mut record: RunRecord,
+        note: EntryNote,
+    ) -> Result<RunRecord, StoreError> {
         let review = self.review().await?;
         if !review.violations.is_empty() {
             self.session.roll_back().await?;
@@ -62,6 +77,7 @@ impl Transaction {
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
         let entry = runs::entry(kind, &record, Some(&changes), note);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
+        rows_changed(&mut self.session, checkpoint.seq).await?;
         let committed = self.session.commit().await;
         self.store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
         self.store.ledger.remember(&checkpoint);
@@ -69,18 +85,20 @@ impl Transaction {
     }
 
     /// Rolls back and keeps the diff for approval.
-    pub async fn hold(mut self, mut record: RunRecord, note: EntryNote) -> Result<RunRecord, StoreError> {
-        let review = self.review().await?;
-        let changes = self.change_set();
-        let store = self.store.clone();
-        self.session.roll_back().await?;
-        if !review.violations.is_empty() {
-            return Err(StoreError::Violated { violations: review.violations });
-        }
-        record.state = if review.diff.is_empty() { RunState::Answered } else { RunState::Held };
-        record.diff = review.diff;
-        record.invariants = review.invariants;
-        runs::record(&store, record, Some(changes), note).await
+    pub fn hold(mut self, mut record: RunRecord, note: EntryNote) -> Answer<'static, RunRecord> {
+        Box::pin(async move {
+            let review = self.review().await?;
+            let changes = self.change_set();
+            let store = self.store.clone();
+            self.session.roll_back().await?;
+            if !review.violations.is_empty() {
+                return Err(StoreError::Violated { violations: review.violations });
+            }
+            record.state = if review.diff.is_empty() { RunState::Answered } else { RunState::Held };
+            record.diff = review.diff;
+            record.invariants = review.invariants;
+            runs::record(&store, record, Some(changes), note).await
+        })
     }
 
     fn change_set(&self) -> ChangeSet {

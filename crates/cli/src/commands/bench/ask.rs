@@ -6,12 +6,10 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::bail;
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{LocalExecutor, LocalOptions};
+use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, Mode, Workspace, init};
 use ordain_types::{PlanSource, RunRecord};
 use serde_json::json;
@@ -57,7 +55,7 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Way>> {
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Workspace::load(&root)?;
-    let executor = Arc::new(LocalExecutor::new(LocalOptions::new(DataDir::from_env()?))?);
+    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS)?;
     executor.warm(Profile::Core).await?;
     let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
     let question = |round: usize| format!("Do you have anything under ${}?", 61 + round);

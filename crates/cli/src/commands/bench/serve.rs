@@ -7,12 +7,11 @@ mod load;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{Discard, LocalExecutor, LocalOptions};
+use ordain_cell::Discard;
+use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, Exec, Given, Judgement, Planner, Workspace, init};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_types::PlanSource;
@@ -76,9 +75,7 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Workspace::load(&root)?;
-    let mut local = LocalOptions::new(DataDir::from_env()?);
-    local.limits = workspace.limits.clone();
-    let executor = Arc::new(LocalExecutor::new(local)?);
+    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS)?;
     executor.warm(Profile::Core).await?;
     let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
     let in_process = (exec_here(&engine, rounds).await?, ask_here(&engine, rounds).await?);

@@ -1,15 +1,19 @@
-"""Makes one real file of each kind with the library that people use for it, and their damaged relatives.
+"""Makes real files with the libraries that people use for them, and hostile ones.
 
-Run by the tests with the `full` profile's own interpreter: `make.py FOLDER`.
+Run by the tests with the `full` profile's own interpreter: `make.py FOLDER`. What no library of that profile writes lies
+ready in `office/made`, made by real programs.
 """
 
+import base64
 import bz2
 import datetime
 import gzip
 import io
 import json
+import logging
 import lzma
 import random
+import shutil
 import sqlite3
 import sys
 import tarfile
@@ -35,14 +39,11 @@ ROWS = [
     for at in range(48)
 ]
 TABLE = pd.DataFrame(ROWS)
-TEXT = "the quick brown fox jumps over the lazy dog. the dog sleeps.\nthe end\n"
 
 
 def good():
-    (FOLDER / "a.txt").write_text(TEXT)
-    (FOLDER / "a.md").write_text("# Report\n\n" + TEXT)
-    (FOLDER / "a.log").write_text("".join(f"2026-01-0{1 + n % 9} {'ERROR' if n % 5 == 0 else 'INFO'} line {n}\n" for n in range(50)))
-    (FOLDER / "a.rtf").write_text(r"{\rtf1\ansi\deff0 {\fonttbl {\f0 Times;}}\f0 Hello \b rich\b0  text.\par Second line.}")
+    shutil.copytree(Path(__file__).parent / "office" / "made", FOLDER, dirs_exist_ok=True)
+    log()
     TABLE.to_csv(FOLDER / "a.csv", index=False)
     TABLE.to_csv(FOLDER / "latin.csv", index=False, sep=";", encoding="latin-1")
     (FOLDER / "latin.csv").write_bytes((FOLDER / "latin.csv").read_bytes().replace(b"north", "nörd".encode("latin-1")))
@@ -55,29 +56,28 @@ def good():
 
     (FOLDER / "a.yaml").write_text(yaml.safe_dump({"shop": {"name": "Ordain", "open": True}, "orders": ROWS[:5]}))
     (FOLDER / "a.yml").write_text(yaml.safe_dump([1, 2, 3]))
-    (FOLDER / "a.toml").write_text('title = "shop"\n[[orders]]\nunits = 3\nregion = "north"\n[[orders]]\nunits = 4\nregion = "south"\n')
-    (FOLDER / "a.html").write_text("<html><head><title>Sales</title></head><body><h1>All</h1>" + TABLE.to_html(index=False) + "</body></html>")
-    office()
+    documents()
     arrays()
     pictures()
     archives()
 
 
-def office():
+def log():
+    """What Python's own logging writes, with a clock that stands still."""
+    handler = logging.FileHandler(FOLDER / "a.log", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("2026-01-01 12:00:00,000 %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("shop")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    for number in range(50):
+        logger.log(logging.ERROR if number % 5 == 0 else logging.INFO, "line %d", number)
+    handler.close()
+
+
+def documents():
     with pd.ExcelWriter(FOLDER / "a.xlsx", engine="openpyxl") as book:
         TABLE.to_excel(book, sheet_name="orders", index=False)
         pd.DataFrame({"region": REGIONS, "manager": ["Ann", "Bob", "Cy", "Di"]}).to_excel(book, sheet_name="managers", index=False)
-    import xlwt
-
-    book = xlwt.Workbook()
-    sheet = book.add_sheet("orders")
-    for at, name in enumerate(TABLE.columns):
-        sheet.write(0, at, name)
-        for row, value in enumerate(TABLE[name], start=1):
-            sheet.write(row, at, value.item() if hasattr(value, "item") else value)
-    book.save(str(FOLDER / "a.xls"))
-    macro_workbook()
-    open_document()
     import docx
 
     document = docx.Document()
@@ -98,40 +98,6 @@ def office():
     show.save(str(FOLDER / "a.pptx"))
     pdf(FOLDER / "a.pdf", ["Invoice 17\nsum due 420 EUR", "Second page about sales"])
     pdf(FOLDER / "long.pdf", [f"page {n}" for n in range(1000)])
-
-
-def macro_workbook():
-    """A workbook with a macro project: a real workbook with the part and its declaration added."""
-    data = (FOLDER / "a.xlsx").read_bytes()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(FOLDER / "a.xlsm", "w") as target:
-        for item in source.infolist():
-            content = source.read(item)
-            if item.filename == "[Content_Types].xml":
-                content = content.replace(b"sheet.main+xml", b"sheet.main+xml").replace(
-                    b"</Types>", b'<Default Extension="bin" ContentType="application/vnd.ms-office.vbaProject"/></Types>'
-                )
-            target.writestr(item, content)
-        target.writestr("xl/vbaProject.bin", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512))
-
-
-def open_document():
-    """An OpenDocument spreadsheet as the standard lays it out."""
-    cells = lambda row: "".join(  # noqa: E731
-        f'<table:table-cell office:value-type="float" office:value="{value}"><text:p>{value}</text:p></table:table-cell>'
-        if isinstance(value, (int, float))
-        else f'<table:table-cell office:value-type="string"><text:p>{value}</text:p></table:table-cell>'
-        for value in row
-    )
-    rows = [list(TABLE.columns), *TABLE.values.tolist()]
-    body = "".join(f"<table:table-row>{cells(row)}</table:table-row>" for row in rows)
-    spaces = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text"))
-    content = f'<?xml version="1.0"?><office:document-content {spaces} office:version="1.2"><office:body><office:spreadsheet><table:table table:name="orders">{body}</table:table></office:spreadsheet></office:body></office:document-content>'
-    kind = "application/vnd.oasis.opendocument.spreadsheet"
-    manifest = f'<?xml version="1.0"?><manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/><manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/></manifest:manifest>'
-    with zipfile.ZipFile(FOLDER / "a.ods", "w") as archive:
-        archive.writestr("mimetype", kind, zipfile.ZIP_STORED)
-        archive.writestr("content.xml", content)
-        archive.writestr("META-INF/manifest.xml", manifest)
 
 
 def pdf(path, pages):
@@ -158,7 +124,8 @@ def pdf(path, pages):
 
 
 def arrays():
-    (FOLDER / "a.dat").write_text("".join(f"{n} {n * n} {n / 2}\n" for n in range(20)))
+    numbers = np.arange(20.0)
+    np.savetxt(FOLDER / "a.dat", np.column_stack([numbers, numbers**2, numbers / 2]), fmt="%g")
     TABLE.to_parquet(FOLDER / "a.parquet")
     TABLE.to_feather(FOLDER / "a.feather")
     import pyarrow as pa
@@ -204,7 +171,7 @@ def pictures():
 def archives():
     with zipfile.ZipFile(FOLDER / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(FOLDER / "a.csv", "data/orders.csv")
-        archive.write(FOLDER / "a.txt", "notes.txt")
+        archive.write(FOLDER / "a.md", "notes.md")
     with tarfile.open(FOLDER / "a.tar", "w") as archive:
         archive.add(FOLDER / "a.csv", "orders.csv")
     with tarfile.open(FOLDER / "b.tar.gz", "w:gz") as archive:
@@ -219,34 +186,14 @@ def archives():
         archive.write(FOLDER / "a.csv", "orders.csv")
 
 
-def bad():
-    """Truncated, mislabelled, encrypted and empty files, and bombs."""
-    kinds = "xlsx xls ods docx pptx pdf h5 nc parquet feather npy npz sqlite png jpg gif bmp tiff webp zip tar 7z".split()
-    for kind in kinds:
-        data = (FOLDER / f"a.{kind}").read_bytes()
-        (FOLDER / f"cut.{kind}").write_bytes(data[: max(20, len(data) // 3)])
-        (FOLDER / f"empty.{kind}").write_bytes(b"")
-    for kind in "csv tsv json jsonl xml yaml toml html txt rtf doc gz bz2 xz svg".split():
-        (FOLDER / f"empty.{kind}").write_bytes(b"")
-    (FOLDER / "cut.json").write_text('{"orders": [{"units": 1}, {"un')
-    (FOLDER / "cut.xml").write_text("<orders><order><units>1</units>")
-    (FOLDER / "cut.csv.gz").write_bytes((FOLDER / "orders.csv.gz").read_bytes()[:100])
-    (FOLDER / "label.xlsx").write_bytes((FOLDER / "a.pdf").read_bytes())
-    (FOLDER / "label.pdf").write_bytes((FOLDER / "a.png").read_bytes())
-    (FOLDER / "label.parquet").write_text("not a parquet file at all")
+def hostile():
+    """Encrypted files, bombs and others that want to do harm."""
     (FOLDER / "binary.csv").write_bytes(bytes(range(256)) * 20)
-    (FOLDER / "bomb.xml").write_text(
-        '<?xml version="1.0"?><!DOCTYPE b [<!ENTITY a "aaaaaaaaaa">'
-        + "".join(f'<!ENTITY a{n} "{("&a" + str(n - 1) + ";") * 10 if n else "&a;" * 10}">' for n in range(9))
-        + "]><b>&a8;</b>"
-    )
+    entity_bombs()
     (FOLDER / "bomb.yaml").write_text(
         "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(f"{c}: &{c} [{','.join(['*' + chr(ord(c) - 1)] * 9)}]\n" for c in "bcdefghi")
     )
-    with zipfile.ZipFile(FOLDER / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("zeros", bytes(64 << 20))
-    with gzip.open(FOLDER / "bomb.gz", "wb") as file:
-        file.write(bytes(64 << 20))
+    packed_bombs()
     with zipfile.ZipFile(FOLDER / "escape.zip", "w") as archive:
         archive.writestr("../../etc/passwd", "root")
     with (FOLDER / "columns.csv").open("w") as file:
@@ -254,19 +201,81 @@ def bad():
         for _ in range(3):
             file.write(",".join(str(n) for n in range(10_000)) + "\n")
     np.save(FOLDER / "pickled.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    import pypdf
-
-    writer = pypdf.PdfWriter()
-    writer.add_blank_page(100, 100)
-    writer.encrypt("secret")
-    writer.write(str(FOLDER / "locked.pdf"))
     import py7zr
 
     with py7zr.SevenZipFile(FOLDER / "locked.7z", "w", password="secret") as archive:
         archive.set_encrypted_header(True)
         archive.writestr("x", "x.txt")
+    locked_parquet()
     (FOLDER / "unknown.bin").write_bytes(b"\x00\x01\x02\x03" * 50)
 
 
+def entity_bombs():
+    """Ten entities, each ten times the one before, in XML and in everything that is made of it."""
+    declared = (
+        '<!DOCTYPE b [<!ENTITY a "aaaaaaaaaa">'
+        + "".join(f'<!ENTITY a{n} "{("&a" + str(n - 1) + ";") * 10 if n else "&a;" * 10}">' for n in range(9))
+        + "]>"
+    )
+    (FOLDER / "bomb.xml").write_text(f'<?xml version="1.0"?>{declared}<b>&a8;</b>')
+    drawing = f'<?xml version="1.0"?>{declared}<svg xmlns="http://www.w3.org/2000/svg"><text>&a8;</text></svg>'
+    (FOLDER / "bomb.svg").write_text(drawing)
+    parts = {"xlsx": "xl/worksheets/sheet1.xml", "docx": "word/document.xml", "pptx": "ppt/presentation.xml", "ods": "content.xml"}
+    for kind, part in parts.items():
+        with zipfile.ZipFile(FOLDER / f"a.{kind}") as source, zipfile.ZipFile(FOLDER / f"bomb.{kind}", "w") as target:
+            for item in source.infolist():
+                content = source.read(item)
+                if item.filename == part:
+                    # After the declaration of the version, where there is one, before the first element.
+                    at = content.index(b"?>") + 2 if content.startswith(b"<?xml") else 0
+                    content = content[:at] + declared.encode() + content[at:]
+                target.writestr(item, content)
+
+
+def packed_bombs():
+    """Zeros, which every way of packing makes small."""
+    zeros = bytes(8 << 20)
+    with zipfile.ZipFile(FOLDER / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", zeros)
+    with zipfile.ZipFile(FOLDER / "bomb.xlsm", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", zeros)
+    for name, opener in (("bomb.gz", gzip.open), ("bomb.bz2", bz2.open), ("bomb.xz", lzma.open)):
+        with opener(FOLDER / name, "wb") as file:
+            file.write(zeros)
+    with tarfile.open(FOLDER / "bomb.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("zeros")
+        member.size = len(zeros)
+        archive.addfile(member, io.BytesIO(zeros))
+    import py7zr
+
+    with py7zr.SevenZipFile(FOLDER / "bomb.7z", "w") as archive:
+        archive.writestr(zeros, "zeros")
+
+
+def locked_parquet():
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+    import pyarrow.parquet.encryption as encryption
+
+    class Keys(encryption.KmsClient):
+        """Keys that lie in the open: only how the file looks matters here."""
+
+        def __init__(self, _):
+            encryption.KmsClient.__init__(self)
+
+        def wrap_key(self, key, _):
+            return base64.b64encode(key)
+
+        def unwrap_key(self, key, _):
+            return base64.b64decode(key)
+
+    factory = encryption.CryptoFactory(Keys)
+    settings = encryption.EncryptionConfiguration(footer_key="footer", column_keys={"column": ["units"]})
+    table = pa.Table.from_pandas(TABLE)
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), settings)
+    with parquet.ParquetWriter(FOLDER / "locked.parquet", table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+
+
 good()
-bad()
+hostile()

@@ -10,13 +10,15 @@ use super::tokens::{Mark, Shop, Tokens};
 use crate::brief::Brief;
 use crate::rules::roles::{Role, RoledTable};
 
-const WORDS: &str = include_str!("plans/words.txt");
+pub(super) const WORDS: &str = include_str!("plans/words.txt");
 const ABOUT: &str = include_str!("plans/about.txt");
 const READ: &str = include_str!("plans/read.txt");
 const TRADE: &str = include_str!("plans/trade.txt");
 const SET: &str = include_str!("plans/set.txt");
 const HISTORY: &str = include_str!("plans/history.txt");
 const SAY: &str = include_str!("plans/say.txt");
+/// All that plans are written from.
+pub(super) const TEMPLATES: [&str; 6] = [WORDS, ABOUT, READ, TRADE, SET, HISTORY];
 /// Above this many rows an item is looked up by its name, not by a look at all of them.
 const ROWS_SCANNED_MAX: u64 = 5_000;
 
@@ -25,8 +27,7 @@ const ROWS_SCANNED_MAX: u64 = 5_000;
 /// The fixed text of templates holds numbers and words of its own, and no value of any request. What was filled in may
 /// hold anything.
 pub(crate) fn filled_in(line: &str) -> Option<String> {
-    let templates = [WORDS, ABOUT, READ, TRADE, SET, HISTORY];
-    let lines = templates.iter().flat_map(|template| template.lines());
+    let lines = TEMPLATES.iter().flat_map(|template| template.lines());
     lines.filter_map(|known| between(known, line)).min_by_key(String::len)
 }
 

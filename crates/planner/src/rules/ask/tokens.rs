@@ -65,7 +65,7 @@ impl<'a> Shop<'a> {
     /// Sorts the tables of a brief.
     pub(crate) fn of(brief: &'a Brief) -> Self {
         let mut shop = Self { items: None, transactions: None, others: Vec::new(), names: Vec::new() };
-        for table in &brief.tables {
+        for table in brief.tables.iter() {
             let roled = RoledTable::of(table);
             match roled.kind() {
                 Kind::Items if shop.items.is_none() => shop.items = Some(roled),

@@ -158,7 +158,7 @@ fn judged<'a>(lower: &str, tables: &[Mention<'_>], brief: &'a Brief) -> Option<&
 
 fn table_mentions<'a>(lower: &str, brief: &'a Brief) -> Vec<Mention<'a>> {
     let mut found: Vec<Mention<'a>> = Vec::new();
-    for table in &brief.tables {
+    for table in brief.tables.iter() {
         let name = table.table.name.as_str();
         let mut phrases = vec![name.to_lowercase(), name.to_lowercase().replace('_', " ")];
         phrases.push(singular(name));

@@ -46,7 +46,8 @@ fn brief(hint: &str) -> Brief {
         ),
         table("users", &[("user_id", Text), ("email", Text), ("country", Text), ("city", Text)]),
         table("payments", &[("payment_id", Text), ("amount", Real)]),
-    ];
+    ]
+    .into();
     brief
 }
 

@@ -1,7 +1,7 @@
 //! Tables that do not fit into a cell whole: read in pieces, only the columns that are needed.
 
 use super::python::{Code, comment, list, text};
-use super::question::{Function, Group, Measure, Question, Task};
+use super::question::{Export, Function, Group, Measure, Plot, Question, Task};
 use super::table_code::{measure_of, prepare};
 
 /// Rows of a piece. A row of the columns that are needed takes some hundred bytes at most.
@@ -33,41 +33,125 @@ pub(super) fn read(question: &Question, code: &mut Code) {
         code.indented(format!("piece[{name}] = pd.to_datetime(piece[{name}], errors=\"coerce\")"));
     }
     code.indented(prepare(question, "piece"));
-    if let Some((function, measure)) = reducible(question) {
-        reduce(question, function, measure, code);
+    if let Some(reduction) = reduction(question) {
+        reduce(question, &reduction, code);
     } else {
         code.indented("parts.append(piece)");
         code.add("table = pd.concat(parts, ignore_index=True)");
     }
 }
 
-/// Sums, smallest and largest values of pieces make those of the whole.
-fn reducible(question: &Question) -> Option<(Function, &Measure)> {
-    match &question.task {
-        Task::Aggregate {
-            function: function @ (Function::Sum | Function::Min | Function::Max),
-            measure: Some(measure),
-        } => Some((*function, measure)),
-        _ => None,
+/// Whether the table is read in pieces.
+pub(super) fn is_in_pieces(question: &Question) -> bool {
+    question.source.is_big() && question.join.is_none() && !matches!(question.task, Task::Share { .. })
+}
+
+/// Whether `table` has a column `rows` that tells how many rows each of its rows stands for.
+pub(super) fn has_counts(question: &Question) -> bool {
+    is_in_pieces(question) && matches!(reduction(question), Some(Reduction::Rows))
+}
+
+/// What is kept of a piece, where that is enough to answer for the whole.
+enum Reduction<'a> {
+    /// Totals, smallest and largest values of pieces make those of the whole.
+    Value(Function, &'a Measure),
+    /// So do totals and numbers of values, from which averages come.
+    Mean(&'a Measure),
+    /// How many rows there are.
+    Rows,
+    /// The different values.
+    Different(&'a Measure),
+}
+
+fn reduction(question: &Question) -> Option<Reduction<'_>> {
+    let Task::Aggregate { function, measure } = &question.task else { return None };
+    // What is drawn or saved row by row needs the rows.
+    let needs_rows = question.plot == Some(Plot::Box)
+        || question.export == Some(Export::Sheets)
+        || question.export.is_some() && question.groups.is_empty();
+    if needs_rows {
+        return None;
+    }
+    match (function, measure) {
+        (Function::Count, _) | (_, None) => Some(Reduction::Rows),
+        (Function::Sum | Function::Min | Function::Max, Some(measure)) => {
+            Some(Reduction::Value(*function, measure))
+        }
+        (Function::Mean, Some(measure)) => Some(Reduction::Mean(measure)),
+        (Function::CountDistinct, Some(measure)) => Some(Reduction::Different(measure)),
+        (Function::Median | Function::Deviation | Function::Variance, Some(_)) => None,
     }
 }
 
-fn reduce(question: &Question, function: Function, measure: &Measure, code: &mut Code) {
-    let value = text(measure.name());
-    let method = function.method();
-    code.add(format!("    # Only one row for each group is kept of a piece: its {}.", function.word()));
-    if question.groups.is_empty() {
-        code.indented(format!(
-            "if len(piece):\n    parts.append(pd.DataFrame({{{value}: [piece[{value}].{method}()]}}))"
-        ));
-        code.add(format!(
-            "table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({{{value}: []}})"
-        ));
-        return;
-    }
+fn reduce(question: &Question, reduction: &Reduction, code: &mut Code) {
     let keys = list(question.groups.iter().map(Group::name));
-    code.indented(format!("parts.append(piece.groupby({keys})[{value}].{method}().reset_index())"));
-    code.add(format!("table = pd.concat(parts).groupby({keys})[{value}].{method}().reset_index()"));
+    let has_groups = !question.groups.is_empty();
+    match reduction {
+        Reduction::Value(function, measure) => {
+            let (value, method) = (text(measure.name()), function.method());
+            code.add(format!(
+                "    # Only one row for each group is kept of a piece: its {}.",
+                function.word()
+            ));
+            if has_groups {
+                code.indented(format!(
+                    "parts.append(piece.groupby({keys})[{value}].{method}().reset_index())"
+                ));
+                code.add(format!(
+                    "table = pd.concat(parts).groupby({keys})[{value}].{method}().reset_index()"
+                ));
+            } else {
+                keep_one(&format!("{value}: [piece[{value}].{method}()]"), &value, code);
+            }
+        }
+        Reduction::Mean(measure) => {
+            let value = text(measure.name());
+            code.add("    # Of a piece, the total and the number of values are kept: together they make the average.");
+            if has_groups {
+                code.indented(format!(
+                    "parts.append(piece.groupby({keys})[{value}].agg([\"sum\", \"count\"]).reset_index())"
+                ));
+                code.add(format!(
+                    "table = pd.concat(parts).groupby({keys})[[\"sum\", \"count\"]].sum().reset_index()"
+                ));
+            } else {
+                let numbers = format!("\"sum\": [piece[{value}].sum()], \"count\": [piece[{value}].count()]");
+                keep_one(&numbers, "\"sum\"", code);
+                code.add("table = table.sum().to_frame().T if parts else table");
+            }
+            code.add(format!("if not table.empty:\n    table[{value}] = table[\"sum\"] / table[\"count\"]"));
+        }
+        Reduction::Rows => {
+            code.add("    # Of a piece, only how many rows it has is kept.");
+            if has_groups {
+                code.indented(format!(
+                    "parts.append(piece.groupby({keys}).size().reset_index(name=\"rows\"))"
+                ));
+                code.add(format!("table = pd.concat(parts).groupby({keys})[\"rows\"].sum().reset_index()"));
+            } else {
+                keep_one("\"rows\": [len(piece)]", "\"rows\"", code);
+            }
+        }
+        Reduction::Different(measure) => {
+            let mut columns: Vec<&str> = question.groups.iter().map(Group::name).collect();
+            columns.push(measure.name());
+            columns.dedup();
+            let columns = list(&columns);
+            code.add("    # Only what differs from all pieces before is kept.");
+            code.indented(format!(
+                "parts = [pd.concat([*parts, piece[{columns}].drop_duplicates()]).drop_duplicates()]"
+            ));
+            code.add("table = parts[0]");
+        }
+    }
+}
+
+/// Keeps one row of a piece that has any, and makes the table of these.
+fn keep_one(columns: &str, first: &str, code: &mut Code) {
+    code.indented(format!("if len(piece):\n    parts.append(pd.DataFrame({{{columns}}}))"));
+    code.add(format!(
+        "table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({{{first}: []}})"
+    ));
 }
 
 /// The columns that the question needs; none named means all.

@@ -34,7 +34,8 @@ pub(super) fn comment(value: &str) -> String {
 pub(super) struct Code {
     imports: Vec<String>,
     lines: Vec<String>,
-    has_shown: bool,
+    /// Functions that stand before the lines.
+    functions: Vec<&'static str>,
 }
 
 impl Code {
@@ -73,7 +74,14 @@ impl Code {
 
     /// Gives the program `shown(value)`, which writes a number for people.
     pub(super) fn with_shown(&mut self) -> &mut Self {
-        self.has_shown = true;
+        self.define(SHOWN)
+    }
+
+    /// Gives the program a function, once.
+    pub(super) fn define(&mut self, function: &'static str) -> &mut Self {
+        if !self.functions.contains(&function) {
+            self.functions.push(function);
+        }
         self
     }
 
@@ -82,8 +90,8 @@ impl Code {
         let mut lines = vec![self.lines.remove(0)];
         self.imports.sort();
         lines.append(&mut self.imports);
-        if self.has_shown {
-            lines.push(SHOWN.to_owned());
+        for function in self.functions {
+            lines.push(format!("\n\n{}\n", function.trim()));
         }
         lines.push(String::new());
         lines.append(&mut self.lines);
@@ -91,8 +99,7 @@ impl Code {
     }
 }
 
-const SHOWN: &str = "
-
+const SHOWN: &str = "\
 def shown(value):
     \"\"\"A number for people: thousands set apart, at most two decimals; anything else as it is.\"\"\"
     if hasattr(value, \"item\"):

@@ -90,7 +90,8 @@ impl Source {
             }
             "html" | "htm" => {
                 code.import("import lxml  # the reader behind read_html");
-                format!("pd.read_html({path})[{index}]")
+                // Spreadsheet programs write the names of columns as ordinary cells.
+                format!("pd.read_html({path}, header=0)[{index}]")
             }
             "xlsx" | "xlsm" | "xls" | "ods" => self.sheet(path, table, code),
             "docx" => {

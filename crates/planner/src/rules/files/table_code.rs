@@ -15,7 +15,7 @@ pub(super) const ROWS_SHOWN: u64 = 200;
 pub(super) fn write(question: &Question, request: &str) -> Reply {
     let mut code = Code::new(request);
     code.import("import pandas as pd");
-    if question.source.is_big() && question.join.is_none() && !matches!(question.task, Task::Share { .. }) {
+    if big_code::is_in_pieces(question) {
         big_code::read(question, &mut code);
     } else {
         read(question, &mut code);

@@ -139,9 +139,23 @@ fn files_with_the_same_columns_are_one_table() {
 fn a_large_table_is_read_in_pieces_and_only_the_columns_that_are_needed() {
     let mut big = orders();
     big.bytes = 2 << 30;
-    let code = code(&[big], "total revenue by region");
-    assert!(code.contains("usecols=[\"region\", \"unit_price\", \"units\"], chunksize="), "{code}");
-    assert!(code.contains("parts.append(piece.groupby([\"region\"])[\"revenue\"].sum()"), "{code}");
+    let total = code(&[big.clone()], "total revenue by region");
+    assert!(total.contains("usecols=[\"region\", \"unit_price\", \"units\"], chunksize="), "{total}");
+    assert!(total.contains("parts.append(piece.groupby([\"region\"])[\"revenue\"].sum()"), "{total}");
+    // None of these keeps the rows of a piece.
+    for request in [
+        "average units by region",
+        "average units",
+        "how many rows are there",
+        "how many orders by region",
+        "largest units",
+        "how many different products are there by region",
+    ] {
+        let code = code(&[big.clone()], request);
+        assert!(code.contains("chunksize=") && !code.contains("parts.append(piece)"), "{request}: {code}");
+    }
+    // A median needs all values.
+    assert!(code(&[big], "median units").contains("parts.append(piece)"));
 }
 
 #[test]

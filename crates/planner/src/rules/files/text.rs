@@ -10,6 +10,8 @@ use crate::brief::FileBrief;
 use crate::exchange::Reply;
 
 const TEXT_KINDS: [&str; 10] = ["txt", "md", "log", "rtf", "html", "htm", "docx", "doc", "pptx", "pdf"];
+/// A Python function that reads the text of an old Word document. Looking into files uses the same one.
+pub const READ_DOC: &str = include_str!("../../../python/read_doc.py");
 /// Words that carry no meaning of their own, left out of frequencies unless all words are asked for.
 const STOP_WORDS: &str = "a an and are as at be but by for from had has have he her his i in is it its not of on or our she that the their them they this to was we were which will with you your";
 
@@ -331,8 +333,8 @@ fn read_text(file: &FileBrief, code: &mut Code) {
             code.add(format!("texts[{name}] = BeautifulSoup({path}.read_text(encoding={encoding}, errors=\"replace\"), \"html.parser\").get_text(\" \", strip=True)"));
         }
         "doc" => {
-            code.import("import re");
-            code.add(format!("# The old Word format: runs of letters are taken for its text.\nraw = {path}.read_bytes()\nwide = [run.decode(\"utf-16-le\") for run in re.findall(rb\"(?:[\\x20-\\x7e\\xa0-\\xff\\t\\r\\n]\\0){{12,}}\", raw)]\nnarrow = [run.decode(\"cp1252\", \"replace\") for run in re.findall(rb\"[\\x20-\\x7e\\xa0-\\xff\\t\\r\\n]{{24,}}\", raw)]\ntexts[{name}] = \"\\n\".join(max(wide, narrow, key=lambda runs: sum(map(len, runs)))).replace(\"\\r\", \"\\n\")"));
+            code.define(READ_DOC);
+            code.add(format!("texts[{name}] = read_doc({path})"));
         }
         _ => {
             code.add(format!("texts[{name}] = {path}.read_text(encoding={encoding}, errors=\"replace\")"));

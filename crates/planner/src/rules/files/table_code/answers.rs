@@ -1,5 +1,6 @@
 //! The part of a plan that turns the table into an answer. Everything here stands in an `else` block.
 
+use super::super::big_code::has_counts;
 use super::super::catalog::ColumnKind;
 use super::super::plot_code;
 use super::super::python::{Code, in_f, list, text};
@@ -58,7 +59,8 @@ fn single(question: &Question, function: Function, measure: Option<&Measure>, co
     let label = in_f(&question.source.label());
     match (function, measure) {
         (Function::Count, _) | (_, None) => {
-            code.indented("value = len(table)\nanswer_json = value");
+            let count = if has_counts(question) { "int(table[\"rows\"].sum())" } else { "len(table)" };
+            code.indented(format!("value = {count}\nanswer_json = value"));
             code.indented(format!("answer_text = f\"There are {{value:,}} rows in {label}{filters}.\""));
         }
         (_, Some(measure)) => {
@@ -132,6 +134,7 @@ fn grouping(question: &Question, function: Function, measure: Option<&Measure>) 
     let keys = list(question.groups.iter().map(Group::name));
     let name = result_name(function, measure);
     let line = match (function, measure) {
+        (Function::Count, _) | (_, None) if has_counts(question) => "result = table".to_owned(),
         (Function::Count, _) | (_, None) => {
             format!("result = table.groupby({keys}).size().reset_index(name={})", text(&name))
         }
