@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, LocalExecutor, LocalOptions};
-use ordain_types::Limits;
+use ordain_types::{BoxFuture, Limits};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
@@ -255,9 +255,25 @@ impl BoundServer {
     }
 
     /// Takes calls until `stop` is done; then lets running jobs end, and ends all cells.
-    pub async fn serve(
+    pub fn serve(
         self,
         stop: impl Future<Output = ()> + Send + 'static,
+        reload: watch::Receiver<u64>,
+    ) -> BoxFuture<'static, Result<(), ServeError>> {
+        self.serve_boxed(Box::pin(stop), reload)
+    }
+
+    fn serve_boxed(
+        self,
+        stop: BoxFuture<'static, ()>,
+        reload: watch::Receiver<u64>,
+    ) -> BoxFuture<'static, Result<(), ServeError>> {
+        Box::pin(self.serve_until(stop, reload))
+    }
+
+    async fn serve_until(
+        self,
+        stop: BoxFuture<'static, ()>,
         reload: watch::Receiver<u64>,
     ) -> Result<(), ServeError> {
         let metrics_address = self.metrics_address();
