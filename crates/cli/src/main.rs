@@ -5,8 +5,10 @@ mod engine;
 mod executor;
 mod failure;
 mod planner;
+mod runtime;
 mod show;
 mod trace;
+mod typed;
 mod verification;
 mod workspace;
 

@@ -7,6 +7,7 @@ use ordain_engine::{Workspace, WorkspaceError};
 use ordain_store::{EntryNote, Store, StoreError};
 
 use crate::failure;
+use crate::runtime;
 
 /// Which workspace a command is about.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -90,8 +91,7 @@ pub(crate) fn with_store<F>(
 where
     F: Future<Output = Result<ExitCode, Failure>>,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(async { command(args.open().await?).await });
+    let outcome = runtime::on_one_thread(Box::pin(async { command(args.open().await?).await }))?;
     match outcome {
         Ok(code) => Ok(code),
         Err(Failure::Workspace(error)) => Ok(of_workspace(&error)),

@@ -16,6 +16,7 @@ use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{self, INTERRUPTED, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
@@ -93,8 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     {
         return Ok(python::report(&error));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(carry_out(args, &workspace, plan))
+    runtime::on_one_thread(Box::pin(carry_out(args, &workspace, plan)))?
 }
 
 async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {

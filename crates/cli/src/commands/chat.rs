@@ -3,7 +3,6 @@
 //! A turn is a request like any other: one plan, one transaction, one entry of the ledger. What makes it a
 //! conversation is that the planner is shown the turns before it.
 
-mod lines;
 mod slash;
 
 use std::io::{self, Write};
@@ -19,11 +18,12 @@ use crate::commands::python;
 use crate::engine;
 use crate::failure;
 use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
 use crate::show::progress::Shown;
 use crate::show::{Colour, coloured, diff, line as one_line, lines as safe_lines};
+use crate::typed::{Line, Typed};
 use crate::workspace::{self, WorkspaceArgs};
 
-use lines::{Lines, Said};
 use slash::Slash;
 
 const EXAMPLES: &str = "\
@@ -74,8 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
+    runtime::on_two_threads(Box::pin(async {
         let planner = match args.planner.choose(&workspace).await {
             Ok(planner) => planner,
             Err(error) => return Ok(of_planner(&error)),
@@ -86,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => Ok(engine::of_engine(&error)),
         }
-    })
+    }))?
 }
 
 async fn talk(
@@ -108,7 +107,7 @@ async fn talk(
     };
     let mode = if args.hold { Mode::Hold } else { Mode::Commit };
     let mut chat = Chat { engine, planner, conversation, mode, last: None };
-    let mut lines = Lines::open(&workspace.state().join("chat_history"))?;
+    let mut lines = Typed::open(&workspace.state().join("chat_history"))?;
     if lines.is_terminal() {
         let by = if chat.planner.can_repair() { chat.planner.name() } else { "the rule planner".to_owned() };
         writeln!(
@@ -119,11 +118,11 @@ async fn talk(
         )?;
     }
     loop {
-        let said = tokio::task::block_in_place(|| lines.next())?;
+        let said = tokio::task::block_in_place(|| lines.next("> "))?;
         let text = match said {
-            Said::End => break,
-            Said::Nothing => continue,
-            Said::Text(text) => text,
+            Line::End => break,
+            Line::Text(text) if !text.trim().is_empty() => text.trim().to_owned(),
+            Line::Text(_) | Line::TakenBack => continue,
         };
         if let Some(command) = text.strip_prefix('/') {
             match Slash::parse(command) {

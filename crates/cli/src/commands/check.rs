@@ -154,7 +154,3 @@ fn of_checks(error: &ChecksError) -> ExitCode {
         _ => UNAVAILABLE,
     })
 }
-
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
-}

@@ -15,6 +15,7 @@ use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, INTERRUPTED, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -101,8 +102,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Err(error) = python::ensure(setup.profile(args.session.is_some())) {
         return Ok(python::report(&error));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(carry_out(args, setup, task))
+    runtime::on_one_thread(Box::pin(carry_out(args, setup, task)))?
 }
 
 fn usage(problem: &str, hint: &str) -> ExitCode {

@@ -13,6 +13,7 @@ use ordain_cell::{CellError, LocalExecutor, LocalOptions};
 
 use crate::commands::python;
 use crate::failure;
+use crate::runtime;
 
 use stage::Stage;
 
@@ -41,8 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Err(error) = python::ensure(Profile::Core) {
         return Ok(python::report(&error));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
+    runtime::on_two_threads(Box::pin(async {
         match tour(args).await {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => match error.downcast::<CellError>() {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 Err(error) => Err(error),
             },
         }
-    })
+    }))?
 }
 
 async fn tour(args: &Args) -> anyhow::Result<()> {

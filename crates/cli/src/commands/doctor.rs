@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::commands::python;
 use crate::failure::UNAVAILABLE;
+use crate::runtime;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,8 +34,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(python::report(&error)),
     };
     let Some(first) = statuses.first() else { return Ok(ExitCode::from(UNAVAILABLE)) };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let isolation = runtime.block_on(probe(&first.interpreter));
+    let isolation = runtime::on_one_thread(Box::pin(probe(&first.interpreter)))?;
     if args.json { print_json(&isolation, &statuses) } else { print_report(&isolation, &statuses) }?;
     Ok(if isolation.level == Level::Full { ExitCode::SUCCESS } else { ExitCode::from(UNAVAILABLE) })
 }

@@ -18,6 +18,7 @@ use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
 use crate::workspace::{self, WorkspaceArgs};
 use case::Case;
 use report::{Judged, Report};
@@ -81,8 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Err(error) = python::ensure(Profile::Core) {
         return Ok(python::report(&error));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(carry_out(args, workspace, &cases))
+    runtime::on_one_thread(Box::pin(carry_out(args, workspace, &cases)))?
 }
 
 /// The workspace that is named, else the one that the file of cases is in, else the current one.

@@ -8,6 +8,7 @@ use ordain_planner::{Candidate, Choice, ModelSettings, PlannerError, choose, sur
 use serde_json::json;
 
 use crate::planner::PlannerArgs;
+use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, line};
 use crate::workspace::{self, WorkspaceArgs};
@@ -44,11 +45,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(world) => world,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (candidates, choice) = runtime.block_on(async {
+    let (candidates, choice) = runtime::on_one_thread(Box::pin(async {
         let candidates = survey(&settings, |name| environment.get(name)).await;
         (candidates, choose(&settings, |name| environment.get(name)).await)
-    });
+    }))?;
     let mut stdout = io::stdout().lock();
     if args.json {
         writeln!(stdout, "{:#}", as_json(&candidates, &choice))?;

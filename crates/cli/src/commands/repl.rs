@@ -16,6 +16,7 @@ use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -62,8 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
+    runtime::on_two_threads(Box::pin(async {
         let planner = match args.planner.choose(&setup.workspace).await {
             Ok(planner) => planner,
             Err(error) => return Ok(of_planner(&error)),
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(code) => Ok(code),
             Err(error) => Ok(engine::of_engine(&error)),
         }
-    })
+    }))?
 }
 
 async fn session(

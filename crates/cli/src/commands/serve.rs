@@ -21,6 +21,7 @@ use crate::commands::python;
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
 use crate::trace;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -105,8 +106,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(python::report(&error));
     }
     http::raise_descriptor_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(&args, &workspace))
+    runtime::on_all_threads(Box::pin(serve(&args, &workspace)))?
 }
 
 async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {

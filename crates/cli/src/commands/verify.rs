@@ -15,6 +15,7 @@ use ordain_verify::{
 };
 
 use crate::failure::{self, FAILED, USAGE};
+use crate::runtime;
 use crate::workspace::{self, Failure};
 use annotate::Style;
 
@@ -127,8 +128,7 @@ fn world(args: &Args) -> Result<(Policy, Schema), Failure> {
         // A file that is not Python fails where it is run; without it its functions are unknown names.
         policy.helpers = helpers_of(&workspace.helpers).unwrap_or_default();
         policy = policy.with_packages(FULL_IMPORTS.iter().copied());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        schema = runtime.block_on(workspace.open_store())?.schema();
+        schema = runtime::on_one_thread(Box::pin(workspace.open_store()))??.schema();
     }
     if let Some(profile) = args.profile {
         let packages = match profile {

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::sample::{Sample, rounded};
 use crate::commands::python;
+use crate::runtime;
 
 /// Names that the requests go through, so that no request is asked twice in the same words.
 const NAMES: [&str; 4] = ["aviator", "wayfarer", "classic", "moon"];
@@ -43,9 +44,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Err(error) = python::ensure(Profile::Core) {
         return Ok(python::report(&error));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let rounds = if args.quick { 40 } else { 300 };
-    let ways = runtime.block_on(measure(rounds))?;
+    let ways = runtime::on_two_threads(Box::pin(measure(rounds)))??;
     if args.json { print_json(&ways) } else { print_table(&ways) }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -19,6 +19,7 @@ use ordain_verify::{Contract, VerifiedCode};
 
 use super::sample::Sample;
 use crate::commands::python;
+use crate::runtime;
 use crate::verification;
 
 /// The programs that are measured.
@@ -66,8 +67,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Err(error) => return Ok(python::report(&error)),
         }
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let figures = runtime.block_on(measure(args, &installed[1]))?;
+    let figures = runtime::on_one_thread(Box::pin(measure(args, &installed[1])))??;
     if args.json { report::print_json(&figures) } else { report::print_table(&figures, &installed[1]) }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 
 use super::sample::{Sample, rounded};
 use crate::commands::python;
+use crate::runtime;
 
 const QUESTION: &str = "Do you have anything under $100?";
 const CODE: &str = "print(1 + 1)";
@@ -63,9 +64,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(python::report(&error));
     }
     http::raise_descriptor_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let rounds = if args.quick { 64 } else { 512 };
-    let kinds = runtime.block_on(measure(rounds))?;
+    let kinds = runtime::on_all_threads(Box::pin(measure(rounds)))??;
     if args.json { print_json(&kinds) } else { print_table(&kinds) }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,7 @@ use ordain_engine::checks::State;
 use serde_json::json;
 
 use crate::failure::{self, USAGE};
+use crate::runtime;
 use crate::show::line;
 
 /// Tell what changed since checks were compiled, or how two runs differ
@@ -35,7 +36,7 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
     if let Err(code) = super::ensure_python() {
         return Ok(code);
     }
-    super::runtime()?.block_on(async {
+    runtime::on_two_threads(Box::pin(async {
         let checks = match super::open(workspace).await {
             Ok(checks) => checks,
             Err(code) => return Ok(code),
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
             writeln!(stdout, "nothing changed: every check runs its kept code")?;
         }
         Ok(ExitCode::SUCCESS)
-    })
+    }))?
 }
 
 fn between(args: &Args, workspace: &Workspace, before: &str, after: &str) -> anyhow::Result<ExitCode> {

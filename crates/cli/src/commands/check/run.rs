@@ -18,6 +18,7 @@ use ordain_engine::{Planner, Workspace};
 use super::bar::Bar;
 use crate::failure::{self, USAGE};
 use crate::planner::{self, PlannerArgs};
+use crate::runtime;
 use crate::workspace;
 
 /// Columns of a line where the terminal does not say.
@@ -137,13 +138,13 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
         Err(code) => return Ok(code),
     };
     (options.if_changed, options.frozen) = (args.if_changed, args.frozen);
-    super::runtime()?.block_on(async {
+    runtime::on_two_threads(Box::pin(async {
         let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
             Err(code) => return Ok(code),
         };
         carry_out(args, &checks, &files, &options).await
-    })
+    }))?
 }
 
 /// Runs once, shows the results and gives the exit code.
@@ -253,7 +254,7 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow:
         Err(code) => return Ok(code),
     };
     options.only_compile = true;
-    super::runtime()?.block_on(async {
+    runtime::on_two_threads(Box::pin(async {
         let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
             Err(code) => return Ok(code),
@@ -268,7 +269,7 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow:
         print_compiled(&report, args.json)?;
         let is_broken = report.results.iter().any(|result| result.status == CheckStatus::Error);
         Ok(ExitCode::from(if is_broken { exit::ERROR } else { exit::OK }))
-    })
+    }))?
 }
 
 fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {

@@ -10,6 +10,7 @@ use ordain_engine::Workspace;
 
 use super::add;
 use crate::failure::{self, USAGE};
+use crate::runtime;
 use crate::show::line;
 
 const EXAMPLES: &str = "\
@@ -39,10 +40,10 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
     if let Err(code) = super::ensure_python() {
         return Ok(code);
     }
-    let suggestions = super::runtime()?.block_on(async {
+    let suggestions = runtime::on_two_threads(Box::pin(async {
         let checks = super::open(Arc::clone(workspace)).await?;
         checks.suggest(&args.table).await.map_err(|error| super::of_checks(&error))
-    });
+    }))?;
     let suggestions = match suggestions {
         Ok(suggestions) => suggestions,
         Err(code) => return Ok(code),

@@ -50,7 +50,11 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
         return once(&args, workspace);
     }
     let _ = writeln!(io::stderr(), "watching {}: Ctrl-C ends it", workspace.root.display());
-    let watched = Watched { args: &args, workspace, clock: super::runtime()? };
+    let watched = Watched {
+        args: &args,
+        workspace,
+        clock: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+    };
     watched.watch()?;
     Ok(ExitCode::from(INTERRUPTED))
 }

@@ -1,22 +1,12 @@
 //! What is typed: blocks of Python, questions and commands.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
-use rustyline::error::ReadlineError;
-use rustyline::history::FileHistory;
-use rustyline::{Config, Editor};
+use crate::typed::{LINE_BYTES_MAX, Line, Typed};
 
-/// The longest block that is read.
-const BLOCK_BYTES_MAX: usize = 1 << 20;
-
-/// Where blocks come from.
-pub(super) enum Blocks {
-    /// A person, with line editing and a history.
-    Person { editor: Box<Editor<(), FileHistory>>, history: PathBuf },
-    /// A program.
-    Program,
-}
+/// Blocks of lines.
+pub(super) struct Blocks(Typed);
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,22 +20,11 @@ pub(super) enum Block {
 
 impl Blocks {
     pub(super) fn open(history: &Path) -> io::Result<Self> {
-        if !io::stdin().is_terminal() {
-            return Ok(Self::Program);
-        }
-        let config = Config::builder()
-            .auto_add_history(true)
-            .max_history_size(2_000)
-            .map_err(io::Error::other)?
-            .build();
-        let mut editor = Editor::with_history(config, FileHistory::new()).map_err(io::Error::other)?;
-        // The first session has no history.
-        let _ = editor.load_history(history);
-        Ok(Self::Person { editor: Box::new(editor), history: history.to_owned() })
+        Typed::open(history).map(Self)
     }
 
     pub(super) fn is_terminal(&self) -> bool {
-        matches!(self, Self::Person { .. })
+        self.0.is_terminal()
     }
 
     /// The next block.
@@ -66,7 +45,7 @@ impl Blocks {
                 code.push_str(&line);
             }
             code.push('\n');
-            if code.len() > BLOCK_BYTES_MAX {
+            if code.len() > LINE_BYTES_MAX {
                 return Err(io::Error::other("a block is larger than 1 MiB"));
             }
             if line.trim().is_empty() || !goes_on(&code) {
@@ -76,28 +55,15 @@ impl Blocks {
     }
 
     fn line(&mut self, is_first: bool) -> io::Result<Option<String>> {
-        match self {
-            Self::Person { editor, .. } => match editor.readline(if is_first { ">>> " } else { "... " }) {
-                Ok(line) => Ok(Some(line)),
-                Err(ReadlineError::Interrupted) => Ok(Some(String::new())),
-                Err(ReadlineError::Eof) => Ok(None),
-                Err(error) => Err(io::Error::other(error)),
-            },
-            Self::Program => {
-                let mut bytes = Vec::new();
-                let limit = BLOCK_BYTES_MAX as u64 + 1;
-                let read = io::Read::take(io::stdin().lock(), limit).read_until(b'\n', &mut bytes)?;
-                let line = String::from_utf8_lossy(&bytes);
-                Ok((read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
-            }
-        }
+        Ok(match self.0.next(if is_first { ">>> " } else { "... " })? {
+            Line::Text(line) => Some(line),
+            Line::TakenBack => Some(String::new()),
+            Line::End => None,
+        })
     }
 
     pub(super) fn close(&mut self) {
-        if let Self::Person { editor, history } = self {
-            // A history that cannot be kept is no reason to fail at the end of a session.
-            let _ = editor.save_history(history);
-        }
+        self.0.close();
     }
 }
 
