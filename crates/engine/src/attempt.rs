@@ -7,7 +7,7 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
-use ordain_types::{Cause, InvariantResult, RunError, RunRecord, RunState, Schema};
+use ordain_types::{Cause, InvariantResult, ModuleRecord, RunError, RunRecord, RunState, Schema};
 use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, Effects, FULL_IMPORTS, Policy, VerifiedCode};
 use serde_json::{Value, json};
 
@@ -44,6 +44,15 @@ impl Trial for StoreTrial<'_> {
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
+        if modules.is_empty() {
+            return Ok(());
+        }
+        let hint = Some("put everything into one program".to_owned());
+        let message = "a request is carried out by one program without modules of its own".to_owned();
+        Err(Trouble { class: TroubleClass::Verify, code: "modules".to_owned(), message, line: None, hint })
     }
 
     fn counts(&mut self, plan_id: Option<String>) {

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use ordain_cell::InputFile;
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
+use ordain_types::{BoxFuture, ModuleRecord, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 
 pub use answer::{AnswerType, CodeAnswer};
@@ -97,7 +97,16 @@ impl CodeTask {
         let files: Vec<InputFile> = self.files.iter().map(input).collect();
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let hashes = ordain_cell::hash_files(files).await;
-        hash(&format!("code\0{}\0{plan}\0{session}\0{names:?}\0{hashes:?}", self.request))
+        let modules: Vec<ModuleRecord> = self.module_records().collect();
+        let files = format!("{names:?}\0{hashes:?}");
+        hash(&format!("code\0{}\0{plan}\0{modules:?}\0{session}\0{files}", self.request))
+    }
+
+    /// The modules as a record keeps them.
+    pub(crate) fn module_records(&self) -> impl Iterator<Item = ModuleRecord> {
+        self.modules
+            .iter()
+            .map(|module| ModuleRecord { name: module.name.clone(), code: module.code.clone() })
     }
 
     /// Whether it is Python that is typed into a session.
@@ -167,7 +176,7 @@ impl Engine {
         let prepared = self.prepare(task).await?;
         record.timing_ms.plan = millis(started);
         let mut policy = self.code_policy(task);
-        policy.names.extend(self.session_names(task).await?);
+        self.extend_by_session(&mut policy, task).await?;
         let mut trial = FileTrial::new(self, task, &prepared, policy, started);
         if let Some(problem) = unreadable(task, &prepared) {
             record.state = RunState::Failed;
@@ -175,7 +184,7 @@ impl Engine {
             let record = trial.write_down(record, &Exchange::default()).await?;
             return Ok(self.answer(record, &prepared));
         }
-        if let Err(trouble) = trial.load_modules() {
+        if let Err(trouble) = trial.bring(&[]) {
             record.state = RunState::Rejected;
             record.error = Some(error_of(&trouble));
             let record = trial.write_down(record, &Exchange::default()).await?;
@@ -184,7 +193,9 @@ impl Engine {
         self.restore(task, &trial).await?;
         let record = match &task.plan {
             Some(plan) => {
-                let draft = Draft { code: plan.code.clone(), title: plan.name.clone(), ..Draft::default() };
+                let (code, title) = (plan.code.clone(), plan.name.clone());
+                let modules = task.module_records().collect();
+                let draft = Draft { code, title, modules, ..Draft::default() };
                 record.plan.source = PlanSource::File;
                 self.given(draft, record, &mut trial).await?
             }
@@ -260,7 +271,9 @@ impl Engine {
         match rounds::rounds(&task.planner, &brief, record, trial, patience, progress).await? {
             Ended::Done { mut record, accepted, draft } => {
                 let is_answer = matches!(record.status.as_deref(), Some("success" | "no_match"));
-                if is_cached && is_answer && record.error.is_none() {
+                // A plan of several files is not kept: the cache holds single programs.
+                let is_kept = is_cached && draft.modules.is_empty();
+                if is_kept && is_answer && record.error.is_none() {
                     record.plan.plan_id = Some(self.keep(under, &record, &accepted, &draft).await?);
                 }
                 Ok(*record)

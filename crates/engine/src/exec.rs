@@ -186,6 +186,7 @@ fn note_verdict(record: &mut RunRecord, exec: &Exec, verdict: &Verdict) {
         needs: Vec::new(),
         success: "the code runs to its end".to_owned(),
         code: exec.given.code.clone(),
+        modules: Vec::new(),
         state: "waiting".to_owned(),
     }];
 }

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, Trouble, TroubleClass};
-use ordain_types::{PlanSource, RunRecord, RunState, Schema, StepRecord};
+use ordain_types::{ModuleRecord, PlanSource, RunRecord, RunState, Schema, StepRecord};
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
 use serde_json::{Value, json};
 
@@ -28,6 +28,8 @@ pub(crate) trait Trial {
     fn policy(&self) -> &Policy;
     /// The tables that it may use.
     fn schema(&self) -> &Schema;
+    /// Judges the modules that come with a draft, and lets its code import them.
+    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble>;
     /// From now on runs count as uses of this kept plan.
     fn counts(&mut self, plan_id: Option<String>);
     /// Runs code. When nothing more can be put right (`is_last`), a false answer is replaced instead of refused.
@@ -167,14 +169,19 @@ impl Course<'_> {
         trial: &mut T,
         progress: &mut dyn Progress,
     ) -> Result<Step, EngineError> {
+        let brought = trial.bring(&draft.modules);
         let (draft, verdict) = judge(draft, trial.policy(), trial.schema(), &mut self.record);
         note(&mut self.record, round, &draft, &verdict);
         self.record.state = RunState::Rejected;
+        if let Err(trouble) = brought {
+            self.record.verdict.accepted = false;
+            return Ok(Step::Trouble(trouble));
+        }
         let accepted = match accepted(&verdict, &draft) {
             Ok(accepted) => accepted,
             Err(trouble) => return Ok(Step::Trouble(trouble)),
         };
-        if let Some(objection) = self.objection(&draft.code, progress).await {
+        if let Some(objection) = self.objection(&draft.text(), progress).await {
             return Ok(Step::Trouble(objection));
         }
         progress.stage("running");
@@ -251,12 +258,16 @@ pub(crate) fn note(record: &mut RunRecord, round: u32, draft: &Draft, verdict: &
         verdict.findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect();
     record.verdict.accepted = verdict.is_accepted();
     record.verdict.iterations = round;
-    record.verdict.history.push(json!({
+    let mut entry = json!({
         "round": round,
         "accepted": verdict.is_accepted(),
         "findings": findings,
         "code": draft.code,
-    }));
+    });
+    if !draft.modules.is_empty() {
+        entry["modules"] = json!(draft.modules);
+    }
+    record.verdict.history.push(entry);
     record.verdict.findings = findings;
     let done = draft.modifications.iter().map(|what| json!({ "round": round, "what": what }));
     record.verdict.modifications.extend(done);
@@ -266,7 +277,8 @@ pub(crate) fn note(record: &mut RunRecord, round: u32, draft: &Draft, verdict: &
             .modifications
             .push(json!({ "round": round, "what": "the planner wrote the code anew" }));
     }
-    record.plan.steps = vec![step(&draft.title, &draft.code)];
+    record.plan.steps =
+        vec![StepRecord { modules: draft.modules.clone(), ..step(&draft.title, &draft.code) }];
 }
 
 fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
@@ -317,6 +329,7 @@ pub(crate) fn step(title: &str, code: &str) -> StepRecord {
         needs: Vec::new(),
         success: String::new(),
         code: code.to_owned(),
+        modules: Vec::new(),
         state: "waiting".to_owned(),
     }
 }

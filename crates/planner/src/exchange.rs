@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::Usage;
+use ordain_types::{ModuleRecord, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -89,6 +89,17 @@ pub struct Draft {
     pub declared: Option<Value>,
     /// What was put right while the reply was read.
     pub modifications: Vec<String>,
+    /// Further modules that the code imports by name.
+    pub modules: Vec<ModuleRecord>,
+}
+
+impl Draft {
+    /// The whole program as one text: the modules under their names, then the code.
+    pub fn text(&self) -> String {
+        let modules =
+            self.modules.iter().map(|module| format!("# --- {} ---\n{}\n", module.name, module.code));
+        modules.chain([self.code.clone()]).collect()
+    }
 }
 
 /// What was wrong with a round.

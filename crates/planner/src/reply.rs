@@ -6,6 +6,7 @@
 mod alias;
 mod clean;
 mod extract;
+mod modules;
 mod speech;
 
 use serde_json::Value;
@@ -32,6 +33,8 @@ pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
     let mut modifications = Vec::new();
     let text = clean::outside(reply, &mut modifications);
     let (declared, text) = speech::declaration(&text);
+    // Requests and checks are answered by one program; a code task may need several files.
+    let (modules, text) = if task == Task::Code { modules::take(&text) } else { (Vec::new(), text) };
     let found = extract::code(&text, task);
     if finish == Finish::Length {
         return truncated(&found);
@@ -40,7 +43,7 @@ pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
         // A plan or a question, never both: the cautious reading changes nothing.
         return reply;
     }
-    match found {
+    let reply = match found {
         Found::Code { code, note } => {
             modifications.extend(note);
             draft(&code, declared, modifications, task)
@@ -54,6 +57,10 @@ pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
             draft(&code, declared, modifications, task)
         }
         Found::Nothing => speech::without_code(&text),
+    };
+    match reply {
+        Reply::Plan(draft) => Reply::Plan(Draft { modules, ..draft }),
+        reply => reply,
     }
 }
 
@@ -92,7 +99,7 @@ fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, ta
     let code = if task == Task::Check { code } else { alias::resolved(code, &mut modifications) };
     let title = title(declared.as_ref(), &code);
     let declared = declared.filter(|declared| declared.to_string().len() <= DECLARED_BYTES_MAX);
-    Reply::Plan(Draft { code, title, declared, modifications })
+    Reply::Plan(Draft { code, title, declared, modifications, modules: Vec::new() })
 }
 
 /// What the plan does, in its own words or in its first comment's.

@@ -22,8 +22,8 @@ pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
 pub use row::Row;
 pub use run::{
-    Answer, Artifact, InvariantResult, PlanRecord, PlanSource, RunError, RunId, RunOutcome, RunRecord,
-    RunState, StepRecord, Timing, Usage, VerdictRecord,
+    Answer, Artifact, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId, RunOutcome,
+    RunRecord, RunState, StepRecord, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};

@@ -201,8 +201,20 @@ pub struct StepRecord {
     pub success: String,
     /// Its Python.
     pub code: String,
+    /// Further modules that the code imports by name, in the order in which they are loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<ModuleRecord>,
     /// `waiting`, `running`, `done` or `failed`.
     pub state: String,
+}
+
+/// A module of a step's program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleRecord {
+    /// The name of its file, such as `shapes.py`.
+    pub name: String,
+    /// Its Python.
+    pub code: String,
 }
 
 /// What the verifier said of the code, over all rounds.

@@ -42,6 +42,13 @@ pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()
             "\n{}",
             coloured(Colour::Bold, &format!("step {}: {}", line(&step.id), line(&step.title)))
         )?;
+        for module in &step.modules {
+            writeln!(out, "{}", coloured(Colour::Bold, &format!("module {}", line(&module.name))))?;
+            code::write(out, &module.code, " ")?;
+        }
+        if !step.modules.is_empty() {
+            writeln!(out, "{}", coloured(Colour::Bold, "program"))?;
+        }
         code::write(out, &step.code, " ")?;
     }
     Ok(())

@@ -105,6 +105,18 @@ fn the_record_is_one_line_of_json_and_the_run_can_be_shown_again() {
 }
 
 #[test]
+fn a_plan_of_several_files_is_shown_with_its_modules() {
+    let folder = workspace();
+    folder.file("shapes.py", "def area(a, b):\n    return a * b\n");
+    folder.file("main.py", "import shapes\nprint(shapes.area(3, 4))\n");
+    let arguments = ["area", "--plan", "main.py", "--module", "shapes.py", "--show-code"];
+    let ran = code(&folder, &arguments);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "12\n"), "{ran:?}");
+    let shown = ran.stderr.split_once("module shapes.py").unwrap().1.split_once("program").unwrap();
+    assert!(shown.0.contains("def area") && shown.1.contains("import shapes"), "{ran:?}");
+}
+
+#[test]
 fn a_session_that_is_typed_keeps_its_variables_and_takes_questions() {
     let folder = workspace();
     let mut command = ordain(["repl", "--file", "sales.csv"]);

@@ -40,7 +40,7 @@ fn the_commands_about_files_give_what_the_page_says() {
         assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
         // What stands behind a command is its answer, or the picture that it makes.
         let says = line.split_once("  # ").unwrap().1.trim_end_matches('…').trim_end_matches([' ', ',']);
-        if std::path::Path::new(says).extension().is_some_and(|ending| ending == "png") {
+        if Path::new(says).extension().is_some_and(|ending| ending == "png") {
             let picture = std::fs::read(place.join(says)).unwrap();
             assert!(picture.starts_with(b"\x89PNG"), "{line}");
         } else {

@@ -62,6 +62,7 @@ impl Checks {
                     needs: Vec::new(),
                     success: String::new(),
                     code: result.code.clone()?,
+                    modules: Vec::new(),
                     state: format!("{:?}", result.status).to_uppercase(),
                 })
             })

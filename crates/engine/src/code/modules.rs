@@ -4,11 +4,9 @@
 //! which they are given, so that a later one can import an earlier one.
 
 use ordain_planner::{Trouble, TroubleClass};
-use ordain_types::Schema;
+use ordain_types::{ModuleRecord, Schema};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::json;
-
-use crate::ask::PlanFile;
 
 /// How many modules a plan may have besides its main file.
 const MODULES_MAX: usize = 50;
@@ -26,7 +24,7 @@ pub(super) fn name(file: &str) -> String {
 }
 
 /// Judges the modules and gives the code that makes them.
-pub(super) fn load(modules: &[PlanFile], policy: &Policy) -> Result<String, Trouble> {
+pub(super) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<String, Trouble> {
     if modules.is_empty() {
         return Ok(String::new());
     }
@@ -37,6 +35,7 @@ pub(super) fn load(modules: &[PlanFile], policy: &Policy) -> Result<String, Trou
         ));
     }
     let mut policy = policy.clone();
+    policy.packages.extend(modules.iter().map(|module| name(&module.name)));
     policy.contract = Contract::Exec;
     let mut sources = Vec::new();
     for module in modules {

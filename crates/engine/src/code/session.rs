@@ -4,16 +4,14 @@
 //! when a session goes on in another process, the code of its earlier turns runs again, in a new cell, before the new
 //! question is answered.
 
-use std::collections::BTreeSet;
-
 use ordain_cell::{Discard, NoHost};
 use ordain_planner::Turn;
 use ordain_store::ConversationTurn;
 use ordain_types::{Cause, RunRecord, RunState};
-use ordain_verify::verify;
+use ordain_verify::{Policy, verify};
 
-use super::CodeTask;
 use super::trial::FileTrial;
+use super::{CodeTask, modules};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::rounds::{Accepted, Trial as _};
@@ -42,19 +40,23 @@ impl Engine {
             .collect())
     }
 
-    /// Names that earlier turns may have defined. Every name that they use is taken for one: the verifier then leaves
-    /// it to Python to say that a name is not there.
-    pub(super) async fn session_names(&self, task: &CodeTask) -> Result<BTreeSet<String>, EngineError> {
-        let mut names = BTreeSet::new();
-        let Some(session) = &task.session else { return Ok(names) };
+    /// Lets code use names that earlier turns may have defined, and import their modules. Every name that they use is
+    /// taken for one: the verifier then leaves it to Python to say that a name is not there.
+    pub(super) async fn extend_by_session(
+        &self,
+        policy: &mut Policy,
+        task: &CodeTask,
+    ) -> Result<(), EngineError> {
+        let Some(session) = &task.session else { return Ok(()) };
         for turn in self.store.turns(&conversation(session), TURNS_MAX).await? {
             let Ok(record) = self.store.run(&turn.run_id).await else { continue };
             for step in &record.plan.steps {
                 let words = step.code.split(|c: char| !c.is_alphanumeric() && c != '_');
-                names.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+                policy.names.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+                policy.packages.extend(step.modules.iter().map(|module| modules::name(&module.name)));
             }
         }
-        Ok(names)
+        Ok(())
     }
 
     /// Remembers a turn.
@@ -91,8 +93,10 @@ impl Engine {
             };
             let verdict = verify(&step.code, trial.policy(), trial.schema());
             let Some(code) = verdict.verified().cloned() else { continue };
+            let Ok(loaded) = modules::load(&step.modules, trial.policy()) else { continue };
             let accepted = Accepted { code, effects: verdict.effects.clone() };
-            let execution = self.executor.run(trial.job(&accepted), &mut NoHost, &mut Discard).await?;
+            let job = trial.job_with(&accepted, &loaded);
+            let execution = self.executor.run(job, &mut NoHost, &mut Discard).await?;
             if execution.cause != Cause::Ok && execution.cause != Cause::Error {
                 break;
             }

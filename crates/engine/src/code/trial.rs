@@ -6,7 +6,7 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, Discard, Execution, Job};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent};
-use ordain_types::{Answer, Cause, RunRecord, RunState, Schema};
+use ordain_types::{Answer, Cause, ModuleRecord, RunRecord, RunState, Schema};
 use ordain_verify::Policy;
 use serde_json::{Value, json};
 
@@ -33,6 +33,8 @@ pub(super) struct FileTrial<'a> {
     started: Instant,
     /// Code that makes the modules which the plan imports.
     modules: String,
+    /// Whether one of them imports something.
+    has_imports: bool,
     /// The hash of the brief, for the ledger.
     pub(super) brief_hash: Option<String>,
     /// The cached plan that is tried, to be counted.
@@ -46,6 +48,15 @@ impl Trial for FileTrial<'_> {
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
+        let all: Vec<ModuleRecord> = self.task.module_records().chain(modules.iter().cloned()).collect();
+        self.modules = modules::load(&all, &self.policy)?;
+        // A name that another draft brought may stay: whoever imports what is not there is told by Python.
+        self.policy.packages.extend(modules.iter().map(|module| modules::name(&module.name)));
+        self.has_imports = all.iter().any(|module| module.code.contains("import"));
+        Ok(())
     }
 
     fn counts(&mut self, plan_id: Option<String>) {
@@ -94,18 +105,17 @@ impl<'a> FileTrial<'a> {
         started: Instant,
     ) -> Self {
         let schema = engine.store.schema();
-        let (modules, brief_hash, plan_id) = (String::new(), None, None);
-        Self { engine, task, prepared, policy, schema, started, modules, brief_hash, plan_id }
-    }
-
-    /// Judges the modules of the task.
-    pub(super) fn load_modules(&mut self) -> Result<(), Trouble> {
-        self.modules = modules::load(&self.task.modules, &self.policy)?;
-        Ok(())
+        let (modules, has_imports, brief_hash, plan_id) = (String::new(), false, None, None);
+        Self { engine, task, prepared, policy, schema, started, modules, has_imports, brief_hash, plan_id }
     }
 
     /// What there is to run.
-    pub(super) fn job(&self, accepted: &Accepted) -> Job {
+    fn job(&self, accepted: &Accepted) -> Job {
+        self.job_with(accepted, &self.modules)
+    }
+
+    /// The same with other modules than those of the task and its draft.
+    pub(super) fn job_with(&self, accepted: &Accepted, modules: &str) -> Job {
         let settings = &self.engine.settings;
         let mut job = Job::new(accepted.code.clone(), self.profile(accepted));
         "plan.py".clone_into(&mut job.name);
@@ -120,7 +130,7 @@ impl<'a> FileTrial<'a> {
         }
         job.values.insert("user_request".to_owned(), Value::from(self.task.request.as_str()));
         job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
-        job.helpers = format!("{}\n{}", settings.helpers, self.modules);
+        job.helpers = format!("{}\n{modules}", settings.helpers);
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
         job.session = self.task.session.as_deref().map(session::cell_name);
         job
@@ -132,11 +142,10 @@ impl<'a> FileTrial<'a> {
         if self.task.session.is_some() {
             return Profile::Full;
         }
-        let modules = self.task.modules.iter().any(|module| module.code.contains("import"));
         let names = self.prepared.files.iter().map(|file| file.name.as_str());
         let of_files = profile_for_files(names);
         match profile_for(&accepted.effects, &accepted.code) {
-            Profile::Core if modules => Profile::Full,
+            Profile::Core if self.has_imports => Profile::Full,
             // Libraries look for readers by themselves: pandas imports the one that a file needs.
             Profile::Data => of_files,
             profile => profile,
@@ -221,11 +230,6 @@ impl<'a> FileTrial<'a> {
         }
         if let Some(plan) = &task.plan {
             detail["plan"] = json!(plan.name);
-        }
-        if !task.modules.is_empty() {
-            let modules =
-                task.modules.iter().map(|module| json!({ "name": module.name, "code": module.code }));
-            detail["modules"] = modules.collect();
         }
         if let Some(hash) = &self.brief_hash {
             detail["brief_sha256"] = json!(hash);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ordain_engine::{AnswerType, CodeAnswer, CodeTask, EngineSettings, PlanFile};
-use ordain_planner::{ModelSettings, choose};
+use ordain_planner::{ModelSettings, Planner, choose};
 use ordain_types::{PlanSource, RunState};
 use sha2::{Digest as _, Sha256};
 
@@ -139,6 +139,50 @@ async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_may_reply_with_several_files_and_a_hostile_one_is_repaired() {
+    let mut world = world(Database::Sqlite).await;
+    world.without_review();
+    let main = "import shapes\nanswer_text = f\"area {shapes.area(3, 4)}\"\nSTATUS = \"success\"";
+    let reply = |shapes: &str| {
+        format!("**shapes.py**\n```python\n{shapes}\n```\n\n**main.py**\n```python\n{main}\n```\n")
+    };
+    let hostile = reply("import socket\n\ndef area(a, b):\n    return 0");
+    let good = reply("def area(a, b):\n    return a * b");
+    let planner = replayed(&[&hostile, &good]).await;
+    let session = Some("shapes".to_owned());
+    let first = CodeTask { planner, session: session.clone(), ..task("what is the area, please", &[]) };
+    let record = solve(&world, first).await.record;
+    assert_eq!(record.answer.text.as_deref(), Some("area 12"), "{record:?}");
+    assert_eq!(record.verdict.iterations, 2);
+    let trouble = record.verdict.history[0]["trouble"]["message"].as_str().unwrap();
+    assert!(trouble.contains("shapes.py") && trouble.contains("socket"), "{trouble}");
+    assert_eq!(record.plan.steps[0].modules[0].name, "shapes.py");
+    assert!(record.plan.plan_id.is_none(), "a plan of several files is not kept in the cache");
+    // A later turn of the session can import the module, also when the session's cell is another one.
+    for is_over in [false, true] {
+        if is_over {
+            world.engine.end_code_session("shapes").await;
+        }
+        let plan = Some(plan("import shapes\nprint(shapes.area(2, 5))\n"));
+        let again = CodeTask { plan, session: session.clone(), ..task("again", &[]) };
+        let record = solve(&world, again).await.record;
+        assert_eq!(record.answer.text.as_deref(), Some("10"), "{record:?}");
+    }
+}
+
+/// A planner that gives these replies, one after the other.
+async fn replayed(replies: &[&str]) -> Planner {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("replies.jsonl");
+    let lines: Vec<String> =
+        replies.iter().map(|reply| serde_json::json!({ "reply": reply }).to_string()).collect();
+    fs_err::write(&cassette, lines.join("\n")).unwrap();
+    let settings =
+        ModelSettings { name: format!("replay:{}", cassette.display()), ..ModelSettings::default() };
+    choose(&settings, |_| None).await.unwrap().planner
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_computed_before_a_failure_is_kept_only_where_that_is_allowed() {
     let world = world(Database::Sqlite).await;
     let code = "answer_text = 'half way'\nanswer_json = 21\nraise ValueError('boom')\n";
@@ -155,13 +199,8 @@ async fn what_was_computed_before_a_failure_is_kept_only_where_that_is_allowed()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_fails_twice_and_is_then_repaired_shows_its_three_versions() {
     let world = world(Database::Sqlite).await;
-    let folder = tempfile::tempdir().unwrap();
-    let cassette = folder.path().join("replies.jsonl");
-    let reply = |code: &str| {
-        let reply = format!("<execute_python>\n{code}\n</execute_python>");
-        serde_json::json!({ "reply": reply }).to_string()
-    };
-    let lines = [
+    let reply = |code: &str| format!("<execute_python>\n{code}\n</execute_python>");
+    let replies = [
         reply(
             "import pandas as pd\ntable = pd.read_csv(files['a.csv'])\nanswer_text = str(table['unit'].sum())\nSTATUS = 'success'",
         ),
@@ -172,10 +211,7 @@ async fn a_program_that_fails_twice_and_is_then_repaired_shows_its_three_version
             "import pandas as pd\ntable = pd.read_csv(files['a.csv'])\nanswer_text = f\"{table['units'].sum()} units\"\nSTATUS = 'success'",
         ),
     ];
-    fs_err::write(&cassette, lines.join("\n")).unwrap();
-    let settings =
-        ModelSettings { name: format!("replay:{}", cassette.display()), ..ModelSettings::default() };
-    let planner = choose(&settings, |_| None).await.unwrap().planner;
+    let planner = replayed(&replies.each_ref().map(String::as_str)).await;
     let mut world = world;
     world.without_review();
     let answer =

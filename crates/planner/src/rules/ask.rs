@@ -38,6 +38,6 @@ pub fn plan(brief: &Brief) -> Reply {
         code: written.code,
         title: written.title,
         declared: Some(json!({ "planner": "rules", "uses_turns": meant.is_some() })),
-        modifications: Vec::new(),
+        ..Draft::default()
     })
 }

@@ -54,7 +54,7 @@ pub fn plan(brief: &Brief) -> Reply {
                 code: compiled.code,
                 title: compiled.plan.intent,
                 declared: Some(declared),
-                modifications: Vec::new(),
+                ..Draft::default()
             })
         }
         Err(error) => {

@@ -125,8 +125,21 @@ pub(crate) struct Step {
     pub(crate) success: String,
     /// Its Python.
     pub(crate) code: String,
+    /// Further modules that the code imports by name, in the order in which they are loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) modules: Vec<Module>,
     /// `waiting`, `running`, `done` or `failed`.
     pub(crate) state: String,
+}
+
+/// A module of a step's program.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Module {
+    /// The name of its file.
+    pub(crate) name: String,
+    /// Its Python.
+    pub(crate) code: String,
 }
 
 /// What the verifier said of the code, over all rounds.
@@ -407,6 +420,7 @@ mod tests {
             needs: Vec::new(),
             success: String::new(),
             code: String::new(),
+            modules: vec![ordain_types::ModuleRecord { name: "m.py".to_owned(), code: String::new() }],
             state: "done".to_owned(),
         });
         record.outcome.artifacts.push(ordain_types::Artifact {
