@@ -36,7 +36,11 @@ impl Engine {
         for plan in self.store.find_plans(under.kind, under.exact, under.shape).await? {
             // Whoever points Ordain to a model wants its plans and not those of the rules.
             let is_outdone = planner.can_repair() && plan.source == "rules";
-            if is_outdone || self.settings.stale(&plan, trial.schema()).is_some() {
+            if is_outdone {
+                continue;
+            }
+            if let Some(why) = self.settings.stale(&plan, trial.schema()) {
+                history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "stale": why }));
                 continue;
             }
             let mut record = record.clone();

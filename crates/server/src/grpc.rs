@@ -20,3 +20,5 @@ mod status;
 
 pub use pool::{ExecutorPool, MemberState, PoolOptions};
 pub use remote::{ConnectError, RemoteExecutor, RemoteOptions, RemoteTls};
+#[cfg(test)]
+pub(crate) use status::of_cell as status_of;

@@ -44,6 +44,7 @@ mod service;
 mod sessions;
 mod spans;
 mod tables;
+mod telling;
 mod wait;
 
 pub use caller::Scope;

@@ -15,7 +15,7 @@ use crate::executor::{BUY_ONE, Served, Shop};
 use crate::serve::Server;
 
 const BUYERS: u32 = 6;
-const PURCHASES: u32 = 48;
+const PURCHASES: u32 = 96;
 /// Jobs that the executor ends before it is killed.
 const JOBS_BEFORE: u32 = 3;
 

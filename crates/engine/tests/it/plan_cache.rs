@@ -116,7 +116,9 @@ async fn a_changed_policy_makes_every_plan_stale_and_the_next_request_plans_anew
     shop.ask("buy 1 classic").await;
     shop.edit("policy.md", "write `Walk-in customer`", "write `Walk-in customer`, always").await;
     assert_eq!(shop.stale().await, [("buy 1 classic".to_owned(), Some("the policy changed".to_owned()))]);
-    assert_eq!(shop.ask("buy 1 classic").await.plan.source, PlanSource::Rules);
+    let anew = shop.ask("buy 1 classic").await;
+    assert_eq!(anew.plan.source, PlanSource::Rules);
+    assert_eq!(anew.verdict.history[0]["stale"], "the policy changed", "the record says why: {anew:?}");
     assert_eq!(shop.ask("buy 1 classic").await.plan.source, PlanSource::Cache);
 }
 

@@ -12,9 +12,10 @@ use super::caller::{May, Run};
 use super::exec::check_name;
 use super::files::{self, Form, NewFile, WithFiles};
 use super::frame::Context;
-use super::live::{About, Telling};
+use super::live::About;
 use super::problem::Problem;
 use super::service::Service;
+use super::telling::Telling;
 
 /// A question about files.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]

@@ -14,10 +14,11 @@ use super::answer::{self, RunAnswers, RunHeaders};
 use super::caller::{Caller, May, Run};
 use super::files::{self, Form, NewFile, Uploads, WithFiles};
 use super::frame::Context;
-use super::live::{About, Telling};
+use super::live::About;
 use super::problem::Problem;
 use super::requests::shortened;
 use super::service::Service;
+use super::telling::Telling;
 
 /// Longer names are no names.
 const NAME_MAX: usize = 100;

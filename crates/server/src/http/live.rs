@@ -11,9 +11,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
-use ordain_checks::CheckResult;
-use ordain_engine::Progress;
-use ordain_engine::checks::CheckProgress;
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{RunError, RunId, RunRecord, RunState};
 use serde::Serialize;
@@ -30,6 +27,8 @@ use crate::trace::{self, TraceContext};
 const RECENT_MAX: usize = 64;
 /// Events of one run.
 const EVENTS_MAX: usize = 10_000;
+/// Checks of one run that become spans.
+const CHECKS_MAX: usize = 1000;
 /// Stages of one run whose times are kept.
 const STAGES_MAX: usize = 100;
 /// Bytes of the events of one run.
@@ -78,12 +77,23 @@ pub(crate) struct LiveRun {
     /// Where it stands in the trace of the request that began it.
     pub(crate) trace: Option<RunPlace>,
     stages: Mutex<Vec<(String, SystemTime)>>,
+    checks: Mutex<Vec<CheckDone>>,
     events: Mutex<Events>,
     /// How many events there are; watchers wait for it to change.
     count: watch::Sender<u64>,
     cancel: Notify,
     stop: Notify,
     ended: watch::Sender<Option<Arc<Ended>>>,
+}
+
+/// A check of the run that is done, for its span.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckDone {
+    pub(crate) check_id: String,
+    pub(crate) status: &'static str,
+    pub(crate) severity: &'static str,
+    pub(crate) took_ms: f64,
+    pub(crate) ended: SystemTime,
 }
 
 /// A run's span, and the span above it.
@@ -109,6 +119,7 @@ impl LiveRun {
             began_at: SystemTime::now(),
             trace: trace::current().map(|above| RunPlace { parent: above.span_id, span: above.child() }),
             stages: Mutex::default(),
+            checks: Mutex::default(),
             events: Mutex::default(),
             count: watch::Sender::new(0),
             cancel: Notify::new(),
@@ -140,7 +151,7 @@ impl LiveRun {
     }
 
     /// Notes when a stage of the run began, and tells of it.
-    fn begin_stage(&self, name: &str) {
+    pub(crate) fn begin_stage(&self, name: &str) {
         let mut stages = lock(&self.stages);
         // A run has a few rounds; what has more is not looked at closer.
         if stages.len() < STAGES_MAX {
@@ -153,6 +164,19 @@ impl LiveRun {
     /// The stages of the run and when each began.
     pub(crate) fn stages(&self) -> Vec<(String, SystemTime)> {
         lock(&self.stages).clone()
+    }
+
+    /// Notes that a check is done. Without a trace nobody asks for it.
+    pub(crate) fn check_done(&self, done: CheckDone) {
+        let mut checks = lock(&self.checks);
+        if self.trace.is_some() && checks.len() < CHECKS_MAX {
+            checks.push(done);
+        }
+    }
+
+    /// The checks that are done.
+    pub(crate) fn checks(&self) -> Vec<CheckDone> {
+        lock(&self.checks).clone()
     }
 
     /// The events behind a place, and whether the last of them is the end.
@@ -326,7 +350,7 @@ impl Service {
         F: Future<Output = Result<RunRecord, E>> + Send,
         E: Into<Problem>,
     {
-        let mut work = std::pin::pin!(AssertUnwindSafe(work).catch_unwind());
+        let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
         let ended = tokio::select! {
             // A run that has ended has ended, also when it was cancelled at the same moment.
             biased;
@@ -334,10 +358,12 @@ impl Service {
             () = run.cancel.notified(), if run.about.kind == CHECK => {
                 // Checks have nothing to roll back, and what they found is worth keeping.
                 run.stop.notify_one();
-                tokio::time::timeout(STOP_TIME_MAX, work).await.ok()
+                tokio::time::timeout(STOP_TIME_MAX, &mut work).await.ok()
             }
             () = run.cancel.notified() => None,
         };
+        // What was cancelled ends here: its transaction is rolled back before the run is recorded.
+        drop(work);
         match ended {
             Some(Ok(Ok(record))) => Ok(record),
             Some(Ok(Err(error))) => self.could_not(run, error.into()).await,
@@ -416,45 +442,6 @@ impl Service {
         spans::tell(&self.inner.options.tracer, run, &ended);
         run.ended.send_replace(Some(Arc::new(ended)));
         self.inner.live.retire(run);
-    }
-}
-
-/// Tells what a planner says as events.
-#[derive(Debug)]
-pub(crate) struct Telling(pub(crate) Arc<LiveRun>);
-
-impl Progress for Telling {
-    fn text(&mut self, piece: &str) {
-        self.0.tell("text", &json!({ "text": piece }));
-    }
-
-    fn stage(&mut self, name: &str) {
-        self.0.begin_stage(name);
-    }
-}
-
-impl CheckProgress for Telling {
-    fn stage(&mut self, text: &str) {
-        self.0.begin_stage(text);
-    }
-
-    fn expect(&mut self, checks: usize) {
-        self.0.tell("stage", &json!({ "stage": "running", "checks": checks }));
-    }
-
-    fn done(&mut self, result: &CheckResult) {
-        let told = json!({ "check_id": result.check_id, "status": result.status, "summary": result.summary });
-        self.0.tell("check", &told);
-    }
-}
-
-impl ordain_cell::Output for Telling {
-    fn write(&mut self, stream: ordain_cell::Stream, bytes: &[u8]) {
-        let name = match stream {
-            ordain_cell::Stream::Stdout => "stdout",
-            ordain_cell::Stream::Stderr => "stderr",
-        };
-        self.0.tell(name, &json!({ "text": String::from_utf8_lossy(bytes) }));
     }
 }
 

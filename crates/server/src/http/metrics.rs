@@ -35,7 +35,7 @@ const HELP: [Help; 25] = [
     ("ordain_model_cost_usd_total", "counter", "Estimated cost of models whose price is known, in dollars."),
     ("ordain_model_tokens_total", "counter", "Tokens of models."),
     ("ordain_queue_depth", "gauge", "Jobs that wait for a cell, here or at the executors."),
-    ("ordain_recompiles_total", "counter", "Plans of checks that were made anew, by why."),
+    ("ordain_recompiles_total", "counter", "Kept plans that were stale and made anew, by why."),
     ("ordain_rejections_total", "counter", "Runs that the verifier refused, by the first finding."),
     ("ordain_repair_rounds", "histogram", "Repairs of a plan before it was accepted or given up."),
     ("ordain_run_duration_seconds", "histogram", "Time from the beginning of a run to its end."),
@@ -72,6 +72,9 @@ impl Metrics {
         if record.kind == "ask" && record.plan.source != PlanSource::File {
             let result = if record.plan.source == PlanSource::Cache { "hit" } else { "miss" };
             self.count("ordain_cache_requests_total", &format!("result=\"{result}\""));
+        }
+        for why in record.verdict.history.iter().filter_map(|note| note["stale"].as_str()) {
+            self.count("ordain_recompiles_total", &format!("reason=\"{}\"", reason(why)));
         }
         if record.state == RunState::Rejected {
             let code = record.verdict.findings.first().and_then(|finding| finding["code"].as_str());
@@ -134,13 +137,20 @@ impl Metrics {
 
 /// Why code was made anew, as one of a few words: the sentence itself names tables and columns.
 fn reason(why: &str) -> &'static str {
-    if why.starts_with("the verifier") {
-        "verifier"
-    } else if why.starts_with("table ") || why.starts_with("column ") || why.starts_with("columns ") {
-        "schema"
-    } else {
-        "rule"
-    }
+    const STARTS: [(&str, &str); 10] = [
+        ("the policy", "policy"),
+        ("helper ", "helper"),
+        ("the verifier", "verifier"),
+        ("the plan API", "verifier"),
+        ("the rule planner", "rules"),
+        ("the rules of table ", "schema"),
+        ("the columns of ", "schema"),
+        ("table ", "schema"),
+        ("column ", "schema"),
+        ("columns ", "schema"),
+    ];
+    // What is left is the rule of a check: its kind, its hint, its parameters.
+    STARTS.into_iter().find(|(start, _)| why.starts_with(start)).map_or("rule", |(_, reason)| reason)
 }
 
 /// A count as Prometheus has it. Counts beyond 2^53 lose their last digits, as they do there.
@@ -219,6 +229,29 @@ mod tests {
         {
             assert!(text.contains(&format!("ordain_repair_rounds{line}\n")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_stale_plan_is_counted_by_one_word_of_its_reason() {
+        let metrics = Metrics::default();
+        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let whys = [
+            "the policy changed",
+            "helper get_balance changed",
+            "the verifier is version 3, it was 2",
+            "the rule planner is version 3, it was 2",
+            "column price of items changed real → text",
+            "table items is gone",
+            "the columns of items changed",
+            "the rules of table items changed",
+        ];
+        record.verdict.history = whys.map(|why| serde_json::json!({ "round": 0, "stale": why })).into();
+        metrics.run(&record);
+        let text = metrics.0.write(&HELP, &[]);
+        for line in ["policy\"} 1", "helper\"} 1", "verifier\"} 1", "rules\"} 1", "schema\"} 4"] {
+            assert!(text.contains(&format!("ordain_recompiles_total{{reason=\"{line}\n")), "{text}");
+        }
+        assert_eq!(reason("calculation_hint changed"), "rule");
     }
 
     #[test]

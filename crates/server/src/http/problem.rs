@@ -303,4 +303,58 @@ mod tests {
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");
     }
+
+    /// The page that tells callers what an error is called over each protocol.
+    const PAGE: &str = include_str!("../../../../docs/reference/errors.md");
+
+    #[test]
+    fn the_page_about_errors_says_what_the_code_does() {
+        let said = || ("executor".to_owned(), "gone".to_owned());
+        let (executor, gone) = said();
+        let errors = [
+            ("all cells are busy", CellError::Busy { waiting: 1 }),
+            ("too many sessions", CellError::Sessions { open: 1 }),
+            ("a file that cannot be given", CellError::File { name: executor, problem: gone }),
+            ("the cell was lost before its job", CellError::Lost),
+            (
+                "no cell can be made, or no executor reached",
+                CellError::Unreachable { executor: said().0, said: said().1 },
+            ),
+        ];
+        for (what, error) in errors {
+            let status = crate::grpc::status_of(&error);
+            let details = String::from_utf8_lossy(status.details()).into_owned();
+            let problem = Problem::from(error);
+            let row = PAGE.lines().find(|line| line.starts_with(&format!("| {what} |")));
+            let row = row.unwrap_or_else(|| panic!("`{what}` is not told"));
+            assert!(row.contains(&format!("{} `{}`", problem.status, problem.code)), "{row}");
+            assert!(row.contains(&format!("`{:?}`", status.code())), "{row}: {status:?}");
+            let reason = row.split('`').nth(5).unwrap();
+            assert!(details.contains(reason), "{row}: {details}");
+        }
+    }
+
+    #[test]
+    fn every_code_on_the_page_about_errors_is_one_that_is_given() {
+        let sources = [
+            include_str!("problem.rs"),
+            include_str!("rate.rs"),
+            include_str!("caller.rs"),
+            include_str!("live.rs"),
+        ];
+        let codes = PAGE
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .flat_map(|line| line.split('`').skip(1).step_by(2));
+        let codes = codes.filter(|code| {
+            code.contains('_') && code.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
+        });
+        let mut count = 0;
+        for code in codes {
+            let written = format!("\"{code}\"");
+            assert!(sources.iter().any(|source| source.contains(&written)), "nobody gives `{code}`");
+            count += 1;
+        }
+        assert!(count > 8, "the page tells of codes");
+    }
 }

@@ -13,9 +13,10 @@ use super::answer::{self, RunAnswers, RunHeaders};
 use super::body::Json;
 use super::caller::{Caller, May, Run};
 use super::frame::Context;
-use super::live::{About, Telling};
+use super::live::About;
 use super::problem::Problem;
 use super::service::Service;
+use super::telling::Telling;
 
 /// The largest body: a request and a plan with room to spare.
 const BODY_MAX: usize = 4 << 20;

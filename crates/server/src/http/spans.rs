@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use ordain_types::RunRecord;
 
-use super::live::{Ended, LiveRun};
+use super::live::{CheckDone, Ended, LiveRun};
 use crate::trace::{Attribute, Kind, Span, TraceContext, Tracer};
 
 /// Tells of a run that has ended.
@@ -55,6 +55,7 @@ fn parts(record: &RunRecord, run: &LiveRun, place: &TraceContext, now: SystemTim
     let ran = stages.iter().find(|(name, _)| name == "running").map_or(now, |(_, began)| *began);
     let verified = back(ran, timing.verify).max(run.began_at);
     let mut parts = plans(record, &stages, place, (run.began_at, verified));
+    parts.extend(run.checks().into_iter().map(|done| check(&done, place)));
     if timing.verify > 0.0 {
         parts.push(verification(record, place, verified, ran));
     }
@@ -133,6 +134,13 @@ fn verification(record: &RunRecord, place: &TraceContext, from: SystemTime, unti
         span.attributes.push(("ordain.finding.codes", Attribute::Texts(codes)));
     }
     span
+}
+
+fn check(done: &CheckDone, place: &TraceContext) -> Span {
+    Span::below(place, "run_check", back(done.ended, done.took_ms), done.ended)
+        .text("ordain.check.id", done.check_id.as_str())
+        .text("ordain.check.status", done.status)
+        .text("ordain.check.severity", done.severity)
 }
 
 fn source(record: &RunRecord) -> &'static str {

@@ -22,10 +22,11 @@ use super::super::answer;
 use super::super::body;
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
-use super::super::live::{About, CHECK, LiveRun, Telling};
+use super::super::live::{About, CHECK, LiveRun};
 use super::super::problem::{Problem, ProblemDetails};
 use super::super::schema::RunRecord as RunRecordSchema;
 use super::super::service::Service;
+use super::super::telling::Telling;
 use super::super::wait::Wait;
 use super::{find, look, read, schema, served};
 

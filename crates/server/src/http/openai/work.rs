@@ -9,9 +9,10 @@ use tempfile::TempDir;
 use super::request::Chat;
 use crate::http::body;
 use crate::http::caller::Caller;
-use crate::http::live::{About, LiveRun, Telling};
+use crate::http::live::{About, LiveRun};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
+use crate::http::telling::Telling;
 
 /// Work that can be begun, more than once if a run was left.
 #[derive(Debug)]

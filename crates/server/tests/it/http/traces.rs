@@ -229,6 +229,24 @@ async fn what_went_wrong_is_told_and_a_problem_names_its_trace() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_check_of_a_run_has_a_span_of_its_own() {
+    let collector = Collector::new(Manner::Good).await;
+    let tracer = collector.tracer(&[]);
+    let planner = ordain_engine::Planner::Rules;
+    let served =
+        super::world::served_example("data-quality", planner, |options| options.tracer = tracer).await;
+    let headers = [CALLER, "Prefer: wait=250"];
+    let ran = client::send(served.address, "POST", "/v1/checks/CHK-010/run", &headers, b"").await;
+    assert_eq!(ran.status, 200, "{}", ran.text());
+    let spans = collector.trace("4bf92f3577b34da6a3ce929d0e0e4736", 3).await;
+    let (run, check) = (&spans["invoke_agent check"], &spans["run_check"]);
+    assert_eq!(check["parentSpanId"], run["spanId"]);
+    assert_eq!(attribute(check, "ordain.check.id"), "CHK-010");
+    assert_eq!(attribute(check, "ordain.check.status"), "FAIL");
+    assert_eq!(attribute(check, "ordain.check.severity"), &ran.json()["results"][0]["severity"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trace_that_nobody_records_is_not_sent() {
     let collector = Collector::new(Manner::Good).await;
     let shop = traced_shop(&collector, &[]).await;
