@@ -2,7 +2,7 @@
 
 use super::python::{Code, comment, list, text};
 use super::question::{Export, Function, Group, Measure, Plot, Question, Task};
-use super::table_code::{measure_of, prepare};
+use super::table_code::{measures_of, prepare};
 
 /// Rows of a piece. A row of the columns that are needed takes some hundred bytes at most.
 const PIECE_ROWS: u64 = 200_000;
@@ -161,14 +161,14 @@ fn needed(question: &Question) -> Vec<String> {
         return names;
     }
     match &question.task {
-        Task::Aggregate { .. } | Task::Pivot { .. } => {}
+        Task::Aggregate { .. } | Task::Pivot { .. } | Task::Several { .. } => {}
         Task::Histogram { column } | Task::Distinct { column } => names.push(column.clone()),
         Task::Scatter { x, y } => names.extend([x.clone(), y.clone()]),
         Task::Correlation { columns } if columns.len() > 1 => names.extend(columns.iter().cloned()),
         _ => return Vec::new(),
     }
-    let measured = measure_of(&question.task).map(Measure::columns).unwrap_or_default();
-    names.extend(measured.into_iter().map(str::to_owned));
+    let measured = measures_of(&question.task);
+    names.extend(measured.into_iter().flat_map(Measure::columns).map(str::to_owned));
     names.extend(question.groups.iter().map(|group| group.column().to_owned()));
     names.extend(question.filters.iter().filter_map(|filter| filter.column().map(str::to_owned)));
     if names.is_empty() {
