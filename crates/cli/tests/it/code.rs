@@ -77,6 +77,33 @@ fn a_table_larger_than_the_cells_memory_is_added_up_in_pieces() {
 }
 
 #[test]
+fn packed_tables_and_long_lists_of_objects_are_read_in_pieces_too() {
+    let folder = workspace();
+    let make = "\
+import json
+import pandas as pd
+table = pd.DataFrame({'region': ['north', 'south'] * 1_500_000, 'units': [1, 3] * 1_500_000, 'remark': 'a remark of some length'})
+table.to_parquet(artifacts / 'long.parquet')
+with (artifacts / 'long.jsonl').open('w') as file:
+    for number in range(400_000):
+        file.write(json.dumps({'region': 'north', 'units': number % 3, 'remark': 'a remark of some length'}) + '\\n')
+answer_text = 'made'
+";
+    folder.file("make.py", make);
+    let made = code(&folder, &["make", "--plan", "make.py", "--out", ".", "--memory", "2GiB"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let limits = ["--memory", "160MiB", "--timeout", "5m", "--json"];
+    for (file, text, reads) in
+        [("long.parquet", "south (3), north (1)", "iter_batches"), ("long.jsonl", "north (1)", "chunksize")]
+    {
+        let arguments = [&["average units by region", "--file", file], limits.as_slice()].concat();
+        let record = code(&folder, &arguments).json();
+        assert!(record["answer"]["text"].as_str().unwrap_or_default().contains(text), "{record}");
+        assert!(record["code"].as_str().unwrap().contains(reads), "{record}");
+    }
+}
+
+#[test]
 fn what_cannot_be_answered_is_said_and_the_exit_code_tells() {
     let folder = workspace();
     let unknown = code(&folder, &["total units of customers named Bob", "--file", "sales.csv"]);

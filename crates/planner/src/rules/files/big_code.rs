@@ -1,5 +1,6 @@
 //! Tables that do not fit into a cell whole: read in pieces, only the columns that are needed.
 
+use super::catalog::Source;
 use super::python::{Code, comment, list, text};
 use super::question::{Export, Function, Group, Measure, Plot, Question, Task};
 use super::table_code::{measures_of, prepare};
@@ -20,14 +21,8 @@ pub(super) fn read(question: &Question, code: &mut Code) {
         source.bytes
     )));
     let needed = needed(question);
-    let mut arguments = source.dialect();
-    if !needed.is_empty() {
-        arguments.push_str(", usecols=");
-        arguments.push_str(&list(&needed));
-    }
-    let path = text(&source.files[0]);
     code.add("parts = []");
-    code.add(format!("for piece in pd.read_csv(files[{path}]{arguments}, chunksize={PIECE_ROWS}):"));
+    open_pieces(source, &needed, code);
     for column in dates(question, &needed) {
         let name = text(&column);
         code.indented(format!("piece[{name}] = pd.to_datetime(piece[{name}], errors=\"coerce\")"));
@@ -38,6 +33,34 @@ pub(super) fn read(question: &Question, code: &mut Code) {
     } else {
         code.indented("parts.append(piece)");
         code.add("table = pd.concat(parts, ignore_index=True)");
+    }
+}
+
+/// Adds the line that begins the loop over the pieces, and those that leave only what is needed of one.
+fn open_pieces(source: &Source, needed: &[String], code: &mut Code) {
+    let path = format!("files[{}]", text(&source.files[0]));
+    let only = |name: &str| {
+        if needed.is_empty() { String::new() } else { format!(", {name}={}", list(needed)) }
+    };
+    match source.kind.as_str() {
+        "parquet" => {
+            code.import("import pyarrow.parquet");
+            let columns = only("columns");
+            code.add(format!(
+                "for batch in pyarrow.parquet.ParquetFile({path}).iter_batches(batch_size={PIECE_ROWS}{columns}):"
+            ));
+            code.indented("piece = batch.to_pandas()");
+        }
+        "jsonl" | "ndjson" => {
+            code.add(format!("for piece in pd.read_json({path}, lines=True, chunksize={PIECE_ROWS}):"));
+            if !needed.is_empty() {
+                code.indented(format!("piece = piece.reindex(columns={})", list(needed)));
+            }
+        }
+        _ => {
+            let arguments = source.dialect() + &only("usecols");
+            code.add(format!("for piece in pd.read_csv({path}{arguments}, chunksize={PIECE_ROWS}):"));
+        }
     }
 }
 

@@ -179,6 +179,15 @@ fn a_large_table_is_read_in_pieces_and_only_the_columns_that_are_needed() {
         let code = code(&[big.clone()], request);
         assert!(code.contains("chunksize=") && !code.contains("parts.append(piece)"), "{request}: {code}");
     }
+    let mut packed = orders();
+    (packed.name, packed.kind) = ("orders.parquet".to_owned(), "parquet".to_owned());
+    packed.facts["tables"][0]["rows"] = 5_000_000.into();
+    let packed = code(&[packed], "average units by region");
+    assert!(packed.contains(".iter_batches(batch_size=200000, columns=[\"region\", \"units\"]"), "{packed}");
+    let mut lines = big.clone();
+    (lines.name, lines.kind) = ("orders.jsonl".to_owned(), "jsonl".to_owned());
+    let lines = code(&[lines], "average units by region");
+    assert!(lines.contains("lines=True, chunksize=") && lines.contains("reindex(columns="), "{lines}");
     // A median needs all values.
     assert!(code(&[big], "median units").contains("parts.append(piece)"));
 }
