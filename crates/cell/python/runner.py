@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import struct
 import sys
 import tempfile
@@ -418,8 +419,21 @@ def serve(payload, namespace):
     compiled = payload[4 + length : helpers_end], payload[helpers_end:program_end]
     source = payload[program_end:].decode("utf-8", "replace")
     limit(job)
+    if job["fresh"]:
+        start_anew(namespace)
     send(RESULT, compile_only(job, source) if job["compile"] else run(job, source, compiled, namespace))
     return job["session"]
+
+
+def start_anew(namespace):
+    """Forgets what earlier jobs of a session left."""
+    namespace.clear()
+    namespace.update(new_namespace())
+    for entry in os.scandir(WORK + "/artifacts"):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
 
 
 def run(job, source, compiled, namespace):
@@ -471,7 +485,7 @@ def flush():
 def rehearsal_frame():
     """A frame with the rehearsal, as the supervisor would send it."""
     job = {"name": "main.py", "memory_bytes": 0, "processes": 0, "cpu_seconds": 0}
-    job |= {"files": [], "values": {}, "tables": [], "frames": {}, "failing": None, "helpers": "", "collect": [], "session": False, "compile": False, "compiled": [0, 0]}
+    job |= {"files": [], "values": {}, "tables": [], "frames": {}, "failing": None, "helpers": "", "collect": [], "session": False, "fresh": False, "compile": False, "compiled": [0, 0]}
     header = json.dumps(job).encode()
     payload = struct.pack("<I", len(header)) + header + REHEARSAL.encode()
     return HEADER.pack(len(payload), JOB) + payload

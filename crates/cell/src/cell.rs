@@ -434,6 +434,7 @@ fn encode(job: &Job, compiled: &Compiled, compile: bool) -> Result<Vec<u8>, Cell
         helpers: &job.helpers,
         collect: &job.collect,
         session: job.session.is_some(),
+        fresh: job.is_fresh,
         compile,
         compiled: [compiled.helpers.len(), compiled.program.len()],
     };

@@ -311,6 +311,9 @@ impl LocalExecutor {
                     _ => Session::new(pool.take(asked.work_bytes()).await?, &asked),
                 };
                 job.limits = session.lower(&asked);
+                if job.is_fresh {
+                    session.forget();
+                }
                 place_files(&mut session.cell, &mut opened, &job).await?;
                 let queue = started.elapsed();
                 Ok((session.cell.run(&job, &Compiled::default(), host, output).await?, session, queue))
@@ -421,6 +424,9 @@ async fn leave(mut session: Session, ran: &Ran, limits: &Limits) -> (Collected, 
         let mut collected = artifact::collect(session.cell.work(), limits, Keep::Descriptor);
         session.keep_new(&mut collected.artifacts);
         return (collected, None);
+    }
+    if artifact::is_empty(session.cell.work()) {
+        return (Collected::default(), Some(session));
     }
     session.cell.pause();
     let mut collected = artifact::collect(session.cell.work(), limits, Keep::Copy);

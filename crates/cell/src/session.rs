@@ -43,6 +43,11 @@ impl Session {
         }
     }
 
+    /// Forgets which artifacts were given back, because the next job starts without any.
+    pub(crate) fn forget(&mut self) {
+        self.given.clear();
+    }
+
     /// Leaves out the artifacts that an earlier job gave back and no job has changed since.
     pub(crate) fn keep_new(&mut self, artifacts: &mut Vec<Artifact>) {
         artifacts.retain(|artifact| self.given.insert((artifact.name.clone(), artifact.sha256.clone())));

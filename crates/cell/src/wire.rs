@@ -72,6 +72,7 @@ pub(crate) struct JobHeader<'a> {
     pub(crate) helpers: &'a str,
     pub(crate) collect: &'a [String],
     pub(crate) session: bool,
+    pub(crate) fresh: bool,
     /// Whether the code is only to be compiled.
     pub(crate) compile: bool,
     /// How many bytes of compiled helpers and of the compiled program stand before the code.

@@ -49,6 +49,14 @@ impl Chosen {
         }
     }
 
+    /// The executors elsewhere, if there are any.
+    pub(crate) fn pool(&self) -> Option<Arc<ExecutorPool>> {
+        match self {
+            Self::Local(_) => None,
+            Self::Remote(pool) => Some(Arc::clone(pool)),
+        }
+    }
+
     /// Ends the cells of this machine, if there are any.
     pub(crate) async fn close(&self) {
         if let Self::Local(executor) = self {

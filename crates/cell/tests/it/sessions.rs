@@ -234,6 +234,27 @@ async fn a_job_of_a_session_gives_back_the_artifacts_it_made() {
 }
 
 #[tokio::test]
+async fn a_fresh_job_of_a_session_finds_nothing_of_the_one_before() {
+    let world = World::new();
+    let run = |code: &str| {
+        let job = Job { is_fresh: true, collect: vec!["result".into()], ..in_session("a", code) };
+        world.run_job(job)
+    };
+    let leaves = "(artifacts / 'rows.csv').write_text('a')\n(artifacts / 'more').mkdir()\nresult = total = 1\nimport os\nos.kept = 1";
+    let first = run(leaves).await.unwrap();
+    assert_eq!(first.artifacts.len(), 1);
+    let second = run(
+        "import os\nprint('total' in globals(), 'result' in globals(), list(artifacts.iterdir()), os.kept)",
+    );
+    let second = second.await.unwrap();
+    assert_eq!(stdout(&second), "False False [] 1\n", "the process is the same");
+    assert!(second.values.is_empty() && second.artifacts.is_empty(), "{second:?}");
+    // What was given back before is given back again when it is made again.
+    let third = run(leaves).await.unwrap();
+    assert_eq!((third.artifacts.len(), &third.artifacts[0].sha256), (1, &first.artifacts[0].sha256));
+}
+
+#[tokio::test]
 async fn files_of_a_session_replace_earlier_ones() {
     let (world, folder) = (World::new(), Folder::new());
     let job = |code: &str, content: &str| Job {

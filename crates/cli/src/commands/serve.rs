@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
+use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
 use ordain_server::trace::traced;
 use ordain_types::parse_duration;
@@ -36,7 +37,7 @@ Examples:
 
 Environment: OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 http://127.0.0.1:8000/docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
-the keys again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
+the keys and the certificates for executors again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
 
 /// Serve the workspace over HTTP
 #[derive(Debug, clap::Args)]
@@ -167,7 +168,7 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     let traced = traced(executor.executor(), &options.tracer);
     let engine = Engine::new(store, traced, workspace.settings());
     let service = Service::new(engine, planner, options);
-    let stop = watch_signals(service.clone())?;
+    let stop = watch_signals(service.clone(), executor.pool())?;
     http::serve(listener, service, stop).await;
     executor.close().await;
     Ok(ExitCode::SUCCESS)
@@ -210,17 +211,24 @@ fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result
 }
 
 /// Gives the future that ends when the server is to stop. A second signal does not wait for running work.
-fn watch_signals(service: Service) -> io::Result<impl Future<Output = ()>> {
+fn watch_signals(
+    service: Service,
+    executors: Option<Arc<ExecutorPool>>,
+) -> io::Result<impl Future<Output = ()> + use<>> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut hangup = signal(SignalKind::hangup())?;
     let reloaded = service.clone();
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
-            let said = match reloaded.reload_keys().await {
+            let keys = match reloaded.reload_keys().await {
                 Ok(()) => "keys were read again".to_owned(),
                 Err(error) => format!("keys could not be read again: {error}"),
             };
-            let _ = writeln!(io::stderr(), "{said}");
+            let certificates = executors.as_ref().map(|executors| match executors.reload() {
+                Ok(()) => "; certificates for executors too".to_owned(),
+                Err(error) => format!("; certificates for executors could not be: {error}"),
+            });
+            let _ = writeln!(io::stderr(), "{keys}{}", certificates.unwrap_or_default());
         }
     });
     let (stop, stopped) = tokio::sync::oneshot::channel();

@@ -6,6 +6,7 @@ mod check_files;
 mod check_runs;
 mod code;
 mod command;
+mod deploy;
 mod eval;
 mod exec;
 mod exec_faults;

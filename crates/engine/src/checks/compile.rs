@@ -36,6 +36,14 @@ pub struct Ready {
     pub(super) imports: BTreeSet<String>,
 }
 
+impl Ready {
+    /// Whether the code is of our own making: a built-in kind's, or the rule planner's. It does what its parameters say
+    /// and cannot be talked into anything else.
+    pub(super) fn is_ours(&self, check: &Check) -> bool {
+        is_ours(check, self.kept.code_from)
+    }
+}
+
 /// Where a check stands before it runs.
 #[derive(Debug, Clone)]
 pub enum Standing {
@@ -233,7 +241,7 @@ fn looked_at(
     code: &str,
     code_from: CodeFrom,
 ) -> (BTreeSet<String>, BTreeMap<String, Option<BTreeSet<String>>>) {
-    let is_compiled = check.kind != "python" && matches!(code_from, CodeFrom::Builtin | CodeFrom::Rules);
+    let is_compiled = is_ours(check, code_from);
     let named = |table: &str| -> BTreeSet<String> {
         let columns = schema.table(table).into_iter().flat_map(|table| &table.columns);
         columns.map(|column| &column.name).filter(|name| stands_in(code, name)).cloned().collect()
@@ -282,4 +290,8 @@ fn first(verdict: &Verdict) -> String {
     error_of(verdict).map_or_else(String::new, |finding| {
         format!("line {}: {} [{}]", finding.line, finding.message, finding.code.as_str())
     })
+}
+
+fn is_ours(check: &Check, code_from: CodeFrom) -> bool {
+    check.kind != "python" && matches!(code_from, CodeFrom::Builtin | CodeFrom::Rules)
 }

@@ -1,4 +1,8 @@
-//! Runs one check in one cell and reads what it claims, strictly.
+//! Runs a check in a cell and reads what it claims, strictly.
+//!
+//! Code that a person or a model wrote has a cell to itself. Code of our own making can't tamper with anything, so checks
+//! of that kind follow one another in one cell and share the tables that it has mapped. One that does not come out well
+//! there is run again alone: what it says then cannot be blamed on the checks before it.
 
 use std::path::Path;
 
@@ -30,6 +34,14 @@ pub(super) struct Found {
     pub(super) observed: Option<Value>,
 }
 
+/// Where a check runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) executor: &'a LocalExecutor,
+    /// Which of the checks that run at once it is; no two have the same number.
+    pub(super) worker: usize,
+}
+
 /// What the code says of itself. All of it is a claim.
 #[derive(Debug, Deserialize)]
 struct Claim {
@@ -53,10 +65,22 @@ impl Checks {
         check: &Check,
         ready: &Ready,
         tables: &Tables,
-        executor: &LocalExecutor,
+        place: Place<'_>,
         inputs: Value,
         artifacts: &Path,
     ) -> Result<Result<Found, String>, ChecksError> {
+        let job = self.job(check, ready, tables, inputs);
+        let execution = if asks_the_store(&ready.kept.code) {
+            self.with_store(job, place.executor).await?
+        } else if ready.is_ours(check) {
+            shared(job, place).await?
+        } else {
+            place.executor.run(job, &mut NoHost, &mut Discard).await?
+        };
+        Ok(found(&execution, artifacts))
+    }
+
+    fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
         let mut job = Job::new(ready.code.clone(), profile(ready));
         "check.py".clone_into(&mut job.name);
         job.limits = self.workspace.limits.clone();
@@ -75,12 +99,7 @@ impl Checks {
         job.values
             .insert("user_request".to_owned(), json!(check.calculation_hint.as_deref().unwrap_or_default()));
         job.collect = vec!["result".to_owned()];
-        let execution = if asks_the_store(&ready.kept.code) {
-            self.with_store(job, executor).await?
-        } else {
-            executor.run(job, &mut NoHost, &mut Discard).await?
-        };
-        Ok(found(&execution, artifacts))
+        job
     }
 
     /// Runs a job that may read the store's tables through calls, in a transaction that is rolled back.
@@ -98,6 +117,20 @@ impl Checks {
             None => Ok(execution?),
         }
     }
+}
+
+/// Runs a check of our own making in the cell that such checks share.
+async fn shared(mut job: Job, place: Place<'_>) -> Result<Execution, ChecksError> {
+    let alone = job.clone();
+    let cell = format!("checks {}", place.worker);
+    job.session = Some(cell.clone());
+    job.is_fresh = true;
+    let execution = place.executor.run(job, &mut NoHost, &mut Discard).await?;
+    if execution.cause == Cause::Ok && execution.values.contains_key("result") {
+        return Ok(execution);
+    }
+    place.executor.end_session(&cell).await;
+    Ok(place.executor.run(alone, &mut NoHost, &mut Discard).await?)
 }
 
 /// The name under which a table's file is mounted.

@@ -23,6 +23,8 @@ pub(super) struct Done<'a> {
     pub(super) check: &'a Check,
     pub(super) ready: &'a Ready,
     pub(super) outcome: Result<Found, String>,
+    /// The worker that is free again.
+    pub(super) worker: usize,
     pub(super) duration_ms: f64,
 }
 
@@ -127,7 +129,7 @@ impl Going<'_> {
 
     /// The result of a check that ran, and what is kept of it.
     pub(super) fn graded(&mut self, done: Done<'_>, tables: &Tables) -> CheckResult {
-        let Done { check, ready, outcome, duration_ms } = done;
+        let Done { check, ready, outcome, duration_ms, .. } = done;
         let mut result = result_of(check, ready);
         result.duration_ms = duration_ms;
         let fingerprint = tables.fingerprint(&ready.tables);

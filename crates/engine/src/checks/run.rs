@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::Checks;
 use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
-use super::execute::mount_name;
+use super::execute::{Place, mount_name};
 use super::going::{Done, Going, skipped};
 use super::sources::hash_text;
 use super::state::State;
@@ -250,11 +250,12 @@ impl Checks {
         let mut waiting: Vec<&(&Check, Box<Ready>)> = ready.iter().collect();
         let mut unfinished: BTreeSet<&str> = ready.iter().map(|(check, _)| check.check_id.as_str()).collect();
         let mut running = FuturesUnordered::new();
+        let mut workers: Vec<usize> = (0..going.options.jobs.max(1)).collect();
         let mut is_interrupted = false;
         loop {
             // Only so many are begun as find a place at once, so that the time a check takes is its own.
             let mut place = 0;
-            while place < waiting.len() && running.len() < going.options.jobs.max(1) {
+            while place < waiting.len() && !workers.is_empty() {
                 let (check, fresh) = waiting[place];
                 if check.depends_on.iter().any(|id| unfinished.contains(id.as_str())) {
                     place += 1;
@@ -270,12 +271,13 @@ impl Checks {
                     place = 0;
                     continue;
                 }
+                let Some(worker) = workers.pop() else { break };
                 let inputs = json!({"now": now, "history": history.get(check.check_id.as_str()).cloned().unwrap_or_default()});
                 running.push(self.run_one(
                     check,
                     fresh,
                     tables,
-                    &executor,
+                    Place { executor: &executor, worker },
                     inputs,
                     artifacts.join(file_name(&check.check_id)),
                 ));
@@ -291,6 +293,7 @@ impl Checks {
                 Either::Right((None, _)) => break,
                 Either::Right((Some(done), _)) => {
                     let done = done?;
+                    workers.push(done.worker);
                     unfinished.remove(done.check.check_id.as_str());
                     let result = going.graded(done, tables);
                     progress.done(&result);
@@ -308,13 +311,13 @@ impl Checks {
         check: &'a Check,
         ready: &'a Ready,
         tables: &'a Tables,
-        executor: &'a LocalExecutor,
+        place: Place<'a>,
         inputs: Value,
         artifacts: std::path::PathBuf,
     ) -> Result<Done<'a>, ChecksError> {
         let started = Instant::now();
-        let outcome = self.execute(check, ready, tables, executor, inputs, &artifacts).await?;
-        Ok(Done { check, ready, outcome, duration_ms: millis(started) })
+        let outcome = self.execute(check, ready, tables, place, inputs, &artifacts).await?;
+        Ok(Done { check, ready, outcome, worker: place.worker, duration_ms: millis(started) })
     }
 
     /// An executor whose cells see every table that is looked at.

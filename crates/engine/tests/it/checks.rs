@@ -300,6 +300,30 @@ async fn code_that_loops_eats_memory_lies_or_is_refused_is_an_error() {
 }
 
 #[tokio::test]
+async fn checks_that_share_a_cell_do_not_see_each_other() {
+    let checks = r#"[
+        {"check_id": "a", "kind": "range", "target_table": "t", "params": {"column": "n", "max": 2}},
+        {"check_id": "b", "kind": "range", "target_table": "t", "params": {"column": "n", "max": 2.5}},
+        {"check_id": "c", "kind": "regex", "target_table": "t", "params": {"column": "s", "pattern": "^(a+)+$"}},
+        {"check_id": "d", "kind": "not_null", "target_table": "t", "params": {"columns": ["s"]}},
+        {"check_id": "e", "kind": "range", "target_table": "t", "params": {"column": "n", "max": 2}}
+    ]"#;
+    let slow = format!("n,s\n1,x\n2,y\n3,{}!\n", "a".repeat(60));
+    let world = World::with(checks, &[("t.csv", slow.as_bytes())]);
+    world.write("ordain.toml", "[workspace]\nname = \"shared\"\n[limits]\nwall = \"2s\"\n");
+    let results = by_id(world.try_run(&CheckOptions { jobs: 1, ..CheckOptions::default() }).await.unwrap());
+    // The same failing rows are kept for each of them.
+    for id in ["a", "b", "e"] {
+        stands(&results, id, CheckStatus::Fail, "");
+        assert_eq!(results[id].failed, Some(1), "{:?}", results[id]);
+        assert_eq!(results[id].artifacts.len(), 1, "{id}");
+    }
+    // One that never ends is told so for itself, and takes nobody with it.
+    stands(&results, "c", CheckStatus::Error, "timeout");
+    stands(&results, "d", CheckStatus::Pass, "");
+}
+
+#[tokio::test]
 async fn frozen_selected_and_stopped_runs_say_so() {
     let world = World::example();
     let mut options = CheckOptions { frozen: true, ..CheckOptions::default() };

@@ -91,6 +91,16 @@ impl ExecutorPool {
         self.members.iter().map(|member| member.state()).collect()
     }
 
+    /// Reads the certificates of all of them again. If those of one are not good, all stay as they were.
+    pub fn reload(&self) -> Result<(), ConnectError> {
+        let fresh = self.members.iter().map(|member| member.remote.fresh_clients());
+        let fresh = fresh.collect::<Result<Vec<_>, _>>()?;
+        for (member, clients) in std::iter::zip(&self.members, fresh) {
+            member.remote.take_up(clients);
+        }
+        Ok(())
+    }
+
     /// How many jobs were answered from earlier identical ones.
     pub fn cache_hits(&self) -> u64 {
         self.cache.hits()

@@ -5,8 +5,8 @@ mod run;
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
@@ -24,13 +24,15 @@ pub use connect::{ConnectError, RemoteOptions, RemoteTls};
 /// How long a question that runs no code may take.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
 
+type Clients = Arc<[Client]>;
 type Client = ExecutorClient<InterceptedService<Channel, Credentials>>;
 
 /// Runs jobs on an executor elsewhere. Connections are made when they are needed, and made again when they are lost.
 #[derive(Debug)]
 pub struct RemoteExecutor {
     address: String,
-    clients: Vec<Client>,
+    options: RemoteOptions,
+    clients: RwLock<Clients>,
     next: AtomicUsize,
     sessions: tokio::sync::Mutex<HashMap<String, Arc<str>>>,
 }
@@ -56,7 +58,8 @@ impl RemoteExecutor {
         let clients = connect::clients(address, options)?;
         Ok(Self {
             address: address.to_owned(),
-            clients,
+            options: options.clone(),
+            clients: RwLock::new(clients.into()),
             next: AtomicUsize::new(0),
             sessions: tokio::sync::Mutex::default(),
         })
@@ -65,6 +68,22 @@ impl RemoteExecutor {
     /// Where it is.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// Reads the certificates again. What is under way goes on as it began.
+    pub fn reload(&self) -> Result<(), ConnectError> {
+        self.take_up(self.fresh_clients()?);
+        Ok(())
+    }
+
+    /// Connections to be, with the certificates as they are now.
+    pub(crate) fn fresh_clients(&self) -> Result<Clients, ConnectError> {
+        connect::clients(&self.address, &self.options).map(Clients::from)
+    }
+
+    /// Uses these connections from now on.
+    pub(crate) fn take_up(&self, clients: Clients) {
+        *self.clients.write().unwrap_or_else(PoisonError::into_inner) = clients;
     }
 
     /// Asks what it offers and how busy it is.
@@ -121,7 +140,8 @@ impl RemoteExecutor {
     /// One of the connections, in turn.
     fn client(&self) -> Client {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        self.clients[turn % self.clients.len()].clone()
+        let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
+        clients[turn % clients.len()].clone()
     }
 
     /// What a status means for the caller here.

@@ -165,19 +165,19 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
     );
     let connections = service.inner.connections.load(std::sync::atomic::Ordering::Relaxed);
     let mut gauges = vec![
-        figure("ordain_approvals_pending", held),
-        figure("ordain_connections_open", connections),
+        figure("ordain_approvals_pending", &held),
+        figure("ordain_connections_open", &connections),
         ("ordain_info", info, "1".to_owned()),
-        figure("ordain_ledger_entries_total", entries),
-        figure("ordain_runs_active", service.inner.live.count()),
-        figure("ordain_uptime_seconds", service.inner.began.elapsed().as_secs()),
+        figure("ordain_ledger_entries_total", &entries),
+        figure("ordain_runs_active", &service.inner.live.count()),
+        figure("ordain_uptime_seconds", &service.inner.began.elapsed().as_secs()),
     ];
     gauges.extend(service.inner.options.tracer.figures());
     if let Some(local) = &service.inner.options.local {
         let load = local.load();
-        gauges.push(figure("ordain_cells_active", load.running));
-        gauges.push(figure("ordain_cells_idle", local.idle_cells().await));
-        gauges.push(figure("ordain_queue_depth", load.waiting));
+        gauges.push(figure("ordain_cells_active", &load.running));
+        gauges.push(figure("ordain_cells_idle", &local.idle_cells().await));
+        gauges.push(figure("ordain_queue_depth", &load.waiting));
     }
     if let Some(pool) = &service.inner.options.executors {
         let members = pool.members();
@@ -185,15 +185,15 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         for (state, count) in [("well", well), ("sick", members.len() - well)] {
             gauges.push(("ordain_executors", format!("state=\"{state}\""), count.to_string()));
         }
-        gauges.push(figure("ordain_executions_reused_total", pool.cache_hits()));
-        gauges.push(figure("ordain_queue_depth", members.iter().map(|member| member.waiting).sum::<u64>()));
+        gauges.push(figure("ordain_executions_reused_total", &pool.cache_hits()));
+        gauges.push(figure("ordain_queue_depth", &members.iter().map(|member| member.waiting).sum::<u64>()));
     }
     let text = service.inner.metrics.0.write(&HELP, &gauges);
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))], text).into_response())
 }
 
 /// A figure without labels.
-fn figure(name: &'static str, value: impl ToString) -> Gauge {
+fn figure(name: &'static str, value: &impl ToString) -> Gauge {
     (name, String::new(), value.to_string())
 }
 

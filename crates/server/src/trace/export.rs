@@ -117,8 +117,7 @@ impl Tracer {
 /// Whether a trace belongs to the share that is recorded. All tools that see the same trace decide alike.
 #[expect(clippy::cast_precision_loss, reason = "a share of traces need not be exact to the last of them")]
 fn is_chosen(trace_id: [u8; 16], share: f64) -> bool {
-    let [.., a, b, c, d, e, f, g] = trace_id;
-    let number = u64::from_be_bytes([0, a, b, c, d, e, f, g]);
+    let number = trace_id[9..].iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     share >= 1.0 || (number as f64) < share * (1_u64 << 56) as f64
 }
 

@@ -28,6 +28,36 @@ async fn purchase(store: &Store, conflicts: &AtomicU32) -> bool {
     panic!("a run that waits in line must get through");
 }
 
+/// A writer that has its turn needs threads for its calls; those who wait for theirs may not hold them all.
+#[test]
+fn writers_that_wait_do_not_hold_the_threads_that_the_one_before_them_needs() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).max_blocking_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let world = crate::world::World::sqlite();
+        let store = world.shop().await;
+        let before = rows(&store, "transactions").await.len();
+        let runs = (0..12).map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                // Some only answer, and are written down when their turn comes.
+                let intent = if number % 3 == 0 { Intent::Read } else { Intent::Write };
+                let mut transaction = begin(&store, intent).await;
+                let has_bought =
+                    intent == Intent::Write && buy(&mut transaction, "Classic", 1).await.unwrap();
+                commit(transaction).await.unwrap();
+                has_bought
+            })
+        });
+        let mut bought = 0;
+        for run in runs.collect::<Vec<_>>() {
+            bought += usize::from(run.await.unwrap());
+        }
+        assert!(bought > 1, "{bought}");
+        assert_eq!(rows(&store, "transactions").await.len(), before + bought);
+    });
+}
+
 on_both! {
     async fn thirty_two_clients_sell_exactly_what_there_is(world: World) {
         let mut options = world.shop_options();

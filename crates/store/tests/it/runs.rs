@@ -24,6 +24,24 @@ async fn held_purchase(store: &Store) -> ordain_types::RunRecord {
 }
 
 on_both! {
+    async fn the_rows_version_moves_with_the_rows_and_not_with_runs_that_read(world: World) {
+        let store = world.shop().await;
+        let seeded = store.data_version().await.unwrap();
+        commit(begin(&store, Intent::Read).await).await.unwrap();
+        let held = held_purchase(&store).await;
+        assert_eq!(store.data_version().await.unwrap(), seeded, "nothing has changed yet");
+
+        let approved = store.approve(held.run_id.as_str(), note()).await.unwrap();
+        let bought = store.data_version().await.unwrap();
+        store.undo(approved.run_id.as_str(), note()).await.unwrap();
+        let undone = store.data_version().await.unwrap();
+        // Another process sees the same.
+        let elsewhere = Store::open(world.shop_options()).await.unwrap();
+        elsewhere.reseed(&[], note()).await.unwrap();
+        let reseeded = store.data_version().await.unwrap();
+        assert!(seeded < bought && bought < undone && undone < reseeded, "{seeded} {bought} {undone} {reseeded}");
+    }
+
     async fn an_invariant_that_does_not_hold_rolls_everything_back(world: World) {
         let store = world.shop().await;
         let before = (rows(&store, "inventory").await, rows(&store, "transactions").await);

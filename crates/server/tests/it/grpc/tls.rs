@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ordain_cell::{CellError, Discard, Executor as _, NoHost};
 use ordain_server::grpc::server::TlsFiles;
-use ordain_server::grpc::{RemoteExecutor, RemoteOptions, RemoteTls};
+use ordain_server::grpc::{ExecutorPool, PoolOptions, RemoteExecutor, RemoteOptions, RemoteTls};
 
 use super::certificates::{Authority, Pair};
 use super::world::{World, job};
@@ -102,6 +102,41 @@ async fn certificates_are_read_again_when_asked_and_bad_ones_change_nothing() {
         "the old authority knows it no more"
     );
     assert!(run(&caller(&world, &next, Some(&ann))).await.is_ok());
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_caller_reads_its_own_certificates_again_and_bad_ones_change_nothing() {
+    let Mutual { world, authority, .. } = mutual().await;
+    let ann = authority.sign("ann");
+    let remote = RemoteOptions {
+        tls: RemoteTls {
+            ca: Some(authority.certificate()),
+            certificate: Some(ann.certificate.clone()),
+            key: Some(ann.key.clone()),
+            domain: None,
+        },
+        ..RemoteOptions::default()
+    };
+    let address = format!("https://{}", world.address);
+    // Each job is to be seen there.
+    let options = PoolOptions { remote, cache_bytes_max: 0, ..PoolOptions::default() };
+    let pool = ExecutorPool::new([address.as_str()], &options).unwrap();
+    let ran = async || pool.run(job("print('ran')"), &mut NoHost, &mut Discard).await;
+    assert!(ran().await.is_ok());
+    let callers = |log: &str| {
+        let words = log.split_whitespace().filter_map(|word| word.strip_prefix("caller="));
+        words.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(callers(&world.log.text()).len(), 1);
+
+    fs_err::write(&ann.key, "no key").unwrap();
+    assert!(pool.reload().is_err());
+    assert!(ran().await.is_ok(), "what was good still holds");
+    authority.sign_into("ann", &ann.certificate, &ann.key);
+    pool.reload().unwrap();
+    assert!(ran().await.is_ok());
+    assert_eq!(callers(&world.log.text()).len(), 2, "the new certificate is shown");
     world.end().await;
 }
 

@@ -31,11 +31,11 @@ struct Browser {
 }
 
 fn find() -> Option<PathBuf> {
-    let named = std::env::var_os("ORDAIN_CHROMIUM").map(PathBuf::from);
+    let chosen = std::env::var_os("ORDAIN_CHROMIUM").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let known = std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
-    named.into_iter().chain(known).find(|program| program.is_file())
+    chosen.into_iter().chain(known).find(|program| program.is_file())
 }
 
 impl Browser {
@@ -147,7 +147,7 @@ impl Browser {
             let told = &event["params"];
             match event["method"].as_str().unwrap_or_default() {
                 "Network.requestWillBeSent" => {
-                    asked.push(told["request"]["url"].as_str().unwrap().to_owned())
+                    asked.push(told["request"]["url"].as_str().unwrap().to_owned());
                 }
                 "Network.loadingFailed" | "Runtime.exceptionThrown" => wrong.push(told.to_string()),
                 "Log.entryAdded" if told["entry"]["level"] == "error" => wrong.push(told.to_string()),

@@ -1,0 +1,133 @@
+//! The files in `deploy/`: every command in them is one that the binary understands, and every variable one it reads.
+//!
+//! Nothing here starts a container or a unit. A command line is given to the binary with `--help` behind it, so that its
+//! own parser reads each flag and value before it, and nothing is done.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{Folder, ordain, run};
+
+fn deploy(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap()
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(name)
+}
+
+/// Has the binary read a command line.
+#[track_caller]
+fn understood(words: &[String]) {
+    let mut words = words.to_vec();
+    words.push("--help".to_owned());
+    let read = run(ordain(&words));
+    assert_eq!(read.code, Some(0), "{words:?}: {}", read.stderr);
+    let wrong =
+        run(ordain(words[..words.len() - 1].iter().map(String::as_str).chain(["--no-such-flag", "--help"])));
+    assert_eq!(wrong.code, Some(2), "a flag that is not there is noticed: {words:?}");
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The lists of words behind a key, in the JSON notation that YAML and Dockerfiles share.
+fn lists(text: &str, key: &str) -> Vec<Vec<String>> {
+    let starts = text.match_indices(key).map(|(at, _)| at + key.len());
+    starts
+        .map(|at| {
+            let end = at + text[at..].find(']').unwrap() + 1;
+            serde_json::from_str(&text[at..end]).unwrap_or_else(|error| panic!("{error}: {}", &text[at..end]))
+        })
+        .collect()
+}
+
+/// The commands in comments: what is behind `ordain`, or behind the service's name.
+fn told(text: &str) -> Vec<Vec<String>> {
+    let command = |line: &str| {
+        let line = line.strip_prefix("#   ")?;
+        let (_, rest) = line.rsplit_once(" ordain ").or_else(|| line.split_once(" server "))?;
+        rest.starts_with("keys").then(|| words(rest))
+    };
+    text.lines().filter_map(command).collect()
+}
+
+#[test]
+fn the_unit_starts_what_there_is() {
+    let unit = deploy("ordain.service");
+    let starts: Vec<&str> = unit.lines().filter_map(|line| line.strip_prefix("ExecStart=")).collect();
+    let [start] = starts[..] else { panic!("{unit}") };
+    let mut line = words(start);
+    assert_eq!(line.remove(0), "/usr/local/bin/ordain");
+    understood(&line);
+    let workspace = line[line.iter().position(|word| word == "--workspace").unwrap() + 1].clone();
+    assert!(unit.contains(&format!("ReadWritePaths={workspace}\n")), "what it serves it may write");
+    let keys = told(&unit);
+    assert_eq!(keys.len(), 1, "it tells how to make a key");
+    assert!(keys[0].contains(&workspace));
+    understood(&keys[0]);
+}
+
+#[test]
+fn systemd_itself_finds_nothing_wrong_with_the_unit() {
+    if Command::new("systemd-analyze").arg("--version").output().is_err() {
+        skipped("systemd-analyze is not installed (Debian: `apt install systemd`)");
+        return;
+    }
+    let folder = Folder::new();
+    // The binary is not installed here; everything else stands as it is.
+    let unit = deploy("ordain.service").replace("/usr/local/bin/ordain", env!("CARGO_BIN_EXE_ordain"));
+    let unit = folder.file("ordain.service", unit);
+    let checked = Command::new("systemd-analyze").args(["verify", "--man=no", &unit]).output().unwrap();
+    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+    // A machine without a running systemd lacks units that others refer to; what is said of ours counts.
+    let about: Vec<&str> = said.lines().filter(|line| line.contains("ordain.service")).collect();
+    assert!(about.is_empty(), "{said}");
+}
+
+#[test]
+fn the_image_and_its_services_run_what_there_is() {
+    let image = deploy("Dockerfile");
+    assert_eq!(lists(&image, "ENTRYPOINT "), [["ordain"]]);
+    for command in lists(&image, "CMD ") {
+        understood(&command);
+    }
+    for line in image.lines().filter_map(|line| line.strip_prefix("RUN ordain ")) {
+        understood(&words(line));
+    }
+    let services = deploy("compose.yaml");
+    let commands = lists(&services, "command: ");
+    assert_eq!(commands.len(), 2);
+    for command in commands {
+        understood(&command);
+    }
+    for command in told(&services) {
+        understood(&command);
+    }
+    // Both ends of the wire: who is called listens there.
+    assert!(services.contains("http://executor:50051") && services.contains("0.0.0.0:50051"), "{services}");
+    assert!(image.contains("EXPOSE 8000 50051"), "{image}");
+}
+
+#[test]
+fn the_variables_in_the_files_are_ones_that_are_read() {
+    let help = run(ordain(["executor", "--help"])).stdout;
+    for file in ["Dockerfile", "compose.yaml", "ordain.service"] {
+        let text = deploy(file);
+        let names = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
+        for name in names.filter(|name| name.starts_with("ORDAIN_")) {
+            assert!(name == "ORDAIN_DATA_DIR" || help.contains(name), "{name} in {file} means nothing");
+        }
+    }
+    let folder = Folder::new();
+    let mut list = ordain(["python", "list", "--json"]);
+    list.env("ORDAIN_DATA_DIR", folder.path());
+    let listed = run(list);
+    assert!(listed.stdout.contains(folder.path().to_str().unwrap()), "{listed:?}");
+}
+
+fn skipped(why: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}
