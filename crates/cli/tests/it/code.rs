@@ -79,7 +79,7 @@ fn a_table_larger_than_the_cells_memory_is_added_up_in_pieces() {
 #[test]
 fn packed_tables_and_long_lists_of_objects_are_read_in_pieces_too() {
     let folder = workspace();
-    let make = "\
+    let program = "\
 import json
 import pandas as pd
 table = pd.DataFrame({'region': ['north', 'south'] * 1_500_000, 'units': [1, 3] * 1_500_000, 'remark': 'a remark of some length'})
@@ -89,7 +89,7 @@ with (artifacts / 'long.jsonl').open('w') as file:
         file.write(json.dumps({'region': 'north', 'units': number % 3, 'remark': 'a remark of some length'}) + '\\n')
 answer_text = 'made'
 ";
-    folder.file("make.py", make);
+    folder.file("make.py", program);
     let made = code(&folder, &["make", "--plan", "make.py", "--out", ".", "--memory", "2GiB"]);
     assert_eq!(made.code, Some(0), "{made:?}");
     let limits = ["--memory", "160MiB", "--timeout", "5m", "--json"];

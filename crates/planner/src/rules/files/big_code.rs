@@ -7,6 +7,8 @@ use super::table_code::{measures_of, prepare};
 
 /// Rows of a piece. A row of the columns that are needed takes some hundred bytes at most.
 const PIECE_ROWS: u64 = 200_000;
+/// The same for objects, which are read with all of their members before any can be left out.
+const PIECE_OBJECTS: u64 = 20_000;
 
 /// Adds the lines that make `table`: already added up where that can be done piece by piece, else the rows that count.
 ///
@@ -52,7 +54,7 @@ fn open_pieces(source: &Source, needed: &[String], code: &mut Code) {
             code.indented("piece = batch.to_pandas()");
         }
         "jsonl" | "ndjson" => {
-            code.add(format!("for piece in pd.read_json({path}, lines=True, chunksize={PIECE_ROWS}):"));
+            code.add(format!("for piece in pd.read_json({path}, lines=True, chunksize={PIECE_OBJECTS}):"));
             if !needed.is_empty() {
                 code.indented(format!("piece = piece.reindex(columns={})", list(needed)));
             }
