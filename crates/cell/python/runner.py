@@ -238,6 +238,9 @@ def limit_behind(error):
     """The limit that an exception tells of; libraries have classes of their own for it."""
     if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return "memory"
+    # The reader of CSV files in pandas tells it in words only.
+    if isinstance(error, ValueError) and error.args == ("Error tokenizing data. C error: out of memory",):
+        return "memory"
     if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
         return "processes"
     return None

@@ -58,6 +58,9 @@ pub(crate) fn open(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, 
 /// The SHA-256 of each file's content, in hexadecimal; none for one that cannot be read. Files may be larger than memory.
 pub async fn hash_files(files: Vec<InputFile>) -> Vec<Option<String>> {
     let count = files.len();
+    if count == 0 {
+        return Vec::new();
+    }
     let hashed = tokio::task::spawn_blocking(move || {
         files.iter().map(|file| hash_one(file).ok()).collect::<Vec<Option<String>>>()
     });

@@ -9,11 +9,11 @@ use ordain_types::{
     BoxFuture, Cause, Limits, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord,
 };
 use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{hash, hash_bytes};
+use crate::fingerprint::hash;
 use crate::outcome::{self, run_error};
 use crate::rounds::millis;
 
@@ -77,7 +77,7 @@ impl Engine {
             None => self.store.new_run_id()?,
         };
         if let Some(key) = &exec.idempotency_key
-            && let Some(record) = self.claim(key, &exec.fingerprint(), &run_id).await?
+            && let Some(record) = self.claim(key, &exec.fingerprint().await, &run_id).await?
         {
             return Ok(record);
         }
@@ -140,7 +140,13 @@ impl Engine {
         started: Instant,
     ) -> Result<RunRecord, EngineError> {
         record.timing_ms.total = millis(started);
-        let files: Vec<&str> = exec.files.iter().map(|file| file.name.as_str()).collect();
+        let hashes = ordain_cell::hash_files(exec.files.clone()).await;
+        let files: Vec<Value> = exec
+            .files
+            .iter()
+            .zip(hashes)
+            .map(|(file, hash)| json!({ "name": file.name, "sha256": hash }))
+            .collect();
         let note = EntryNote {
             detail: json!({ "files": files, "profile": exec.profile, "session": exec.session }),
             claim: exec.idempotency_key.clone(),
@@ -166,12 +172,12 @@ impl Exec {
         ordain_verify::verify(&self.given.code, &policy, &Schema::default())
     }
 
-    fn fingerprint(&self) -> String {
+    async fn fingerprint(&self) -> String {
+        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         // A file that cannot be read is refused later, with its reason.
-        let content = |file: &InputFile| fs_err::read(&file.path).map(|bytes| hash_bytes(&bytes));
-        let files: Vec<_> =
-            self.files.iter().map(|file| (file.name.as_str(), content(file).unwrap_or_default())).collect();
-        hash(&format!("exec\0{}\0{files:?}\0{:?}\0{:?}", self.given.code, self.profile, self.session))
+        let hashes = ordain_cell::hash_files(self.files.clone()).await;
+        let files = format!("{names:?}\0{hashes:?}");
+        hash(&format!("exec\0{}\0{files}\0{:?}\0{:?}", self.given.code, self.profile, self.session))
     }
 }
 

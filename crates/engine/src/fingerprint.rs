@@ -138,12 +138,7 @@ fn rules_of(table: &Table) -> String {
 
 /// The first half of a text's SHA-256, in hexadecimal.
 pub(crate) fn hash(text: &str) -> String {
-    hash_bytes(text.as_bytes())
-}
-
-/// The same for bytes.
-pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
+    let digest = Sha256::digest(text.as_bytes());
     digest[..16].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 

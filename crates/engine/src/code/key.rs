@@ -7,8 +7,6 @@ use serde_json::{Value, json};
 
 use crate::fingerprint::hash;
 
-/// A table above this is read in other ways than one below.
-const BIG_BYTES: u64 = 24 << 20;
 /// Facts that say how a file is to be read.
 const READING: [&str; 6] = ["encoding", "delimiter", "header", "sheets", "compressed", "pandas_keys"];
 /// Facts of a table that say how it is found in its file.
@@ -56,7 +54,7 @@ fn schema(file: &FileBrief) -> Value {
         file.name,
         file.kind,
         is_readable,
-        file.bytes > BIG_BYTES,
+        ordain_planner::rules::files::is_read_in_pieces(file),
         picked(facts, &READING),
         tables,
         arrays

@@ -139,6 +139,45 @@ async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_libraries_of_science_and_language_work_in_a_cell_without_a_network() {
+    let world = world(Database::Sqlite).await;
+    let read = "import pandas as pd\ntable = pd.read_csv(files['a.csv'])\n";
+    let cases = [
+        (
+            "from scipy import optimize\nfound = optimize.minimize(lambda x: (x[0] - 3) ** 2, [0.0])\nprint(round(float(found.x[0]), 3))",
+            "3.0",
+        ),
+        (
+            "from scipy import stats\nparts = [table.loc[table.region == name, 'units'] for name in ('north', 'south')]\nprint(stats.ttest_ind(*parts, equal_var=False).pvalue > 0.05)",
+            "True",
+        ),
+        (
+            "import statsmodels.api as sm\nmodel = sm.OLS(2 * table.units + 1, sm.add_constant(table.units)).fit()\nprint([round(float(value), 6) for value in model.params])",
+            "[1.0, 2.0]",
+        ),
+        (
+            "from sklearn.linear_model import LinearRegression\nprint(LinearRegression().fit([[1], [2]], [2, 4]).coef_)",
+            "[2.]",
+        ),
+        ("import sympy\nprint(sympy.solve('x**2 - 4'))", "[-2, 2]"),
+        (
+            "from textblob import TextBlob\nprint(TextBlob('a wonderful frame').sentiment.polarity > 0 > TextBlob('a terrible frame').sentiment.polarity)",
+            "True",
+        ),
+        (
+            "import duckdb\nprint(duckdb.sql(f\"select sum(units)::int from read_csv('{files['a.csv']}')\").fetchall())",
+            "[(189,)]",
+        ),
+        ("import polars\nprint(polars.read_csv(files['a.csv'])['units'].sum())", "189"),
+    ];
+    for (code, printed) in cases {
+        let code = format!("{read}{code}\n");
+        let answer = solve(&world, CodeTask { plan: Some(plan(&code)), ..task("run it", &["a.csv"]) }).await;
+        assert_eq!(answer.record.answer.text.as_deref(), Some(printed), "{code}: {:?}", answer.record.error);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_may_reply_with_several_files_and_a_hostile_one_is_repaired() {
     let mut world = world(Database::Sqlite).await;
     world.without_review();

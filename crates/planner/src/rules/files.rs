@@ -21,7 +21,7 @@ mod vocabulary;
 
 pub use text::READ_DOC;
 
-use crate::brief::Brief;
+use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, Reply};
 
 /// The longest request that is read by rules.
@@ -60,6 +60,11 @@ pub fn plan(brief: &Brief) -> Reply {
         .or_else(|| arrays::describe(&readable, &words))
         .or_else(|| calculate::plan(&brief.request, &words))
         .unwrap_or_else(|| needs_model("the rule planner found no question in it that it knows"))
+}
+
+/// Whether a table of this file is read in pieces: the same question gets other code then.
+pub fn is_read_in_pieces(file: &FileBrief) -> bool {
+    catalog::Catalog::of(&[file]).sources.iter().any(catalog::Source::is_big)
 }
 
 fn needs_model(why: &str) -> Reply {

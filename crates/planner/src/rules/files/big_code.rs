@@ -1,11 +1,14 @@
 //! Tables that do not fit into a cell whole: read in pieces, only the columns that are needed.
 
+use super::catalog::Source;
 use super::python::{Code, comment, list, text};
 use super::question::{Export, Function, Group, Measure, Plot, Question, Task};
-use super::table_code::{measure_of, prepare};
+use super::table_code::{measures_of, prepare};
 
 /// Rows of a piece. A row of the columns that are needed takes some hundred bytes at most.
 const PIECE_ROWS: u64 = 200_000;
+/// The same for objects, which are read with all of their members before any can be left out.
+const PIECE_OBJECTS: u64 = 20_000;
 
 /// Adds the lines that make `table`: already added up where that can be done piece by piece, else the rows that count.
 ///
@@ -20,14 +23,8 @@ pub(super) fn read(question: &Question, code: &mut Code) {
         source.bytes
     )));
     let needed = needed(question);
-    let mut arguments = source.dialect();
-    if !needed.is_empty() {
-        arguments.push_str(", usecols=");
-        arguments.push_str(&list(&needed));
-    }
-    let path = text(&source.files[0]);
     code.add("parts = []");
-    code.add(format!("for piece in pd.read_csv(files[{path}]{arguments}, chunksize={PIECE_ROWS}):"));
+    open_pieces(source, &needed, code);
     for column in dates(question, &needed) {
         let name = text(&column);
         code.indented(format!("piece[{name}] = pd.to_datetime(piece[{name}], errors=\"coerce\")"));
@@ -38,6 +35,34 @@ pub(super) fn read(question: &Question, code: &mut Code) {
     } else {
         code.indented("parts.append(piece)");
         code.add("table = pd.concat(parts, ignore_index=True)");
+    }
+}
+
+/// Adds the line that begins the loop over the pieces, and those that leave only what is needed of one.
+fn open_pieces(source: &Source, needed: &[String], code: &mut Code) {
+    let path = format!("files[{}]", text(&source.files[0]));
+    let only = |name: &str| {
+        if needed.is_empty() { String::new() } else { format!(", {name}={}", list(needed)) }
+    };
+    match source.kind.as_str() {
+        "parquet" => {
+            code.import("import pyarrow.parquet");
+            let columns = only("columns");
+            code.add(format!(
+                "for batch in pyarrow.parquet.ParquetFile({path}).iter_batches(batch_size={PIECE_ROWS}{columns}):"
+            ));
+            code.indented("piece = batch.to_pandas()");
+        }
+        "jsonl" | "ndjson" => {
+            code.add(format!("for piece in pd.read_json({path}, lines=True, chunksize={PIECE_OBJECTS}):"));
+            if !needed.is_empty() {
+                code.indented(format!("piece = piece.reindex(columns={})", list(needed)));
+            }
+        }
+        _ => {
+            let arguments = source.dialect() + &only("usecols");
+            code.add(format!("for piece in pd.read_csv({path}{arguments}, chunksize={PIECE_ROWS}):"));
+        }
     }
 }
 
@@ -161,14 +186,14 @@ fn needed(question: &Question) -> Vec<String> {
         return names;
     }
     match &question.task {
-        Task::Aggregate { .. } | Task::Pivot { .. } => {}
+        Task::Aggregate { .. } | Task::Pivot { .. } | Task::Several { .. } => {}
         Task::Histogram { column } | Task::Distinct { column } => names.push(column.clone()),
         Task::Scatter { x, y } => names.extend([x.clone(), y.clone()]),
         Task::Correlation { columns } if columns.len() > 1 => names.extend(columns.iter().cloned()),
         _ => return Vec::new(),
     }
-    let measured = measure_of(&question.task).map(Measure::columns).unwrap_or_default();
-    names.extend(measured.into_iter().map(str::to_owned));
+    let measured = measures_of(&question.task);
+    names.extend(measured.into_iter().flat_map(Measure::columns).map(str::to_owned));
     names.extend(question.groups.iter().map(|group| group.column().to_owned()));
     names.extend(question.filters.iter().filter_map(|filter| filter.column().map(str::to_owned)));
     if names.is_empty() {

@@ -34,8 +34,8 @@ pub(super) struct Join {
 pub(super) enum Task {
     /// A number: of all rows, or one for each group.
     Aggregate { function: Function, measure: Option<Measure> },
-    /// Several numbers of the same column.
-    Several { functions: Vec<Function>, measure: Measure },
+    /// Several numbers, of all rows or for each group.
+    Several { numbers: Vec<Number> },
     /// How large a part of the whole the rows that fit are, or each group is.
     Share { measure: Option<Measure> },
     /// The total divided by how many different things there are: “average units per order”.
@@ -60,6 +60,13 @@ pub(super) enum Task {
     Histogram { column: String },
     /// One column against another.
     Scatter { x: String, y: String },
+}
+
+/// One number among several; without a measure it counts rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Number {
+    pub(super) function: Function,
+    pub(super) measure: Option<Measure>,
 }
 
 /// What is computed.
@@ -206,6 +213,16 @@ impl Function {
             Self::Max => "largest",
             Self::Deviation => "standard deviation",
             Self::Variance => "variance",
+        }
+    }
+}
+
+impl Number {
+    /// In words: “average of units”.
+    pub(super) fn words(&self) -> String {
+        match &self.measure {
+            None => "number of rows".to_owned(),
+            Some(measure) => format!("{} of {}", self.function.word(), measure.name()),
         }
     }
 }

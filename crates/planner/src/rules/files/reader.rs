@@ -7,11 +7,18 @@ use super::python::{Code, list, text};
 
 /// Above this a table of text is read in pieces.
 const BIG_BYTES: u64 = 24 << 20;
+/// Above this many values a table that is packed on disk is.
+const BIG_VALUES: u64 = 4_000_000;
 
 impl Source {
     /// Whether the table is too large to be read whole without thought.
     pub(super) fn is_big(&self) -> bool {
-        self.bytes > BIG_BYTES && matches!(self.kind.as_str(), "csv" | "tsv" | "dat") && self.files.len() == 1
+        let is_long = match self.kind.as_str() {
+            "csv" | "tsv" | "dat" | "jsonl" | "ndjson" => self.bytes > BIG_BYTES,
+            "parquet" => self.rows.saturating_mul(self.columns.len() as u64) > BIG_VALUES,
+            _ => false,
+        };
+        is_long && self.files.len() == 1
     }
 
     /// Adds the lines that read it into a variable.

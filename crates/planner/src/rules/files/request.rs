@@ -2,6 +2,7 @@
 
 mod measures;
 mod mentions;
+mod several;
 mod tasks;
 
 use super::catalog::{Catalog, Column, ColumnKind, Source};

@@ -4,7 +4,7 @@ mod answers;
 
 use super::catalog::{ColumnKind, Source};
 use super::python::{Code, comment, in_f, list, number, text};
-use super::question::{Export, Filter, Function, Group, Measure, Period, Plot, Question, Task};
+use super::question::{Export, Filter, Function, Group, Measure, Number, Period, Plot, Question, Task};
 use super::{big_code, draft, plot_code};
 use crate::exchange::Reply;
 
@@ -36,7 +36,7 @@ fn title(question: &Question) -> String {
         Task::Aggregate { function, measure } => {
             format!("{} of {}", function.word(), measure.as_ref().map_or("rows", Measure::name))
         }
-        Task::Several { measure, .. } => format!("numbers of {}", measure.name()),
+        Task::Several { numbers } => numbers.iter().map(Number::words).collect::<Vec<_>>().join(", "),
         Task::Share { measure } => format!("share of {}", measure.as_ref().map_or("rows", Measure::name)),
         Task::PerEach { measure, id } => format!("{} for each {id}", measure.name()),
         Task::Extreme { measure, .. } => format!("extreme of {}", measure.name()),
@@ -79,7 +79,13 @@ fn read(question: &Question, code: &mut Code) {
 /// The lines that add computed columns to a frame and keep the rows that count.
 pub(super) fn prepare(question: &Question, variable: &str) -> String {
     let mut lines = Vec::new();
-    if let Some(Measure::Product { name, left, right }) = measure_of(&question.task) {
+    let mut computed = Vec::new();
+    for measure in measures_of(&question.task) {
+        let Measure::Product { name, left, right } = measure else { continue };
+        if computed.contains(&name) {
+            continue;
+        }
+        computed.push(name);
         lines.push(comment(&format!("There is no column for {name}: it is {left} times {right}.")));
         lines.push(format!(
             "{variable}[{}] = {variable}[{}] * {variable}[{}]",
@@ -105,15 +111,15 @@ pub(super) fn prepare(question: &Question, variable: &str) -> String {
     lines.join("\n")
 }
 
-pub(super) fn measure_of(task: &Task) -> Option<&Measure> {
+/// What a task computes with.
+pub(super) fn measures_of(task: &Task) -> Vec<&Measure> {
     match task {
         Task::Aggregate { measure, .. } | Task::Pivot { measure, .. } | Task::Share { measure } => {
-            measure.as_ref()
+            measure.iter().collect()
         }
-        Task::Extreme { measure, .. } | Task::PerEach { measure, .. } | Task::Several { measure, .. } => {
-            Some(measure)
-        }
-        _ => None,
+        Task::Extreme { measure, .. } | Task::PerEach { measure, .. } => vec![measure],
+        Task::Several { numbers } => numbers.iter().filter_map(|number| number.measure.as_ref()).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -75,6 +75,31 @@ fn totals_and_averages_are_computed_of_the_named_column() {
 }
 
 #[test]
+fn several_numbers_are_each_computed_of_their_own_column() {
+    check(
+        "average units and total revenue by product",
+        &[
+            "table[\"revenue\"] = table[\"units\"] * table[\"unit_price\"]",
+            "\"average_units\": groups[\"units\"].mean(), \"total_revenue\": groups[\"revenue\"].sum()",
+        ],
+    );
+    check(
+        "minimum and maximum units by region",
+        &["\"smallest_units\": groups[\"units\"].min(), \"largest_units\": groups[\"units\"].max()"],
+    );
+    check("number of rows and average unit price by region", &["\"rows\": groups.size()", "mean()"]);
+    check(
+        "total units and average unit price",
+        &["\"total of units\": float(table[\"units\"].sum())", "\"average of unit_price\": float("],
+    );
+    // One number in several words is one number.
+    check("average number of units by region", &["table.groupby([\"region\"])[\"units\"].mean()"]);
+    check("total revenue of the 3 best products", &[".head(3)"]);
+    let drawn = reply(&[orders()], "bar chart of average units and total revenue by product");
+    assert!(matches!(drawn, Reply::Question(text) if text.contains("One number at a time")));
+}
+
+#[test]
 fn revenue_is_a_quantity_times_a_price() {
     check(
         "total revenue by region",
@@ -154,6 +179,15 @@ fn a_large_table_is_read_in_pieces_and_only_the_columns_that_are_needed() {
         let code = code(&[big.clone()], request);
         assert!(code.contains("chunksize=") && !code.contains("parts.append(piece)"), "{request}: {code}");
     }
+    let mut packed = orders();
+    (packed.name, packed.kind) = ("orders.parquet".to_owned(), "parquet".to_owned());
+    packed.facts["tables"][0]["rows"] = 5_000_000.into();
+    let packed = code(&[packed], "average units by region");
+    assert!(packed.contains(".iter_batches(batch_size=200000, columns=[\"region\", \"units\"]"), "{packed}");
+    let mut lines = big.clone();
+    (lines.name, lines.kind) = ("orders.jsonl".to_owned(), "jsonl".to_owned());
+    let lines = code(&[lines], "average units by region");
+    assert!(lines.contains("lines=True, chunksize=") && lines.contains("reindex(columns="), "{lines}");
     // A median needs all values.
     assert!(code(&[big], "median units").contains("parts.append(piece)"));
 }

@@ -2,8 +2,9 @@
 
 use super::super::catalog::{Column, ColumnKind};
 use super::super::lexicon::{REVENUES, find, says, whole};
-use super::super::question::{Export, Filter, Function, Group, Order, Period, Plot, Task, Top};
+use super::super::question::{Export, Filter, Function, Group, Number, Order, Period, Plot, Task, Top};
 use super::measures::{choices, counted, extreme_measure, measure, only_measure, sole, usual, wants_row};
+use super::several::numbers;
 use super::{Reading, is_id};
 
 /// The parts of a question that this file reads.
@@ -79,9 +80,14 @@ pub(super) fn read(reading: &mut Reading<'_>, filters: &[Filter]) -> Result<Opti
         let task = Task::PerEach { measure: value.clone(), id: id.clone() };
         return Ok(Some(Understood { task, groups: Vec::new(), top, plot, export }));
     }
-    let several = several(reading);
-    if let (true, Some(measure), true) = (several.len() > 1, &measure, groups.is_empty()) {
-        let task = Task::Several { functions: several, measure: measure.clone() };
+    // What is ranked is ranked by one number.
+    let numbers = if top.is_none() { numbers(reading, &groups) } else { Vec::new() };
+    if numbers.len() > 1 {
+        if plot.is_some() {
+            let numbers: Vec<String> = numbers.iter().map(Number::words).collect();
+            return Err(format!("One number at a time can be drawn: {}?", numbers.join(", or ")));
+        }
+        let task = Task::Several { numbers };
         return Ok(Some(Understood { task, groups, top, plot, export }));
     }
     let function = match (function, &measure) {
@@ -401,23 +407,6 @@ fn function(reading: &Reading<'_>) -> Option<Function> {
     } else {
         None
     }
-}
-
-/// The numbers that are asked for together: “minimum and maximum”.
-fn several(reading: &Reading<'_>) -> Vec<Function> {
-    let asked: [(Function, &[&str]); 6] = [
-        (Function::Sum, &["total", "sum"]),
-        (Function::Mean, &["average", "mean"]),
-        (Function::Median, &["median"]),
-        (Function::Min, &["minimum", "min", "smallest", "lowest"]),
-        (Function::Max, &["maximum", "max", "largest", "highest"]),
-        (Function::Deviation, &["deviation", "std"]),
-    ];
-    asked
-        .into_iter()
-        .filter(|(_, entries)| says(reading.words, entries))
-        .map(|(function, _)| function)
-        .collect()
 }
 
 /// Rows, values, or what the table holds.

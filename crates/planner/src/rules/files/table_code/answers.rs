@@ -4,7 +4,7 @@ use super::super::big_code::has_counts;
 use super::super::catalog::ColumnKind;
 use super::super::plot_code;
 use super::super::python::{Code, in_f, list, text};
-use super::super::question::{Export, Function, Group, Measure, Order, Plot, Question, Task, Top};
+use super::super::question::{Export, Function, Group, Measure, Number, Order, Plot, Question, Task, Top};
 use super::{ROWS_SHOWN, export, filter_words, has_plot, plot, result_name};
 
 /// Adds the lines for the question's task.
@@ -29,7 +29,7 @@ pub(super) fn write(question: &Question, code: &mut Code) {
         Task::Extreme { measure, is_largest } => extreme(question, measure, *is_largest, code),
         Task::Distinct { column } => distinct(column, code),
         Task::Rows { columns, order } => rows(question, columns, order.as_ref(), code),
-        Task::Several { functions, measure } => several(question, functions, measure, code),
+        Task::Several { numbers } => several(question, numbers, code),
         Task::Describe => describe(question, code),
         Task::Missing { column } => missing(column.as_deref(), code),
         Task::Duplicates { column } => duplicates(column.as_deref(), code),
@@ -256,17 +256,82 @@ fn distinct(column: &str, code: &mut Code) {
     ));
 }
 
-/// Several numbers of one column.
-fn several(question: &Question, functions: &[Function], measure: &Measure, code: &mut Code) {
-    let name = text(measure.name());
-    let entries: Vec<String> = functions
+/// Several numbers, of all rows or for each group.
+fn several(question: &Question, numbers: &[Number], code: &mut Code) {
+    if question.groups.is_empty() {
+        several_of_all(question, numbers, code);
+        return;
+    }
+    let keys = list(question.groups.iter().map(Group::name));
+    code.indented(format!("groups = table.groupby({keys})"));
+    let columns: Vec<String> = numbers
         .iter()
-        .map(|function| format!("\"{}\": float(table[{name}].{}())", function.word(), function.method()))
+        .map(|number| {
+            let column = match (&number.measure, number.function) {
+                (None, _) | (_, Function::Count) => "groups.size()".to_owned(),
+                (Some(measure), function) => {
+                    format!("groups[{}].{}()", text(measure.name()), function.method())
+                }
+            };
+            format!("{}: {column}", text(&result_name(number.function, number.measure.as_ref())))
+        })
         .collect();
+    code.indented(format!("result = pd.DataFrame({{{}}}).reset_index()", columns.join(", ")));
+    let first = result_name(numbers[0].function, numbers[0].measure.as_ref());
+    let (by, ascending) = match &question.groups[0] {
+        Group::Period { period, .. } => (period.word().to_owned(), "True"),
+        Group::Column(_) => (first, "False"),
+    };
+    code.indented(format!(
+        "result = result.sort_values({}, ascending={ascending}, kind=\"stable\")",
+        text(&by)
+    ));
+    code.indented(format!("answer_rows = result.head({ROWS_SHOWN}).to_dict(\"records\")"));
+    let keys: Vec<String> =
+        question.groups.iter().map(|group| format!("{{row[{}]}}", single_quoted(group.name()))).collect();
+    let told: Vec<String> = numbers
+        .iter()
+        .map(|number| {
+            let name = result_name(number.function, number.measure.as_ref());
+            format!("{} {{shown(row[{}])}}", in_f(&name.replace('_', " ")), single_quoted(&name))
+        })
+        .collect();
+    let row = format!("f\"{} ({})\"", keys.join(" / "), told.join(", "));
+    let by: Vec<String> = question.groups.iter().map(|group| in_f(group.name())).collect();
+    code.indented(format!(
+        "shown_rows = \"; \".join({row} for row in answer_rows[:12])\nmore = f\" and {{len(result) - 12}} more\" if len(result) > 12 else \"\"\nanswer_text = f\"By {}{}: {{shown_rows}}{{more}}.\"",
+        by.join(" and "),
+        filter_words(question)
+    ));
+    if question.export.is_some() {
+        export(question, "result", code);
+        code.indented("answer_text += \" The result is saved as a file.\"");
+    }
+}
+
+fn several_of_all(question: &Question, numbers: &[Number], code: &mut Code) {
+    let measures: Vec<Option<&str>> =
+        numbers.iter().map(|number| number.measure.as_ref().map(Measure::name)).collect();
+    // Where all are of one column, it is named once.
+    let only = measures[0].filter(|first| measures.iter().all(|measure| *measure == Some(*first)));
+    let entries: Vec<String> = numbers
+        .iter()
+        .map(|number| {
+            let name = if only.is_some() { number.function.word().to_owned() } else { number.words() };
+            let value = match (&number.measure, number.function) {
+                (None, _) | (_, Function::Count) => "len(table)".to_owned(),
+                (Some(measure), function) => {
+                    format!("float(table[{}].{}())", text(measure.name()), function.method())
+                }
+            };
+            format!("{}: {value}", text(&name))
+        })
+        .collect();
+    let label = only.map_or_else(|| question.source.label(), str::to_owned);
     code.indented(format!(
         "answer_json = {{{}}}\nanswer_text = \"{}{}: \" + \", \".join(f\"{{name}} {{shown(value)}}\" for name, value in answer_json.items()) + \".\"",
         entries.join(", "),
-        in_f(measure.name()),
+        in_f(&label),
         filter_words(question)
     ));
 }
