@@ -95,7 +95,9 @@ pub(crate) fn false_claim(told: Told<'_>, evidence: &Evidence) -> Option<Trouble
     if told.diff.is_empty() {
         return claimed_change(told).or_else(|| hard_coded_number(told, evidence));
     }
-    unsupported_number(told, evidence).or_else(|| foreign_name(told, evidence))
+    unsupported_number(told, evidence)
+        .or_else(|| foreign_name(told, evidence))
+        .or_else(|| claimed_elsewhere(told, evidence))
 }
 
 /// A change that is reported and was not made.
@@ -181,6 +183,25 @@ fn foreign_name(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
         "name-not-in-diff",
         format!("the answer speaks of `{}`, which the change is not about", cut(&name)),
         "name what was changed",
+    ))
+}
+
+/// A change that is reported of something that was asked for, and was made of other things only.
+fn claimed_elsewhere(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
+    let (sentence, name) =
+        sentences(told.answer).filter(|sentence| reports_a_change(sentence)).find_map(|sentence| {
+            let names = evidence.names_in(sentence);
+            let missing = names.into_iter().find(|name| !evidence::diff_mentions(told.diff, name))?;
+            Some((sentence, missing))
+        })?;
+    Some(trouble(
+        "claimed-change-missing",
+        format!(
+            "the answer says that something was done to `{}` (`{}`), and no such row changed",
+            cut(&name),
+            cut(sentence)
+        ),
+        "say of each thing that was asked for whether it was changed; tell what was left alone in a sentence of its own",
     ))
 }
 
@@ -304,6 +325,21 @@ mod tests {
         assert_eq!(judge("Sold 3 Classic for $180. Aviator is $80."), None);
         assert_eq!(judge("Sold 80 Classic for $180. Aviator is $80.").as_deref(), Some("number-not-in-diff"));
         assert_eq!(judge("Sold 3 Classic. Aviator is $81.50.").as_deref(), Some("number-not-in-diff"));
+    }
+
+    #[test]
+    fn a_change_of_one_thing_does_not_make_a_report_about_another_true() {
+        let judge = |answer| {
+            let request = "buy 3 classics and 23 aviators";
+            let told = Told { answer, status: "success", request, code: "", diff: &sale() };
+            false_claim(told, &evidence()).map(|trouble| trouble.code)
+        };
+        for answer in
+            ["Sold 3 Classic and 23 Aviator.", "Sold 3 Classic for $180. I've added 23 Aviators too."]
+        {
+            assert_eq!(judge(answer).as_deref(), Some("claimed-change-missing"), "{answer}");
+        }
+        assert_eq!(judge("Sold 3 Classic for $180; Aviator was not sold, 23 are all we have."), None);
     }
 
     #[test]
