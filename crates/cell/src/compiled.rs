@@ -20,6 +20,8 @@ const KNOWN_MAX: usize = 512;
 const SOURCE_BYTES_MAX: usize = 64 << 10;
 /// The largest outcome of compiling that is kept.
 const COMPILED_BYTES_MAX: usize = 512 << 10;
+/// How much all of them take together; when it is more, all are forgotten.
+const ALL_BYTES_MAX: usize = 16 << 20;
 /// The run of a program at which it is worth compiling it ahead.
 const WORTH_AT: u32 = 2;
 
@@ -37,8 +39,11 @@ impl Compiled {
     pub(crate) fn read(values: &serde_json::Map<String, Value>) -> Option<Self> {
         let part = |name: &str| values.get(name)?.as_str().and_then(bytes);
         let compiled = Self { helpers: part("helpers")?, program: part("program")? };
-        let size = compiled.helpers.len() + compiled.program.len();
-        (!compiled.program.is_empty() && size <= COMPILED_BYTES_MAX).then_some(compiled)
+        (!compiled.program.is_empty() && compiled.size() <= COMPILED_BYTES_MAX).then_some(compiled)
+    }
+
+    fn size(&self) -> usize {
+        self.helpers.len() + self.program.len()
     }
 }
 
@@ -92,9 +97,13 @@ impl Programs {
 
     /// Keeps what compiling gave.
     pub(crate) fn keep(&self, name: [u8; 32], compiled: Compiled) {
-        if let Some(program) = lock(&self.known).get_mut(&name) {
-            program.compiled = Some(Arc::new(compiled));
+        let mut known = lock(&self.known);
+        let kept: usize =
+            known.values().filter_map(|program| program.compiled.as_deref()).map(Compiled::size).sum();
+        if kept + compiled.size() > ALL_BYTES_MAX {
+            known.clear();
         }
+        known.entry(name).or_default().compiled = Some(Arc::new(compiled));
     }
 }
 
@@ -144,6 +153,20 @@ mod tests {
         assert!(matches!(programs.run(&job), Ahead::Nothing), "it is asked for once");
         programs.keep(name, Compiled { helpers: Vec::new(), program: vec![1] });
         assert!(matches!(programs.run(&job), Ahead::Compiled(_)));
+    }
+
+    #[test]
+    fn programs_are_forgotten_before_they_take_too_much_memory() {
+        let programs = Programs::default();
+        let large = || Compiled { helpers: Vec::new(), program: vec![0; COMPILED_BYTES_MAX] };
+        for number in 0..=u8::try_from(ALL_BYTES_MAX / COMPILED_BYTES_MAX).unwrap() {
+            programs.keep([number; 32], large());
+        }
+        assert_eq!(programs.count(), 1);
+        for number in 0..=KNOWN_MAX {
+            programs.run(&job(&format!("print({number})")));
+        }
+        assert!(lock(&programs.known).len() <= KNOWN_MAX);
     }
 
     #[test]
