@@ -138,7 +138,8 @@ async fn execute(world: &World, folder: &Folder, count: usize) {
                 _ => (job("print(1 + 1)"), Cause::Ok),
             },
         };
-        assert_eq!(world.run_job(job).await.unwrap().cause, cause, "execution {n}");
+        let execution = world.run_job(job).await.unwrap();
+        assert_eq!(execution.cause, cause, "execution {n}: {execution:?}");
         if n % 100 == 50 {
             let dropped = tokio::time::timeout(Duration::from_millis(20), world.run("while True: pass"));
             assert!(dropped.await.is_err());
