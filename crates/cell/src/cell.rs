@@ -241,7 +241,11 @@ impl Cell {
                 biased;
                 answer = &mut answer => {
                     watch.outgoing = wire::encode_reply(&answer);
-                    return watch.send(&self.wire).is_err().then_some(Stop::WireClosed);
+                    if watch.send(&self.wire).is_err() {
+                        // The cell has ended without waiting for the answer. What it said before that is still to be read.
+                        watch.outgoing.clear();
+                    }
+                    return None;
                 }
                 is_within = self.capture.next(&mut watch.captured, output) => if !is_within {
                     return Some(Stop::OutputLimit);

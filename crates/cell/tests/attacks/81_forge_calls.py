@@ -2,7 +2,7 @@
 # class: channel
 # tries: make host calls with forged names, arguments, kinds and nesting on the wire itself
 # expected: refused or a broken wire; nothing that the host owns repeats them
-# outcome: ok,error,protocol_error,no_result
+# outcome: ok,error,protocol_error
 # after: result-not-forged,next-cell-clean,log-escaped,deadline-within-500ms
 # oracle: host
 import json, os, stat, struct
