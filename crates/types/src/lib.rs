@@ -13,6 +13,7 @@ mod row;
 mod run;
 mod schema;
 mod timestamp;
+mod visible;
 
 pub use cause::Cause;
 pub use diff::{Diff, RowChange, TableDiff};
@@ -27,3 +28,4 @@ pub use run::{
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};
+pub use visible::visible;
