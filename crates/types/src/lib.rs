@@ -3,6 +3,8 @@
 //! Every other crate speaks in these types. Nothing here does IO or reads a clock, so a value
 //! built from the same parts is always the same value.
 
+mod approval;
+mod catalog;
 mod cause;
 mod diff;
 mod future;
@@ -14,6 +16,11 @@ mod run;
 mod schema;
 mod timestamp;
 
+pub use approval::Approval;
+pub use catalog::{
+    Action, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges, Metric, Param,
+    ParamKind, Phrasing, Reference, TableNotes,
+};
 pub use cause::Cause;
 pub use diff::{Diff, RowChange, TableDiff};
 pub use future::BoxFuture;
