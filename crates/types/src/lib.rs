@@ -3,6 +3,8 @@
 //! Every other crate speaks in these types. Nothing here does IO or reads a clock, so a value
 //! built from the same parts is always the same value.
 
+mod approval;
+mod catalog;
 mod cause;
 mod diff;
 mod future;
@@ -15,6 +17,11 @@ mod schema;
 mod timestamp;
 mod visible;
 
+pub use approval::Approval;
+pub use catalog::{
+    Action, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges, Metric, Param,
+    ParamKind, Phrasing, Reference, TableNotes,
+};
 pub use cause::Cause;
 pub use diff::{Diff, RowChange, TableDiff};
 pub use future::BoxFuture;
