@@ -23,9 +23,8 @@ impl Grant {
     /// says itself.
     pub(crate) fn of(effects: &Effects, policy: &Policy) -> Self {
         let has_helpers = !effects.helpers.is_empty();
-        let is_writer = |name: &String| {
-            policy.helpers.iter().any(|helper| helper.name == *name && helper.may_write)
-        };
+        let is_writer =
+            |name: &String| policy.helpers.iter().any(|helper| helper.name == *name && helper.may_write);
         let helper_writes = effects.helpers.iter().any(is_writer);
         let used = effects.reads.keys().chain(effects.writes.keys());
         Self {
@@ -65,8 +64,7 @@ impl Grant {
     }
 
     fn write(&self, what: &str, table: &str, allows: impl Fn(&TableWrite) -> bool) -> Result<(), HostError> {
-        let is_granted =
-            self.writes.as_ref().is_none_or(|writes| writes.get(table).is_some_and(allows));
+        let is_granted = self.writes.as_ref().is_none_or(|writes| writes.get(table).is_some_and(allows));
         granted(is_granted, what, table)
     }
 }
@@ -94,7 +92,12 @@ mod tests {
     fn schema() -> Schema {
         let table = |name: &str| Table {
             name: name.to_owned(),
-            columns: vec![Column { name: "n".to_owned(), column_type: ColumnType::Integer, nullable: true, hidden: false }],
+            columns: vec![Column {
+                name: "n".to_owned(),
+                column_type: ColumnType::Integer,
+                nullable: true,
+                hidden: false,
+            }],
             ..Table::default()
         };
         Schema { tables: vec![table("stock"), table("people")] }

@@ -18,7 +18,12 @@ struct Rogue {
 }
 
 impl Executor for Rogue {
-    fn run<'a>(&'a self, job: Job, host: &'a mut dyn Host, output: &'a mut dyn Output) -> ExecutionFuture<'a> {
+    fn run<'a>(
+        &'a self,
+        job: Job,
+        host: &'a mut dyn Host,
+        output: &'a mut dyn Output,
+    ) -> ExecutionFuture<'a> {
         Box::pin(async move {
             for (name, arguments) in &self.calls {
                 let arguments = arguments.as_object().unwrap().clone();
@@ -55,8 +60,7 @@ fn refused(answer: &Result<Value, String>) -> bool {
 }
 
 const COUNT: &str = "answer_text = f'There are {len(inventory_tbl)} kinds.'\nSTATUS = 'success'\n";
-const PRICE: &str =
-    "inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\nanswer_text = 'Done.'\nSTATUS = 'success'\n";
+const PRICE: &str = "inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\nanswer_text = 'Done.'\nSTATUS = 'success'\n";
 
 on_both! {
 async fn an_executor_cannot_write_under_a_plan_that_was_judged_to_read(database: Database) {

@@ -35,8 +35,8 @@ const PLANS_ONLY: &[&str] = &["__dict__", "__setattr__", "__delattr__", "__getat
 const INNER: &str = "it belongs to the interpreter, and a plan has no use for it";
 
 const OPERATORS: &[&str] = &[
-    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "or",
-    "xor", "neg", "pos", "abs", "invert", "eq", "ne", "lt", "le", "gt", "ge",
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and",
+    "or", "xor", "neg", "pos", "abs", "invert", "eq", "ne", "lt", "le", "gt", "ge",
 ];
 
 /// Python's own attributes that show or do nothing but what plain code does too.

@@ -8,7 +8,11 @@ use crate::shop;
 fn findings(code: &str, contract: Contract) -> Vec<String> {
     let end = if contract == Contract::Ask { "\nanswer_text = 'x'\nSTATUS = 'success'\n" } else { "" };
     let verdict = verify(&format!("{code}{end}"), &Policy::for_contract(contract), &shop::schema());
-    if verdict.is_accepted() { Vec::new() } else { verdict.findings.iter().map(|finding| finding.message.clone()).collect() }
+    if verdict.is_accepted() {
+        Vec::new()
+    } else {
+        verdict.findings.iter().map(|finding| finding.message.clone()).collect()
+    }
 }
 
 #[track_caller]
