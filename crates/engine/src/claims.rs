@@ -63,12 +63,13 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
 
 /// A number that neither the change nor the rows nor the request give.
 fn unsupported_number(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -> Option<Trouble> {
-    let wrong = figures(told.answer).find(|figure| {
-        !changed.gives(figure) && !evidence.gives(figure) && !is_given(told, figure)
-    })?;
+    let wrong = figures(told.answer)
+        .find(|figure| !changed.gives(figure) && !evidence.gives(figure) && !is_given(told, figure))?;
     Some(trouble(
         "number-not-in-diff",
-        format!("the answer says {wrong}, and neither the changed rows nor the rows read nor the request give it"),
+        format!(
+            "the answer says {wrong}, and neither the changed rows nor the rows read nor the request give it"
+        ),
         "say only numbers that the change shows: quantities, amounts, balances, stock before and after",
     ))
 }

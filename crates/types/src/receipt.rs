@@ -131,7 +131,9 @@ fn sentence(kind: ReceiptKind, state: RunState, diff: &Diff) -> String {
         ReceiptKind::Refused if state == RunState::Rejected => "Refused: nothing was changed.".to_owned(),
         ReceiptKind::Refused => "Rolled back: nothing was changed.".to_owned(),
         ReceiptKind::Failed => "Failed: nothing was changed.".to_owned(),
-        ReceiptKind::Conflicted => "Too late: the rows had changed meanwhile. Nothing was changed.".to_owned(),
+        ReceiptKind::Conflicted => {
+            "Too late: the rows had changed meanwhile. Nothing was changed.".to_owned()
+        }
         ReceiptKind::Undone => format!("Undone: {}.", about(&TAKEN_BACK)),
         ReceiptKind::Waiting => "Not finished: nothing is changed yet.".to_owned(),
     }

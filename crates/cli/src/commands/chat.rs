@@ -174,7 +174,12 @@ fn show(record: &RunRecord) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match (&record.answer.text, &record.error) {
         (_, Some(error)) => {
-            writeln!(out, "{} {}", coloured(Colour::Red, "That did not work:"), safe_lines(&unmarked(&error.message)))?;
+            writeln!(
+                out,
+                "{} {}",
+                coloured(Colour::Red, "That did not work:"),
+                safe_lines(&unmarked(&error.message))
+            )?;
             if let Some(hint) = &error.hint {
                 writeln!(out, "hint: {}", safe_lines(hint))?;
             }

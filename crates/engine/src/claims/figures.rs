@@ -33,7 +33,8 @@ impl Figure {
         let written = written.trim_end_matches(['.', ',']);
         let whole = written.replace(['.', ','], "");
         let mut texts = Vec::new();
-        let (last, others) = written.rsplit_once(['.', ',']).map_or(("", written), |(head, tail)| (tail, head));
+        let (last, others) =
+            written.rsplit_once(['.', ',']).map_or(("", written), |(head, tail)| (tail, head));
         let sign = written.as_bytes().get(others.len()).copied();
         // The last sign may open the fraction, unless it stands there more than once.
         if !last.is_empty() && !others.bytes().any(|byte| Some(byte) == sign) {
@@ -44,8 +45,11 @@ impl Figure {
         if last.is_empty() || texts.is_empty() || (last.len() == 3 && !is_mixed) {
             texts.push(whole);
         }
-        let readings: Vec<f64> =
-            texts.iter().filter_map(|text| text.parse().ok()).filter(|number: &f64| number.is_finite()).collect();
+        let readings: Vec<f64> = texts
+            .iter()
+            .filter_map(|text| text.parse().ok())
+            .filter(|number: &f64| number.is_finite())
+            .collect();
         (!readings.is_empty()).then(|| Self { readings, written: written.chars().take(40).collect() })
     }
 }
@@ -54,7 +58,8 @@ impl Figure {
 pub(super) fn figures(text: &str) -> impl Iterator<Item = Figure> {
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ',' | '_')).filter_map(|token| {
         let token = token.trim_start_matches(['.', ',']);
-        let digits = token.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(token.len());
+        let digits =
+            token.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(token.len());
         let (number, unit) = token.split_at(digits);
         // `3rd` and `10kg` are numbers; `3f9a` is an id.
         let is_unit = unit.chars().all(char::is_alphabetic);

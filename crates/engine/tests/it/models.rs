@@ -206,7 +206,10 @@ async fn what_cannot_be_put_right_ends_with_its_reason() {
 async fn a_model_that_reports_a_sale_which_it_did_not_make_is_contradicted_by_the_receipt() {
     let shop = Shop::open().await;
     let record = shop.ask("false_claim", KINDS).await;
-    assert_eq!((record.receipt.kind, record.receipt.text.as_str()), (ReceiptKind::None, "Nothing was changed."));
+    assert_eq!(
+        (record.receipt.kind, record.receipt.text.as_str()),
+        (ReceiptKind::None, "Nothing was changed.")
+    );
     assert!(record.diff.is_empty());
     shop.close().await;
 }
@@ -216,7 +219,10 @@ async fn a_number_that_the_model_made_up_is_put_right_in_the_next_round_or_not_s
     let shop = Shop::open().await;
     let record = shop.ask("made_up_number", KINDS).await;
     answered(&record, "made_up_number");
-    assert_eq!((record.answer.text.as_deref(), record.verdict.iterations), (Some("6 kinds are in stock."), 2));
+    assert_eq!(
+        (record.answer.text.as_deref(), record.verdict.iterations),
+        (Some("6 kinds are in stock."), 2)
+    );
     let record = shop.ask("made_up_number_kept", KINDS).await;
     let text = record.answer.text.unwrap_or_default();
     assert!(!text.contains("4711"), "{text}");

@@ -110,7 +110,8 @@ impl Decision {
         if before.state == wanted {
             // The client sent its message again, or somebody else was faster.
             let receipt = before.receipt.marked();
-            let text = format!("{receipt}\n\nRun {} is {wanted} already; nothing more was done.", before.run_id);
+            let text =
+                format!("{receipt}\n\nRun {} is {wanted} already; nothing more was done.", before.run_id);
             return Ok((Some(before), text));
         }
         let note = EntryNote::by(&caller.id, "http");
