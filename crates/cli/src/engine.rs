@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ordain_cell::profile::DataDir;
 use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
 use ordain_engine::{Engine, EngineError, EngineSettings, Workspace};
-use ordain_types::{RunRecord, RunState};
+use ordain_types::{ErrorClass, RunRecord, RunState};
 
 use crate::failure::{self, FAILED, UNAVAILABLE, WAITING};
 use crate::workspace;
@@ -48,7 +48,7 @@ pub(crate) fn exit_code(record: &RunRecord) -> ExitCode {
         (_, RunState::Held) => ExitCode::from(WAITING),
         (None, RunState::Declined) => ExitCode::from(FAILED),
         (None, _) => ExitCode::SUCCESS,
-        (Some(error), _) if error.code.starts_with("model-") => ExitCode::from(UNAVAILABLE),
+        (Some(error), _) if error.class == ErrorClass::Planner => ExitCode::from(UNAVAILABLE),
         _ => ExitCode::from(FAILED),
     }
 }

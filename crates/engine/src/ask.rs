@@ -1,29 +1,18 @@
-//! Carries out one request: find or write a plan, try it in a transaction, record it, keep the plan.
+//! A request about the tables: what it says, how it is to be carried out, and the conversation that it is a turn of.
 
-use std::time::Instant;
+use ordain_cell::Discard;
+use ordain_planner::{Planner, Progress, Quiet, Turn};
+use ordain_store::ConversationTurn;
+use ordain_types::{BoxFuture, RunId, RunRecord, Strategy};
+use serde::Serialize;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Shape, Turn};
-use ordain_store::{Claim, ConversationTurn};
-use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
-use ordain_verify::Policy;
-
-use crate::attempt::{StoreTrial, error_of, is_planners};
-use crate::cache::Under;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
-use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
+use crate::work::Work;
 
-/// The longest request.
-const REQUEST_BYTES_MAX: usize = 1 << 20;
 /// Turns of a conversation that a planner is shown.
 const TURNS_MAX: u64 = 12;
-/// Words that refer to what was said before: such a request means something else in another conversation.
-const BACKWARD: [&str; 26] = [
-    "it", "its", "that", "those", "them", "they", "these", "this", "ones", "same", "instead", "also", "too",
-    "more", "another", "again", "yes", "yeah", "ok", "okay", "no", "first", "second", "latter", "former",
-    "cheaper",
-];
 
 /// One request, and how it is to be carried out.
 #[derive(Debug, Clone)]
@@ -40,6 +29,8 @@ pub struct Ask {
     pub conversation: Option<String>,
     /// The earlier turns, where the caller keeps them itself. Those of the conversation are then not looked at.
     pub turns: Option<Vec<Turn>>,
+    /// How the plan grows.
+    pub strategy: Strategy,
     /// What becomes of the changes.
     pub mode: Mode,
     /// Repeating a request with the same key gives the first outcome again.
@@ -62,7 +53,8 @@ pub struct PlanFile {
 }
 
 /// What becomes of a plan's changes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// They are committed, or wait for approval where the workspace says so.
     #[default]
@@ -83,6 +75,7 @@ impl Ask {
             cache: true,
             conversation: None,
             turns: None,
+            strategy: Strategy::Direct,
             mode: Mode::Commit,
             idempotency_key: None,
             run_id: None,
@@ -99,7 +92,7 @@ impl Ask {
     }
 
     /// What an idempotency key stands for: what is asked, and what is to become of it.
-    fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let conversation = self.conversation.as_deref().unwrap_or_default();
         let turns = self.turns.as_ref().map_or_else(String::new, |turns| format!("\0{turns:?}"));
@@ -110,7 +103,7 @@ impl Ask {
 impl Engine {
     /// Carries out a request. A refused or failed run has a record too, and a ledger entry.
     pub fn ask(&self, ask: Ask) -> BoxFuture<'_, Result<RunRecord, EngineError>> {
-        Box::pin(async move { self.ask_once(ask, &mut Quiet).await })
+        Box::pin(async move { self.ask_with(ask, &mut Quiet).await })
     }
 
     /// The same, showing what goes on.
@@ -119,172 +112,25 @@ impl Engine {
         ask: Ask,
         progress: &'a mut dyn Progress,
     ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
-        Box::pin(self.ask_once(ask, progress))
+        Box::pin(async move {
+            let finished = self.carry_out(Work::Ask(ask), progress, &mut Discard).await?;
+            Ok(finished.record)
+        })
     }
 
-    async fn ask_once(&self, ask: Ask, progress: &mut dyn Progress) -> Result<RunRecord, EngineError> {
-        if ask.request.len() > REQUEST_BYTES_MAX {
-            let bytes = ask.request.len();
-            return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
-        }
-        let run_id = match &ask.run_id {
-            Some(run_id) => run_id.clone(),
-            None => self.store.new_run_id()?,
-        };
-        if let Some(key) = &ask.idempotency_key
-            && let Some(record) = self.claim(key, &ask.fingerprint(), &run_id).await?
-        {
-            return Ok(record);
-        }
-        // The run is a large future; callers should not have to carry it on their stacks.
-        let outcome = Box::pin(self.carry_out(&ask, run_id.clone(), progress)).await;
-        let is_over = outcome.as_ref().is_ok_and(|record| !is_planners(record));
-        if let (false, Some(key)) = (is_over, &ask.idempotency_key) {
-            // Nothing was done, so the key is free for another try.
-            let _ = self.store.release(key, &run_id).await;
-        }
-        if let (Ok(record), Some(conversation)) = (&outcome, &ask.conversation) {
-            self.store.add_turn(conversation, &turn_of(record)).await?;
-        }
-        outcome
-    }
-
-    /// Claims an idempotency key; gives the record of the run that had it before, if that has finished.
-    pub(crate) async fn claim(
-        &self,
-        key: &str,
-        fingerprint: &str,
-        run_id: &RunId,
-    ) -> Result<Option<RunRecord>, EngineError> {
-        match self.store.claim_for(key, fingerprint, run_id).await? {
-            Claim::Taken => Ok(None),
-            Claim::Finished(record) => Ok(Some(*record)),
-            Claim::Running(run) => Err(EngineError::Running { run: run.to_string() }),
-            Claim::Other(run) => Err(EngineError::KeyReused { run: run.to_string() }),
-        }
-    }
-
-    async fn carry_out(
-        &self,
-        ask: &Ask,
-        run_id: RunId,
-        progress: &mut dyn Progress,
-    ) -> Result<RunRecord, EngineError> {
-        let started = Instant::now();
-        let mut record = RunRecord::new(run_id, "ask", &ask.request);
-        record.started_at = self.store.timestamp();
-        record.plan.goal = ask.request.chars().take(500).collect();
-        let mut trial = StoreTrial {
-            engine: self,
-            ask,
-            policy: Policy::clone(&self.policy),
-            schema: self.store.schema(),
-            started,
-            brief_hash: None,
-            plan_id: None,
-        };
-        if let Some(plan) = &ask.plan {
-            let draft = Draft { code: plan.code.clone(), title: plan.name.clone(), ..Draft::default() };
-            record.plan.source = PlanSource::File;
-            return self.with_code(draft, record, &mut trial).await;
-        }
-        rounds::signed(&mut record, &ask.planner);
-        if ask.request.trim().is_empty() {
-            record.state = RunState::Declined;
-            record.status = Some("invalid_request".to_owned());
-            record.answer.text =
-                Some("The request is empty; say what you would like to know or change.".to_owned());
-            return trial.write_down(record, &Exchange::default()).await;
-        }
-        self.with_planner(ask, record, trial, progress).await
-    }
-
-    /// Tries the code that the caller gave: nobody can put it right.
-    async fn with_code(
-        &self,
-        draft: Draft,
-        mut record: RunRecord,
-        trial: &mut StoreTrial<'_>,
-    ) -> Result<RunRecord, EngineError> {
-        let started = Instant::now();
-        let verdict = ordain_verify::verify(&draft.code, trial.policy(), trial.schema());
-        record.timing_ms.verify = millis(started);
-        rounds::note(&mut record, 1, &draft, &verdict);
-        let exchange = Exchange::default();
-        let Some(code) = verdict.verified().cloned() else {
-            record.state = RunState::Rejected;
-            record.error = Some(error_of(&rounds::refused(&verdict.findings)));
-            return trial.write_down(record, &exchange).await;
-        };
-        let accepted = Accepted { code, effects: verdict.effects.clone() };
-        let last = Last { is_last: true, exchange: &exchange };
-        match trial.run(accepted, record, last).await? {
-            Tried::Done(record) => Ok(*record),
-            Tried::Trouble(trouble, mut record) => {
-                record.error = Some(error_of(&trouble));
-                trial.write_down(*record, &exchange).await
-            }
-        }
-    }
-
-    async fn with_planner(
-        &self,
-        ask: &Ask,
-        mut record: RunRecord,
-        mut trial: StoreTrial<'_>,
-        progress: &mut dyn Progress,
-    ) -> Result<RunRecord, EngineError> {
-        let planning = Instant::now();
-        let turns = self.turns(ask).await?;
-        let (brief, brief_hash) = self.brief(&ask.request, turns).await?;
-        let key = Key::of(&brief);
-        trial.brief_hash = Some(brief_hash);
-        // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
-        trial.policy.packages.clone_from(&brief.packages);
-        record.timing_ms.plan = millis(planning);
-        if ask.cache && key.is_usable {
-            let (tried, history) = self.try_kept(key.under(), &ask.planner, &record, &mut trial).await?;
-            match tried {
-                Some(record) => return Ok(record),
-                None => record.verdict.history.extend(history),
-            }
-        }
-        record.timing_ms.plan = millis(planning);
-        let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
-        match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
-            Ended::Done { mut record, accepted, draft } => {
-                if ask.cache && key.is_usable && self.is_worth_keeping(&record) {
-                    let under = Under { shape: key.served_by(&draft.code), ..key.under() };
-                    let kept = self.keep(under, &record, &accepted, &draft).await?;
-                    record.plan.plan_id = Some(kept);
-                }
-                Ok(*record)
-            }
-            Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
-        }
-    }
-
-    /// Whether a plan has shown that it does what was asked.
-    fn is_worth_keeping(&self, record: &RunRecord) -> bool {
-        let has_ended = matches!(record.state, RunState::Committed | RunState::Answered | RunState::Held)
-            || (record.state == RunState::RolledBack && record.error.is_none());
-        let is_answer = record.status.as_deref().is_some_and(|status| {
-            matches!(status, "success" | "no_match" | "insufficient_stock")
-                || self.settings.statuses.iter().any(|own| own == status)
-        });
-        // A plan whose answer had to be replaced would need it replaced again.
-        let is_true =
-            !record.verdict.modifications.iter().any(|done| done["what"] == "replaced a false answer");
-        has_ended && is_answer && is_true
-    }
-
-    async fn turns(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
+    /// The turns before a request.
+    pub(crate) async fn turns_before(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
         if let Some(turns) = &ask.turns {
             let most = usize::try_from(TURNS_MAX).unwrap_or(usize::MAX);
             return Ok(turns[turns.len().saturating_sub(most)..].to_vec());
         }
         let Some(conversation) = &ask.conversation else { return Ok(Vec::new()) };
-        let turns = self.store.turns(conversation, TURNS_MAX).await?;
+        self.turns_of(conversation, TURNS_MAX).await
+    }
+
+    /// The last turns of a conversation, as planners are shown them.
+    pub(crate) async fn turns_of(&self, conversation: &str, most: u64) -> Result<Vec<Turn>, EngineError> {
+        let turns = self.store.turns(conversation, most).await?;
         let shown = turns.into_iter().map(|turn| Turn {
             request: turn.request,
             answer: turn.answer,
@@ -293,52 +139,31 @@ impl Engine {
         });
         Ok(shown.collect())
     }
-}
 
-/// What a request is found by in the plan cache.
-struct Key {
-    exact: String,
-    shape: String,
-    parametric: Shape,
-    /// A request that refers to earlier turns means nothing without them.
-    is_usable: bool,
-}
-
-impl Key {
-    fn under(&self) -> Under<'_> {
-        Under { kind: "ask", exact: &self.exact, shape: Some(&self.shape) }
-    }
-
-    /// The key of the shape, if code serves all of it.
-    fn served_by(&self, code: &str) -> Option<&str> {
-        self.parametric.is_served_by(code).then_some(&self.shape)
-    }
-
-    fn of(brief: &Brief) -> Self {
-        let parametric = Shape::of(brief);
-        let words: Vec<String> =
-            ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
-        let refers = words.iter().any(|word| BACKWARD.contains(&word.as_str()))
-            || words.first().is_some_and(|first| first == "and" || first == "what")
-                && words.get(1).is_some_and(|second| second == "about");
-        Self {
-            exact: hash(&format!("ask\0{}", words.join(" "))),
-            shape: hash(&format!("ask\0{}", parametric.text)),
-            is_usable: brief.turns.is_empty() || !(refers || parametric.refers_back),
-            parametric,
+    /// Remembers a run as a turn of its conversation or session.
+    pub(crate) async fn remember(&self, work: &Work, record: &RunRecord) -> Result<(), EngineError> {
+        let conversation = match work {
+            Work::Ask(ask) => ask.conversation.clone(),
+            Work::Code(_) => work.session(),
+            Work::Exec(_) => None,
+        };
+        let Some(conversation) = conversation else { return Ok(()) };
+        let said = record.answer.text.clone();
+        let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
+        let turn = ConversationTurn {
+            seq: 0,
+            at: String::new(),
+            run_id: record.run_id.to_string(),
+            request: record.request.clone(),
+            answer: said.unwrap_or_default(),
+            status: record.status.clone(),
+        };
+        self.store.add_turn(&conversation, &turn).await?;
+        if let Work::Code(task) = work
+            && let Some(session) = &task.session
+        {
+            self.sessions().insert(session.clone());
         }
-    }
-}
-
-fn turn_of(record: &RunRecord) -> ConversationTurn {
-    let said = record.answer.text.clone();
-    let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
-    ConversationTurn {
-        seq: 0,
-        at: String::new(),
-        run_id: record.run_id.to_string(),
-        request: record.request.clone(),
-        answer: said.unwrap_or_default(),
-        status: record.status.clone(),
+        Ok(())
     }
 }

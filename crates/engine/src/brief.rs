@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use ordain_planner::{Brief, ColumnBrief, InvariantBrief, TableBrief, Task, Turn};
 use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
 use ordain_types::Table;
+use ordain_verify::Policy;
 use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
+use crate::trial::RunTrial;
+use crate::work::Work;
 
 /// Tables up to this size are read whole, so that the planner knows every value of theirs.
 const WHOLE_ROWS_MAX: u64 = 5_000;
@@ -46,6 +49,33 @@ impl Look {
 }
 
 impl Engine {
+    /// The brief of a piece of work that a planner is to write a plan for, and its hash.
+    pub(crate) async fn brief_for(&self, trial: &RunTrial<'_>) -> Result<(Brief, String), EngineError> {
+        match trial.work {
+            Work::Code(task) => {
+                let brief = self.code_brief(task, &trial.prepared.briefs, &trial.policy).await?;
+                let hash = hash(&format!("{brief:?}"));
+                Ok((brief, hash))
+            }
+            Work::Ask(ask) => self.brief(&ask.request, self.turns_before(ask).await?).await,
+            // Given code has no planner.
+            Work::Exec(exec) => self.brief(&exec.given.name, Vec::new()).await,
+        }
+    }
+
+    /// The rules by which its code is judged.
+    pub(crate) async fn policy_for(&self, work: &Work) -> Result<Policy, EngineError> {
+        match work {
+            Work::Ask(_) => Ok(Policy::clone(&self.policy)),
+            Work::Exec(exec) => Ok(exec.policy()),
+            Work::Code(task) => {
+                let mut policy = self.code_policy(task);
+                self.extend_by_session(&mut policy, task).await?;
+                Ok(policy)
+            }
+        }
+    }
+
     /// The brief of a request, and its hash.
     pub(crate) async fn brief(
         &self,

@@ -1,96 +1,145 @@
 //! The plan cache: kept plans are tried again, and good ones are kept, the same way for every kind of plan.
 
-use std::time::Instant;
-
-use ordain_planner::{Draft, Exchange, Planner};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Shape};
 use ordain_store::CachedPlan;
-use ordain_types::{PlanSource, RunId, RunRecord};
-use serde_json::{Value, json};
+use ordain_types::{PlanSource, Round, RunId, RunKind, RunRecord};
 
+use crate::code::key;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::{RULES, hash};
-use crate::rounds::{self, Accepted, Last, Trial, Tried, millis};
+use crate::rounds::{Accepted, Trial as _, Tried};
+use crate::story::{Story, millis};
+use crate::trial::RunTrial;
 
-/// What a plan is kept under.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Under<'a> {
-    /// What the plan is for: `ask` or `code`.
-    pub(crate) kind: &'a str,
+/// Words that refer to what was said before: such a request means something else in another conversation.
+const BACKWARD: [&str; 26] = [
+    "it", "its", "that", "those", "them", "they", "these", "this", "ones", "same", "instead", "also", "too",
+    "more", "another", "again", "yes", "yeah", "ok", "okay", "no", "first", "second", "latter", "former",
+    "cheaper",
+];
+
+/// What a plan is found by.
+pub(crate) struct CacheKey {
+    kind: RunKind,
     /// The key of exactly what was asked.
-    pub(crate) exact: &'a str,
+    exact: String,
     /// The key of its shape, where plans of its kind are shared by shape.
-    pub(crate) shape: Option<&'a str>,
+    shape: Option<(String, Shape)>,
+    /// A request that refers to earlier turns means nothing without them.
+    pub(crate) is_usable: bool,
+}
+
+impl CacheKey {
+    /// The key of a brief.
+    pub(crate) fn of(kind: RunKind, brief: &Brief) -> Self {
+        // Only the files' schemas are part of the key of a question about files; it has no shape.
+        if kind != RunKind::Ask {
+            return Self { kind, exact: key::of(brief), shape: None, is_usable: brief.turns.is_empty() };
+        }
+        let shape = Shape::of(brief);
+        let words: Vec<String> =
+            ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
+        let refers = words.iter().any(|word| BACKWARD.contains(&word.as_str()))
+            || words.first().is_some_and(|first| first == "and" || first == "what")
+                && words.get(1).is_some_and(|second| second == "about");
+        Self {
+            kind,
+            exact: hash(&format!("ask\0{}", words.join(" "))),
+            is_usable: brief.turns.is_empty() || !(refers || shape.refers_back),
+            shape: Some((hash(&format!("ask\0{}", shape.text)), shape)),
+        }
+    }
+
+    fn shape(&self) -> Option<&str> {
+        self.shape.as_ref().map(|(key, _)| key.as_str())
+    }
+
+    /// The key of the shape, if code serves all of it.
+    fn served_by(&self, code: &str) -> Option<&str> {
+        self.shape.as_ref().filter(|(_, shape)| shape.is_served_by(code)).map(|(key, _)| key.as_str())
+    }
 }
 
 impl Engine {
-    /// Tries the kept plans that still hold. Gives what went wrong with those that did not do.
-    pub(crate) async fn try_kept<T: Trial>(
+    /// Tries the kept plans that still hold, and notes what was wrong with those that did not do.
+    pub(crate) async fn try_kept(
         &self,
-        under: Under<'_>,
+        key: &CacheKey,
         planner: &Planner,
-        record: &RunRecord,
-        trial: &mut T,
-    ) -> Result<(Option<RunRecord>, Vec<Value>), EngineError> {
-        let mut history = Vec::new();
-        for plan in self.store.find_plans(under.kind, under.exact, under.shape).await? {
+        story: &mut Story,
+        trial: &mut RunTrial<'_>,
+    ) -> Result<Option<RunRecord>, EngineError> {
+        for plan in self.store.find_plans(key.kind.as_str(), &key.exact, key.shape()).await? {
             // Whoever points Ordain to a model wants its plans and not those of the rules.
             let is_outdone = planner.can_repair() && plan.source == "rules";
             if is_outdone {
                 continue;
             }
-            if let Some(why) = self.settings.stale(&plan, trial.schema()) {
-                history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "stale": why }));
+            let cached_plan = plan.plan_id.clone();
+            if let Some(stale) = self.settings.stale(&plan, trial.schema()) {
+                story.rounds.push(Round::Stale { cached_plan, stale });
                 continue;
             }
-            let mut record = record.clone();
-            record.plan.source = PlanSource::Cache;
-            record.plan.model.clone_from(&plan.model);
-            record.plan.written_by = Some(RunId(plan.run_id.clone()));
-            record.plan.plan_id = Some(plan.plan_id.clone());
-            let draft = Draft { code: plan.code, title: plan.title, ..Draft::default() };
-            let judging = Instant::now();
-            let verdict = self.verdicts.on(&draft.code, trial.policy(), trial.schema());
-            record.timing_ms.verify = millis(judging);
-            rounds::note(&mut record, 1, &draft, &verdict);
-            let Some(code) = verdict.verified().cloned() else { continue };
-            let accepted = Accepted { code, effects: verdict.effects.clone() };
-            trial.counts(Some(plan.plan_id.clone()));
-            let exchange = Exchange::default();
-            let tried = trial.run(accepted, record, Last { is_last: false, exchange: &exchange }).await?;
-            trial.counts(None);
-            match tried {
-                Tried::Done(record) => return Ok((Some(*record), history)),
-                Tried::Trouble(trouble, _) => {
-                    history.push(json!({ "round": 0, "cached_plan": plan.plan_id, "trouble": trouble }));
+            match self.try_one(plan, story.clone(), trial).await? {
+                Some(Tried::Done(record)) => return Ok(Some(record)),
+                Some(Tried::Trouble { trouble, .. }) => {
+                    story.rounds.push(Round::KeptFailed { cached_plan, trouble });
                 }
+                None => {}
             }
         }
-        Ok((None, history))
+        Ok(None)
+    }
+
+    /// Judges a kept plan and tries it; `None` if the verifier refuses it now.
+    async fn try_one(
+        &self,
+        plan: CachedPlan,
+        mut story: Story,
+        trial: &mut RunTrial<'_>,
+    ) -> Result<Option<Tried<RunRecord>>, EngineError> {
+        story.source = PlanSource::Cache;
+        story.model = plan.model;
+        story.written_by = Some(RunId(plan.run_id));
+        story.plan_id = Some(plan.plan_id.clone());
+        let draft = Draft { code: plan.code, title: plan.title, ..Draft::default() };
+        let judging = std::time::Instant::now();
+        let verdict = self.verdicts.on(&draft.code, trial.policy(), trial.schema());
+        story.timing.verify = millis(judging);
+        story.judged(1, &draft, &verdict);
+        let Some(code) = verdict.verified().cloned() else { return Ok(None) };
+        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        // From now on the run counts as a use of this plan.
+        trial.plan_id = Some(plan.plan_id);
+        let tried = trial.run(&accepted, &mut story, false, &Exchange::default()).await;
+        trial.plan_id = None;
+        tried.map(Some)
     }
 
     /// Keeps a plan, and gives its id.
     pub(crate) async fn keep(
         &self,
-        under: Under<'_>,
+        key: &CacheKey,
         record: &RunRecord,
         accepted: &Accepted,
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
         let mut components = self.settings.ground(&schema).components(&accepted.effects);
-        if record.plan.source == PlanSource::Rules {
+        let is_model = record.plan.source == PlanSource::Model;
+        if !is_model {
             components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
         }
         let plan = CachedPlan {
-            plan_id: hash(&format!("{}\0{}\0{}", under.kind, under.exact, draft.code)),
-            kind: under.kind.to_owned(),
-            exact: under.exact.to_owned(),
-            shape: under.shape.map(str::to_owned),
+            plan_id: hash(&format!("{}\0{}\0{}", key.kind, key.exact, draft.code)),
+            kind: key.kind.as_str().to_owned(),
+            exact: key.exact.clone(),
+            shape: key.served_by(&draft.code).map(str::to_owned),
             request: record.request.clone(),
             title: draft.title.clone(),
             code: draft.code.clone(),
-            source: if record.plan.source == PlanSource::Model { "model" } else { "rules" }.to_owned(),
+            source: if is_model { "model" } else { "rules" }.to_owned(),
             model: record.plan.model.clone(),
             run_id: record.run_id.to_string(),
             components,

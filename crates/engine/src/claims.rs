@@ -11,8 +11,7 @@ mod plain;
 
 use std::collections::HashSet;
 
-use ordain_planner::{Trouble, TroubleClass};
-use ordain_types::Diff;
+use ordain_types::{Diff, ErrorClass, Trouble};
 
 pub(crate) use evidence::Evidence;
 pub(crate) use plain::plain_answer;
@@ -95,7 +94,7 @@ fn is_given(told: Told<'_>, figure: &Figure) -> bool {
 
 fn trouble(code: &str, message: String, hint: &str) -> Trouble {
     let (code, hint) = (code.to_owned(), Some(hint.to_owned()));
-    Trouble { class: TroubleClass::Claim, code, message, line: None, hint }
+    Trouble { class: ErrorClass::Claim, code, message, line: None, hint }
 }
 
 fn cut(text: &str, bytes_max: usize) -> &str {

@@ -1,38 +1,31 @@
-//! Answers a question about files with code: look into the files, find or write a plan, try it, record it.
+//! Questions about files: what goes in, the rules for their code, and what comes back.
 //!
 //! A code task is a run like any other: its code is verified, runs in a cell, and is an entry of the ledger. It sees
 //! files, and the workspace's tables to read; it changes nothing outside of its own artifacts.
 
 mod answer;
-mod key;
-mod modules;
+pub(crate) mod key;
+pub(crate) mod modules;
 mod session;
-mod trial;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use ordain_cell::InputFile;
-use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, ModuleRecord, PlanSource, RunId, RunRecord, RunState};
+use ordain_cell::{Discard, InputFile};
+use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
+use ordain_types::{BoxFuture, RunId};
 use ordain_verify::{Contract, Policy};
 
 pub use answer::{AnswerType, CodeAnswer};
 pub use modules::ModuleProblem;
+pub(crate) use session::cell_name;
 
 use crate::ask::PlanFile;
-use crate::attempt::error_of;
-use crate::cache::Under;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
 use crate::fingerprint::hash;
-use crate::rounds::{self, Accepted, Ended, Last, Patience, Trial, Tried, millis};
-
-use trial::FileTrial;
-
-/// The longest request.
-const REQUEST_BYTES_MAX: usize = 1 << 20;
+use crate::road::module_records;
+use crate::work::Work;
 
 /// A question about files.
 #[derive(Debug, Clone)]
@@ -86,7 +79,7 @@ impl CodeTask {
     }
 
     /// What an idempotency key stands for.
-    async fn fingerprint(&self) -> String {
+    pub(crate) async fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let session = self.session.as_deref().unwrap_or_default();
         // The same file may lie elsewhere when it is sent again; one that cannot be read is refused later.
@@ -97,16 +90,9 @@ impl CodeTask {
         let files: Vec<InputFile> = self.files.iter().map(input).collect();
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let hashes = ordain_cell::hash_files(files).await;
-        let modules: Vec<ModuleRecord> = self.module_records().collect();
+        let modules = module_records(&self.modules);
         let files = format!("{names:?}\0{hashes:?}");
         hash(&format!("code\0{}\0{plan}\0{modules:?}\0{session}\0{files}", self.request))
-    }
-
-    /// The modules as a record keeps them.
-    pub(crate) fn module_records(&self) -> impl Iterator<Item = ModuleRecord> {
-        self.modules
-            .iter()
-            .map(|module| ModuleRecord { name: module.name.clone(), code: module.code.clone() })
     }
 
     /// Whether it is Python that is typed into a session.
@@ -118,7 +104,7 @@ impl CodeTask {
 impl Engine {
     /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
     pub fn code(&self, task: CodeTask) -> BoxFuture<'_, Result<CodeAnswer, EngineError>> {
-        Box::pin(async move { self.code_once(task, &mut Quiet).await })
+        Box::pin(async move { self.code_with(task, &mut Quiet).await })
     }
 
     /// The same, showing what goes on.
@@ -127,85 +113,38 @@ impl Engine {
         task: CodeTask,
         progress: &'a mut dyn Progress,
     ) -> BoxFuture<'a, Result<CodeAnswer, EngineError>> {
-        Box::pin(self.code_once(task, progress))
+        Box::pin(async move {
+            let finished = self.carry_out(Work::Code(task), progress, &mut Discard).await?;
+            let (record, prepared) = (finished.record, finished.prepared);
+            let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
+            let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
+            Ok(CodeAnswer {
+                record,
+                problems: prepared.problems(),
+                files: prepared.briefs,
+                hashes: prepared.hashes,
+                artifacts: folder,
+            })
+        })
     }
 
-    async fn code_once(
+    /// Hashes what goes in, and looks into it where a planner is to know it.
+    pub(crate) async fn prepare(
         &self,
-        task: CodeTask,
+        work: &Work,
         progress: &mut dyn Progress,
-    ) -> Result<CodeAnswer, EngineError> {
-        if task.request.len() > REQUEST_BYTES_MAX {
-            let bytes = task.request.len();
-            return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
-        }
-        let run_id = match &task.run_id {
-            Some(run_id) => run_id.clone(),
-            None => self.store.new_run_id()?,
+    ) -> Result<Prepared, EngineError> {
+        let task = match work {
+            Work::Ask(_) => return Ok(Prepared::default()),
+            Work::Exec(exec) => {
+                let hashes = crate::files::hashes(&exec.files).await;
+                return Ok(Prepared { files: exec.files.clone(), hashes, ..Prepared::default() });
+            }
+            Work::Code(task) => task,
         };
-        if let Some(key) = &task.idempotency_key
-            && let Some(record) = self.claim(key, &task.fingerprint().await, &run_id).await?
-        {
-            return Ok(self.answer(record, &Prepared::default()));
-        }
-        // The run is a large future; callers should not have to carry it on their stacks.
-        let outcome = Box::pin(self.solve(&task, run_id.clone(), progress)).await;
-        if let (Err(_), Some(key)) = (&outcome, &task.idempotency_key) {
-            // Nothing was done, so the key is free for another try.
-            let _ = self.store.release(key, &run_id).await;
-        }
-        if let (Ok(answer), Some(session)) = (&outcome, &task.session) {
-            self.remember(session, &answer.record).await?;
-        }
-        outcome
-    }
-
-    async fn solve(
-        &self,
-        task: &CodeTask,
-        run_id: RunId,
-        progress: &mut dyn Progress,
-    ) -> Result<CodeAnswer, EngineError> {
-        let started = Instant::now();
-        let mut record = RunRecord::new(run_id, "code", &task.request);
-        record.started_at = self.store.timestamp();
-        record.plan.goal = task.request.chars().take(500).collect();
         if !task.files.is_empty() {
             progress.stage("looking into the files");
         }
-        let prepared = self.prepare(task).await?;
-        record.timing_ms.plan = millis(started);
-        let mut policy = self.code_policy(task);
-        self.extend_by_session(&mut policy, task).await?;
-        let mut trial = FileTrial::new(self, task, &prepared, policy, started);
-        if let Some(problem) = unreadable(task, &prepared) {
-            record.state = RunState::Failed;
-            record.error = Some(problem);
-            let record = trial.write_down(record, &Exchange::default()).await?;
-            return Ok(self.answer(record, &prepared));
-        }
-        if let Err(trouble) = trial.bring(&[]) {
-            record.state = RunState::Rejected;
-            record.error = Some(error_of(&trouble));
-            let record = trial.write_down(record, &Exchange::default()).await?;
-            return Ok(self.answer(record, &prepared));
-        }
-        self.restore(task, &trial).await?;
-        let record = match &task.plan {
-            Some(plan) => {
-                let (code, title) = (plan.code.clone(), plan.name.clone());
-                let modules = task.module_records().collect();
-                let draft = Draft { code, title, modules, ..Draft::default() };
-                record.plan.source = PlanSource::File;
-                self.given(draft, record, &mut trial).await?
-            }
-            None => self.planned(task, &prepared.briefs, record, &mut trial, progress).await?,
-        };
-        Ok(self.answer(record, &prepared))
-    }
-
-    /// Looks into the files, and hashes what goes in.
-    async fn prepare(&self, task: &CodeTask) -> Result<Prepared, EngineError> {
         let limits = &self.settings.limits;
         let admitted = crate::files::admit(&task.files, &task.mounted, limits);
         let hashing = crate::files::hashes(&admitted.files);
@@ -219,70 +158,8 @@ impl Engine {
         Ok(Prepared { hashes, ..prepared? })
     }
 
-    /// Tries the code that the caller gave: nobody can put it right.
-    async fn given(
-        &self,
-        draft: Draft,
-        mut record: RunRecord,
-        trial: &mut FileTrial<'_>,
-    ) -> Result<RunRecord, EngineError> {
-        let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut record);
-        rounds::note(&mut record, 1, &draft, &verdict);
-        let exchange = Exchange::default();
-        let Some(code) = verdict.verified().cloned() else {
-            record.state = RunState::Rejected;
-            record.error = Some(error_of(&rounds::refused(&verdict.findings)));
-            return trial.write_down(record, &exchange).await;
-        };
-        let accepted = Accepted { code, effects: verdict.effects.clone() };
-        match trial.run(accepted, record, Last { is_last: true, exchange: &exchange }).await? {
-            Tried::Done(record) => Ok(*record),
-            Tried::Trouble(trouble, mut record) => {
-                record.error = Some(error_of(&trouble));
-                trial.write_down(*record, &exchange).await
-            }
-        }
-    }
-
-    async fn planned(
-        &self,
-        task: &CodeTask,
-        files: &[FileBrief],
-        mut record: RunRecord,
-        trial: &mut FileTrial<'_>,
-        progress: &mut dyn Progress,
-    ) -> Result<RunRecord, EngineError> {
-        let brief = self.code_brief(task, files, trial.policy()).await?;
-        let exact = key::of(&brief);
-        // Only the files' schemas are part of the key; questions about files have no shape.
-        let under = Under { kind: "code", exact: &exact, shape: None };
-        trial.brief_hash = Some(hash(&format!("{brief:?}")));
-        // A turn of a session means something else after other turns.
-        let is_cached = task.cache && brief.turns.is_empty() && task.modules.is_empty();
-        if is_cached {
-            let (done, history) = self.try_kept(under, &task.planner, &record, trial).await?;
-            match done {
-                Some(record) => return Ok(record),
-                None => record.verdict.history.extend(history),
-            }
-        }
-        rounds::signed(&mut record, &task.planner);
-        let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
-        match rounds::rounds(&task.planner, &brief, record, trial, patience, progress).await? {
-            Ended::Done { mut record, accepted, draft } => {
-                let is_answer = matches!(record.status.as_deref(), Some("success" | "no_match"));
-                // A plan of several files is not kept: the cache holds single programs.
-                let is_kept = is_cached && draft.modules.is_empty();
-                if is_kept && is_answer && record.error.is_none() {
-                    record.plan.plan_id = Some(self.keep(under, &record, &accepted, &draft).await?);
-                }
-                Ok(*record)
-            }
-            Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
-        }
-    }
-
-    async fn code_brief(
+    /// The brief of a question about files.
+    pub(crate) async fn code_brief(
         &self,
         task: &CodeTask,
         files: &[FileBrief],
@@ -308,34 +185,4 @@ impl Engine {
         policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));
         policy
     }
-
-    fn answer(&self, record: RunRecord, prepared: &Prepared) -> CodeAnswer {
-        let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
-        let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
-        CodeAnswer {
-            record,
-            problems: prepared.problems(),
-            files: prepared.briefs.clone(),
-            hashes: prepared.hashes.clone(),
-            artifacts: folder,
-        }
-    }
-}
-
-/// All files were refused: there is nothing to answer from.
-fn unreadable(task: &CodeTask, prepared: &Prepared) -> Option<ordain_types::RunError> {
-    if task.files.is_empty() || !prepared.files.is_empty() {
-        return None;
-    }
-    let problems: Vec<String> = prepared
-        .refused
-        .iter()
-        .take(5)
-        .map(|refused| format!("{}: {}", refused.name, refused.problem))
-        .collect();
-    Some(crate::outcome::run_error(
-        "no-readable-file",
-        problems.join("; "),
-        Some("give files that can be read"),
-    ))
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use ordain_cell::InputFile;
 use ordain_cell::profile::Profile;
 use ordain_planner::FileBrief;
-use ordain_types::{Limits, RunRecord, format_bytes};
+use ordain_types::{Artifact, Limits, RunId, format_bytes};
 use serde::Serialize;
 use serde_json::json;
 
@@ -108,21 +108,23 @@ const FORMULA: &str = "formula";
 impl Engine {
     /// Marks the workbooks among a run's artifacts that hold formulas. They are looked into in a cell of their own: a
     /// workbook that hostile code wrote is hostile.
-    pub(crate) async fn mark_formulas(&self, record: &mut RunRecord) -> Result<(), EngineError> {
+    pub(crate) async fn mark_formulas(
+        &self,
+        run: &RunId,
+        artifacts: &mut [Artifact],
+    ) -> Result<(), EngineError> {
         let is_workbook = |name: &str| WORKBOOKS.contains(&ending(name).as_str());
-        let names: Vec<String> =
-            record.outcome.artifacts.iter().map(|artifact| artifact.name.clone()).collect();
-        let paths: Vec<PathBuf> = names
+        let paths: Vec<PathBuf> = artifacts
             .iter()
-            .filter(|name| is_workbook(name))
-            .filter_map(|name| self.artifact(&record.run_id, name))
+            .filter(|artifact| is_workbook(&artifact.name))
+            .filter_map(|artifact| self.artifact(run, &artifact.name))
             .collect();
         if paths.is_empty() {
             return Ok(());
         }
         let prepared = self.prepare_files(&paths, &[], &self.settings.limits).await?;
         for brief in prepared.briefs.iter().filter(|brief| brief.facts.get("formulas").is_some()) {
-            let artifact = record.outcome.artifacts.iter_mut().find(|artifact| artifact.name == brief.name);
+            let artifact = artifacts.iter_mut().find(|artifact| artifact.name == brief.name);
             if let Some(artifact) =
                 artifact.filter(|artifact| !artifact.warnings.iter().any(|warning| warning == FORMULA))
             {

@@ -12,7 +12,6 @@
 
 mod artifacts;
 mod ask;
-mod attempt;
 mod brief;
 mod cache;
 pub mod checks;
@@ -27,8 +26,13 @@ mod fingerprint;
 mod grant;
 mod host;
 mod outcome;
+mod profile;
+mod road;
 mod rounds;
+mod story;
+mod trial;
 mod verdicts;
+mod work;
 mod workspace;
 
 pub use ask::{Ask, Mode, PlanFile};
@@ -36,7 +40,7 @@ pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
-pub use exec::{Exec, Given, Judgement};
+pub use exec::{Exec, Judgement};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};

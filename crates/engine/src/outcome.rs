@@ -1,8 +1,11 @@
-//! What an execution means for its run: the record's fields, and whether the plan kept its promises.
+//! What an execution means for its run: what it gave, and whether the plan kept its promises.
 
 use ordain_cell::Execution;
-use ordain_types::{Answer, Artifact, Cause, Diff, RunError, RunOutcome};
-use serde_json::{Value, json};
+use ordain_types::{Answer, Artifact, Cause, CodeError, Diff, ErrorClass, RunError, RunOutcome, Trouble};
+use serde_json::Value;
+
+use crate::story::Attempt;
+use crate::work::Work;
 
 /// Variables that a plan gives back.
 pub(crate) const COLLECTED: [&str; 6] =
@@ -12,43 +15,55 @@ pub(crate) const COLLECTED: [&str; 6] =
 const SUCCESS: &str = "success";
 /// Statuses of every workspace that say that nothing was done.
 const NOTHING_DONE: [&str; 4] = ["no_match", "insufficient_stock", "invalid_request", "unsupported_intent"];
+/// The longest answer that is taken from what a program printed.
+const PRINTED_BYTES_MAX: usize = 2_000;
 
-/// Keeps what was printed, left and raised.
-pub(crate) fn record(execution: &Execution) -> RunOutcome {
-    RunOutcome {
-        stdout: String::from_utf8_lossy(&execution.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&execution.stderr).into_owned(),
-        error: error_of(execution),
-        artifacts: execution
-            .artifacts
-            .iter()
-            .map(|artifact| Artifact {
-                name: artifact.name.clone(),
-                bytes: artifact.bytes,
-                media_type: artifact.media_type.to_owned(),
-                sha256: artifact.sha256.clone(),
-                warnings: artifact.warnings.iter().map(|&warning| warning.to_owned()).collect(),
-            })
-            .collect(),
-        partial: false,
+/// What was printed, left, answered and raised.
+pub(crate) fn attempt(execution: &Execution, work: &Work) -> Attempt {
+    let mut attempt = Attempt {
+        outcome: RunOutcome {
+            stdout: String::from_utf8_lossy(&execution.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&execution.stderr).into_owned(),
+            error: code_error(execution),
+            artifacts: artifacts(execution),
+            partial: false,
+        },
+        status: execution.values.get("STATUS").and_then(Value::as_str).map(str::to_owned),
+        answer: answer(execution),
+        ..Attempt::default()
+    };
+    if let (Work::Code(_), Cause::Ok) = (work, execution.cause) {
+        fill_in(&mut attempt);
     }
+    attempt
 }
 
-fn error_of(execution: &Execution) -> Option<Value> {
+fn artifacts(execution: &Execution) -> Vec<Artifact> {
+    let kept = execution.artifacts.iter().map(|artifact| Artifact {
+        name: artifact.name.clone(),
+        bytes: artifact.bytes,
+        media_type: artifact.media_type.to_owned(),
+        sha256: artifact.sha256.clone(),
+        warnings: artifact.warnings.iter().map(|&warning| warning.to_owned()).collect(),
+    });
+    kept.collect()
+}
+
+fn code_error(execution: &Execution) -> Option<CodeError> {
     if execution.cause == Cause::Ok {
         return None;
     }
     let raised = execution.error.as_ref();
-    Some(json!({
-        "cause": execution.cause,
-        "type": raised.map(|raised| &raised.kind),
-        "message": raised.map(|raised| &raised.message).or(execution.detail.as_ref()),
-        "line": raised.and_then(|raised| raised.line),
-    }))
+    Some(CodeError {
+        cause: execution.cause,
+        kind: raised.map(|raised| raised.kind.clone()),
+        message: raised.map(|raised| raised.message.clone()).or_else(|| execution.detail.clone()),
+        line: raised.and_then(|raised| raised.line),
+    })
 }
 
 /// What the plan told the person.
-pub(crate) fn answer(execution: &Execution) -> Answer {
+fn answer(execution: &Execution) -> Answer {
     let given = |name: &str| execution.values.get(name).filter(|value| !value.is_null()).cloned();
     Answer {
         text: given("answer_text").and_then(|text| text.as_str().map(str::to_owned)),
@@ -57,34 +72,61 @@ pub(crate) fn answer(execution: &Execution) -> Answer {
     }
 }
 
-/// What the plan says of its own success.
-pub(crate) fn status(execution: &Execution) -> Option<String> {
-    execution.values.get("STATUS").and_then(Value::as_str).map(str::to_owned)
+/// A program about files that only prints has answered with what it printed.
+fn fill_in(attempt: &mut Attempt) {
+    let answer = &mut attempt.answer;
+    if answer.text.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        let printed = attempt.outcome.stdout.trim();
+        let end = printed.floor_char_boundary(PRINTED_BYTES_MAX);
+        answer.text = (!printed.is_empty()).then(|| printed[..end].to_owned());
+        if answer.text.is_none() && !attempt.outcome.artifacts.is_empty() {
+            let names: Vec<&str> =
+                attempt.outcome.artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
+            answer.text = Some(format!("The result is in {}.", names.join(", ")));
+        }
+    }
+    if attempt.status.is_none() {
+        attempt.status = Some(SUCCESS.to_owned());
+    }
 }
 
-/// The promise that a plan broke, if it did. What it changed is not committed then.
-pub(crate) fn broken_promise(execution: &Execution, diff: &Diff, statuses: &[String]) -> Option<RunError> {
+/// The promise that the code broke, if it did. What it changed is not committed then.
+pub(crate) fn broken_promise(
+    work: &Work,
+    execution: &Execution,
+    attempt: &Attempt,
+    diff: &Diff,
+    statuses: &[String],
+) -> Option<Trouble> {
     if execution.cause != Cause::Ok {
-        return Some(run_error(execution.cause.as_str(), problem(execution), None));
+        return Some(failed(execution, attempt));
     }
-    let Some(status) = status(execution) else {
+    if matches!(work, Work::Exec(_)) {
+        return None;
+    }
+    let Some(status) = &attempt.status else {
         let hint = "set STATUS to one of the statuses on every path";
-        return Some(run_error("missing-status", "the plan set no STATUS".to_owned(), Some(hint)));
+        return Some(broken("missing-status", "the plan set no STATUS".to_owned(), hint));
     };
-    if !statuses.contains(&status) {
+    if !statuses.contains(status) {
         let message = format!("the plan set STATUS to `{}`", status.chars().take(60).collect::<String>());
         let hint = format!("the statuses are {}", statuses.join(", "));
-        return Some(run_error("unknown-status", message, Some(&hint)));
+        return Some(broken("unknown-status", message, &hint));
     }
-    if answer(execution).text.is_none_or(|text| text.trim().is_empty()) {
-        let hint = "set answer_text to one or two sentences on every path";
-        return Some(run_error("missing-answer", "the plan set no answer_text".to_owned(), Some(hint)));
+    // A statement that is typed into a session need not say anything.
+    let may_be_silent = matches!(work, Work::Code(task) if task.is_typed());
+    if !may_be_silent && attempt.answer.text.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        let hint = match work {
+            Work::Ask(_) => "set answer_text to one or two sentences on every path",
+            Work::Code(_) | Work::Exec(_) => "set answer_text to one or two sentences, or print the result",
+        };
+        return Some(broken("missing-answer", "the plan set no answer_text".to_owned(), hint));
     }
-    broken_declaration(execution, diff, &status)
+    broken_declaration(execution, diff, status)
 }
 
 /// What a plan declares to do must be what it did.
-fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Option<RunError> {
+fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Option<Trouble> {
     let action = execution.values.get("ACTION").and_then(Value::as_str);
     let may_mutate = execution.values.get("SHOULD_MUTATE").and_then(Value::as_bool);
     if !diff.is_empty() {
@@ -92,37 +134,64 @@ fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Optio
             let message =
                 format!("the plan declares that it only reads, and it changed {} rows", diff.rows());
             let hint = "declare ACTION = \"mutate\", or leave the rows alone";
-            return Some(run_error("declared-read-but-writes", message, Some(hint)));
+            return Some(broken("declared-read-but-writes", message, hint));
         }
         if NOTHING_DONE.contains(&status) {
             let message = format!("the plan says `{status}`, and it changed {} rows", diff.rows());
             let hint = "change rows only when the whole request can be carried out";
-            return Some(run_error("changes-without-success", message, Some(hint)));
+            return Some(broken("changes-without-success", message, hint));
         }
     }
     if diff.is_empty() && status == SUCCESS && (action == Some("mutate") || may_mutate == Some(true)) {
         let message = "the plan promises a change, and it made none".to_owned();
         let hint = "carry the change out, or say with STATUS why it was not";
-        return Some(run_error("promised-change-missing", message, Some(hint)));
+        return Some(broken("promised-change-missing", message, hint));
     }
     None
 }
 
-/// What went wrong with an execution, in words; nothing if nothing did.
-pub(crate) fn problem(execution: &Execution) -> String {
-    error_of(execution).map(|error| describe(&error)).unwrap_or_default()
+fn broken(code: &str, message: String, hint: &str) -> Trouble {
+    let (class, hint) = (ErrorClass::Contract, Some(hint.to_owned()));
+    Trouble { class, code: code.to_owned(), message, line: None, hint }
+}
+
+/// Code that raised an error or passed a limit.
+fn failed(execution: &Execution, attempt: &Attempt) -> Trouble {
+    let is_raised = execution.cause == Cause::Error;
+    Trouble {
+        class: if is_raised { ErrorClass::Runtime } else { ErrorClass::Limit },
+        code: execution.cause.as_str().to_owned(),
+        message: attempt.outcome.error.as_ref().map(describe).unwrap_or_default(),
+        line: execution.error.as_ref().and_then(|raised| raised.line),
+        hint: limit_hint(execution.cause).map(str::to_owned),
+    }
+}
+
+fn limit_hint(cause: Cause) -> Option<&'static str> {
+    match cause {
+        Cause::MemoryLimit => Some("read the data in pieces or only the columns that are needed"),
+        Cause::Timeout | Cause::CpuLimit => Some("do less work: fewer rows, fewer columns, vectorised"),
+        Cause::OutputLimit => Some("print less; write files to artifacts"),
+        Cause::ArtifactLimit => Some("write fewer or smaller files"),
+        _ => None,
+    }
 }
 
 /// An error of a run, for its record.
-pub(crate) fn run_error(code: &str, message: String, hint: Option<&str>) -> RunError {
-    RunError { code: code.to_owned(), message, hint: hint.map(str::to_owned) }
+pub(crate) fn run_error(class: ErrorClass, code: &str, message: String, hint: Option<&str>) -> RunError {
+    RunError { class, code: code.to_owned(), message, hint: hint.map(str::to_owned) }
 }
 
-fn describe(error: &Value) -> String {
-    let text = |name: &str| error[name].as_str().unwrap_or_default();
-    match (text("type"), error["line"].as_u64()) {
-        ("", _) => text("message").to_owned(),
-        (kind, Some(line)) => format!("line {line}: {kind}: {}", text("message")),
-        (kind, None) => format!("{kind}: {}", text("message")),
+/// The error of a trouble that nobody puts right.
+pub(crate) fn error_of(trouble: &Trouble) -> RunError {
+    run_error(trouble.class, &trouble.code, trouble.message.clone(), trouble.hint.as_deref())
+}
+
+fn describe(error: &CodeError) -> String {
+    let message = error.message.as_deref().unwrap_or_default();
+    match (&error.kind, error.line) {
+        (None, _) => message.to_owned(),
+        (Some(kind), Some(line)) => format!("line {line}: {kind}: {message}"),
+        (Some(kind), None) => format!("{kind}: {message}"),
     }
 }

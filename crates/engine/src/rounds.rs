@@ -5,18 +5,16 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, Trouble, TroubleClass};
-use ordain_types::{ModuleRecord, PlanSource, RunRecord, RunState, Schema, StepRecord};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply};
+use ordain_types::{ErrorClass, ModuleRecord, RunState, Schema, Timing, Trouble};
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
-use serde_json::{Value, json};
 
 use crate::error::EngineError;
-use crate::outcome::run_error;
+use crate::outcome::{error_of, run_error};
+use crate::story::{Attempt, End, Story, millis};
 
 /// How often mechanical fixes are made to one draft; a fix may bring another one to light.
 const FIXES_MAX: usize = 3;
-/// Marks a false claim among an exchange's troubles.
-const CLAIM_MARK: &str = "claim ";
 /// Findings that a repair message tells.
 const FINDINGS_TOLD: usize = 5;
 /// The longest answer that is taken from a planner's own words.
@@ -24,21 +22,22 @@ const WORDS_BYTES_MAX: usize = 2_000;
 
 /// Where accepted code is tried.
 pub(crate) trait Trial {
+    /// What a trial gives that ended well.
+    type Done;
     /// The rules by which code is judged.
     fn policy(&self) -> &Policy;
     /// The tables that it may use.
     fn schema(&self) -> &Schema;
     /// Judges the modules that come with a draft, and lets its code import them.
     fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble>;
-    /// From now on runs count as uses of this kept plan.
-    fn counts(&mut self, plan_id: Option<String>);
-    /// Runs code. When nothing more can be put right (`is_last`), a false answer is replaced instead of refused.
+    /// Tries code. When nothing more can be put right (`is_last`), an answer is replaced instead of refused.
     async fn run(
         &mut self,
-        accepted: Accepted,
-        record: RunRecord,
-        last: Last<'_>,
-    ) -> Result<Tried, EngineError>;
+        accepted: &Accepted,
+        story: &mut Story,
+        is_last: bool,
+        exchange: &Exchange,
+    ) -> Result<Tried<Self::Done>, EngineError>;
 }
 
 /// Code that the verifier accepted, and what it does.
@@ -48,115 +47,127 @@ pub(crate) struct Accepted {
     pub(crate) effects: Effects,
 }
 
-/// What a trial is told besides the code.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Last<'a> {
-    /// Whether nobody can put the code right any more.
-    pub(crate) is_last: bool,
-    /// What was said so far, for the ledger.
-    pub(crate) exchange: &'a Exchange,
-}
-
 /// What came of a trial.
 #[derive(Debug)]
-pub(crate) enum Tried {
-    /// It ended, and its record is written down.
-    Done(Box<RunRecord>),
-    /// It went wrong and left no trace; the record is not written down yet.
-    Trouble(Trouble, Box<RunRecord>),
+pub(crate) enum Tried<D> {
+    /// It ended well.
+    Done(D),
+    /// It went wrong and left no trace.
+    Trouble { trouble: Trouble, state: RunState, attempt: Option<Box<Attempt>> },
 }
 
 /// How the rounds ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
-    /// A trial ended well, and its record is written down.
-    Done { record: Box<RunRecord>, accepted: Accepted, draft: Draft },
-    /// There was nothing to run, or nothing that held. The record is complete and not written down yet.
-    Over { record: Box<RunRecord>, exchange: Exchange },
+pub(crate) enum Ended<D> {
+    /// A trial ended well.
+    Done { done: D, accepted: Accepted, draft: Draft },
+    /// There was nothing to run, or nothing that held.
+    Over(End),
 }
 
 /// How many repairs there may be, and whether a second opinion is asked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct RoundLimits {
     pub(crate) rounds: u32,
     pub(crate) review: bool,
 }
 
-/// Goes through the rounds.
+/// Goes through the rounds of an exchange that has begun.
 pub(crate) async fn rounds<T: Trial>(
-    planner: &Planner,
-    brief: &Brief,
-    record: RunRecord,
+    exchange: &mut Exchange,
+    (planner, brief): (&Planner, &Brief),
+    story: &mut Story,
     trial: &mut T,
-    patience: Patience,
+    limits: RoundLimits,
     progress: &mut dyn Progress,
-) -> Result<Ended, EngineError> {
-    let rounds = if planner.can_repair() { patience.rounds + 1 } else { 1 };
-    let exchange = planner.begin(brief);
-    let mut course = Course { planner, brief, record, exchange, is_reviewed: !patience.review, rounds };
-    for round in 1..=rounds {
-        let trouble = match course.round(round, trial, progress).await? {
-            Step::Done { record, accepted, draft } => return Ok(Ended::Done { record, accepted, draft }),
-            Step::Over => break,
-            Step::Trouble(trouble) => trouble,
+) -> Result<Ended<T::Done>, EngineError> {
+    let count = if planner.can_repair() { limits.rounds + 1 } else { 1 };
+    let (is_reviewed, has_claimed) = (!limits.review, false);
+    let mut course = Rounds { planner, brief, story, exchange, is_reviewed, has_claimed, count };
+    let mut round = 1;
+    loop {
+        let failed = match course.round(round, trial, progress).await? {
+            Step::Done { done, accepted, draft } => return Ok(Ended::Done { done, accepted, draft }),
+            Step::Over(end) => return Ok(Ended::Over(end)),
+            Step::Failed(failed) => failed,
         };
-        if !course.complain(round, &trouble) {
-            break;
+        let is_new = course.complain(&failed.trouble);
+        if !is_new || round == count {
+            return Ok(Ended::Over(failed.end(!is_new)));
         }
+        round += 1;
     }
-    course.record.usage = course.exchange.usage;
-    Ok(Ended::Over { record: Box::new(course.record), exchange: course.exchange })
 }
 
-/// The course of one plan through its rounds.
-struct Course<'a> {
+/// The rounds of one plan.
+struct Rounds<'a> {
     planner: &'a Planner,
     brief: &'a Brief,
-    record: RunRecord,
-    exchange: Exchange,
+    story: &'a mut Story,
+    exchange: &'a mut Exchange,
     is_reviewed: bool,
-    rounds: u32,
+    /// Whether an answer was refused for its numbers before: it gets one chance to be put right by its author.
+    has_claimed: bool,
+    count: u32,
 }
 
 /// How one round ended.
-enum Step {
+enum Step<D> {
     Done {
-        record: Box<RunRecord>,
+        done: D,
         accepted: Accepted,
         draft: Draft,
     },
     /// There is nothing to run: a question, a refusal, or no planner to be had.
-    Over,
-    Trouble(Trouble),
+    Over(End),
+    Failed(Failed),
 }
 
-impl Course<'_> {
+/// A round that went wrong.
+struct Failed {
+    trouble: Trouble,
+    state: RunState,
+    attempt: Option<Box<Attempt>>,
+}
+
+impl Failed {
+    /// Refused before it ran.
+    fn refused(trouble: Trouble) -> Self {
+        Self { trouble, state: RunState::Rejected, attempt: None }
+    }
+
+    fn end(self, is_repeated: bool) -> End {
+        let Self { mut trouble, state, attempt } = self;
+        if is_repeated {
+            trouble.message.push_str("; the planner made the same mistake twice");
+        }
+        End::Stopped { error: error_of(&trouble), state, attempt }
+    }
+}
+
+impl Rounds<'_> {
     async fn round<T: Trial>(
         &mut self,
         round: u32,
         trial: &mut T,
         progress: &mut dyn Progress,
-    ) -> Result<Step, EngineError> {
+    ) -> Result<Step<T::Done>, EngineError> {
         progress.stage(if round == 1 { "planning" } else { "repairing" });
         let started = Instant::now();
-        let reply = self.planner.next(self.brief, &mut self.exchange, progress).await;
-        self.record.timing_ms.plan += millis(started);
-        self.record.usage = self.exchange.usage;
-        self.record.verdict.iterations = round;
-        let record = &mut self.record;
+        let reply = self.planner.next(self.brief, self.exchange, progress).await;
+        self.story.timing.plan += millis(started);
+        self.story.usage = self.exchange.usage;
+        self.story.begins(round);
         match reply {
             Err(error) => {
-                record.state = RunState::Failed;
-                record.error = Some(run_error(error.code, error.message, error.hint.as_deref()));
-                Ok(Step::Over)
+                let error = run_error(ErrorClass::Planner, error.code, error.message, error.hint.as_deref());
+                Ok(Step::Over(End::Stopped { error, state: RunState::Failed, attempt: None }))
             }
-            Ok(Reply::Question(question)) => Ok(say(record, "invalid_request", &question)),
-            Ok(Reply::Refusal(reason)) => Ok(say(record, "unsupported_intent", &reason)),
+            Ok(Reply::Question(question)) => Ok(Step::Over(declined("invalid_request", &question))),
+            Ok(Reply::Refusal(reason)) => Ok(Step::Over(declined("unsupported_intent", &reason))),
             Ok(Reply::Unusable(trouble)) => {
-                record.verdict.accepted = false;
-                record.verdict.history.push(json!({ "round": round, "accepted": false }));
-                record.state = RunState::Rejected;
-                Ok(Step::Trouble(trouble))
+                self.story.unusable(round);
+                Ok(Step::Failed(Failed::refused(trouble)))
             }
             Ok(Reply::Plan(draft)) => self.judge_and_run(round, draft, trial, progress).await,
         }
@@ -168,60 +179,48 @@ impl Course<'_> {
         draft: Draft,
         trial: &mut T,
         progress: &mut dyn Progress,
-    ) -> Result<Step, EngineError> {
+    ) -> Result<Step<T::Done>, EngineError> {
         let brought = trial.bring(&draft.modules);
-        let (draft, verdict) = judge(draft, trial.policy(), trial.schema(), &mut self.record);
-        note(&mut self.record, round, &draft, &verdict);
-        self.record.state = RunState::Rejected;
-        if let Err(trouble) = brought {
-            self.record.verdict.accepted = false;
-            return Ok(Step::Trouble(trouble));
-        }
-        let accepted = match accepted(&verdict, &draft) {
+        let (draft, verdict) = judge(draft, trial.policy(), trial.schema(), &mut self.story.timing);
+        self.story.judged(round, &draft, &verdict);
+        let accepted = match brought.and_then(|()| accepted(&verdict, &draft)) {
             Ok(accepted) => accepted,
-            Err(trouble) => return Ok(Step::Trouble(trouble)),
+            Err(trouble) => return Ok(Step::Failed(Failed::refused(trouble))),
         };
         if let Some(objection) = self.objection(&draft.text(), progress).await {
-            return Ok(Step::Trouble(objection));
+            return Ok(Step::Failed(Failed::refused(objection)));
         }
         progress.stage("running");
-        // An answer gets one chance to be put right by its author.
-        let has_claimed = self.exchange.troubles.iter().any(|mark| mark.starts_with(CLAIM_MARK));
-        let last = Last { is_last: round == self.rounds || has_claimed, exchange: &self.exchange };
-        match trial.run(accepted.clone(), self.record.clone(), last).await? {
-            Tried::Done(record) => Ok(Step::Done { record, accepted, draft }),
-            Tried::Trouble(trouble, record) => {
-                self.record = *record;
-                Ok(Step::Trouble(trouble))
+        let is_last = round == self.count || self.has_claimed;
+        match trial.run(&accepted, self.story, is_last, self.exchange).await? {
+            Tried::Done(done) => Ok(Step::Done { done, accepted, draft }),
+            Tried::Trouble { trouble, state, attempt } => {
+                Ok(Step::Failed(Failed { trouble, state, attempt }))
             }
         }
     }
 
-    /// A second opinion, once a plan. A reviewer that cannot be reached has no objection; the other checks hold.
+    /// A second opinion, once a plan. A reviewer that cannot be reached has no objection; the other checks hold. An
+    /// opinion that cannot be read is no consent: the next program is reviewed again.
     async fn objection(&mut self, code: &str, progress: &mut dyn Progress) -> Option<Trouble> {
-        if std::mem::replace(&mut self.is_reviewed, true) || !self.planner.can_repair() {
+        if self.is_reviewed || !self.planner.can_repair() {
             return None;
         }
         progress.stage("reviewing");
         let started = Instant::now();
-        let objection = self.planner.review(self.brief, code, &mut self.exchange, progress).await;
-        self.record.timing_ms.plan += millis(started);
-        self.record.usage = self.exchange.usage;
-        objection.ok().flatten()
+        let objection = self.planner.review(self.brief, code, self.exchange, progress).await;
+        self.story.timing.plan += millis(started);
+        self.story.usage = self.exchange.usage;
+        let objection = objection.ok().flatten();
+        self.is_reviewed = objection.as_ref().is_none_or(ordain_planner::is_readable_review);
+        objection
     }
 
-    /// Tells the planner what was wrong; `false` if there is no point in another round.
-    fn complain(&mut self, round: u32, trouble: &Trouble) -> bool {
-        tell(&mut self.record, round, trouble);
-        if trouble.class == TroubleClass::Claim {
-            self.exchange.troubles.push(format!("{CLAIM_MARK}{}", trouble.code));
-        }
-        let is_new = self.planner.complain(&mut self.exchange, trouble);
-        if !is_new {
-            let message = format!("{}; the planner made the same mistake twice", trouble.message);
-            self.record.error = Some(run_error(&trouble.code, message, trouble.hint.as_deref()));
-        }
-        is_new
+    /// Tells the planner what was wrong; `false` if the same was wrong before.
+    fn complain(&mut self, trouble: &Trouble) -> bool {
+        self.story.troubled(trouble);
+        self.has_claimed |= trouble.class == ErrorClass::Claim;
+        self.planner.complain(self.exchange, trouble)
     }
 }
 
@@ -230,7 +229,7 @@ pub(crate) fn judge(
     mut draft: Draft,
     policy: &Policy,
     schema: &Schema,
-    record: &mut RunRecord,
+    timing: &mut Timing,
 ) -> (Draft, Verdict) {
     let started = Instant::now();
     let mut verdict = verify(&draft.code, policy, schema);
@@ -248,56 +247,23 @@ pub(crate) fn judge(
             .extend(modifications.iter().map(|done| format!("line {}: {}", done.line, done.title)));
         verdict = verify(&draft.code, policy, schema);
     }
-    record.timing_ms.verify += millis(started);
+    timing.verify += millis(started);
     (draft, verdict)
 }
 
-/// Writes a round into the record.
-pub(crate) fn note(record: &mut RunRecord, round: u32, draft: &Draft, verdict: &Verdict) {
-    let findings: Vec<Value> =
-        verdict.findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect();
-    record.verdict.accepted = verdict.is_accepted();
-    record.verdict.iterations = round;
-    let mut entry = json!({
-        "round": round,
-        "accepted": verdict.is_accepted(),
-        "findings": findings,
-        "code": draft.code,
-    });
-    if !draft.modules.is_empty() {
-        entry["modules"] = json!(draft.modules);
-    }
-    record.verdict.history.push(entry);
-    record.verdict.findings = findings;
-    let done = draft.modifications.iter().map(|what| json!({ "round": round, "what": what }));
-    record.verdict.modifications.extend(done);
-    if round > 1 {
-        record
-            .verdict
-            .modifications
-            .push(json!({ "round": round, "what": "the planner wrote the code anew" }));
-    }
-    record.plan.steps =
-        vec![StepRecord { modules: draft.modules.clone(), ..step(&draft.title, &draft.code) }];
-}
-
-fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
+/// The code, if the verifier accepted it and it does what its author declares.
+pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
     let Some(code) = verdict.verified().cloned() else { return Err(refused(&verdict.findings)) };
-    let declares_read = draft
-        .declared
-        .as_ref()
-        .and_then(|plan| plan["action"].as_str())
-        .is_some_and(|action| action == "read");
-    if declares_read && verdict.effects.may_write {
+    let action = draft.declared.as_ref().and_then(|plan| plan["action"].as_str());
+    if action == Some("read") && verdict.effects.may_write {
         let tables: Vec<&str> = verdict.effects.writes.keys().map(String::as_str).collect();
+        let hint = "declare `mutate` if the request asks for a change, else leave the rows alone";
         return Err(Trouble {
-            class: TroubleClass::Contract,
+            class: ErrorClass::Contract,
             code: "declared-read-but-writes".to_owned(),
             message: format!("the plan declares action `read`, and its code writes {}", tables.join(", ")),
             line: None,
-            hint: Some(
-                "declare `mutate` if the request asks for a change, else leave the rows alone".to_owned(),
-            ),
+            hint: Some(hint.to_owned()),
         });
     }
     Ok(Accepted { code, effects: verdict.effects.clone() })
@@ -313,7 +279,7 @@ pub(crate) fn refused(findings: &[Finding]) -> Trouble {
         .map(|finding| format!("line {}: {}", finding.line, finding.message))
         .collect();
     Trouble {
-        class: TroubleClass::Verify,
+        class: ErrorClass::Verify,
         code: errors.first().map_or_else(|| "rejected".to_owned(), |finding| finding.code.to_string()),
         message: if told.is_empty() { "the plan was refused".to_owned() } else { told.join("; ") },
         line: errors.first().map(|finding| finding.line as u64),
@@ -321,47 +287,8 @@ pub(crate) fn refused(findings: &[Finding]) -> Trouble {
     }
 }
 
-/// A step of a plan that has one.
-pub(crate) fn step(title: &str, code: &str) -> StepRecord {
-    StepRecord {
-        id: "1".to_owned(),
-        title: title.to_owned(),
-        needs: Vec::new(),
-        success: String::new(),
-        code: code.to_owned(),
-        modules: Vec::new(),
-        state: "waiting".to_owned(),
-    }
-}
-
-/// An answer in a planner's own words, without any code.
-fn say(record: &mut RunRecord, status: &str, words: &str) -> Step {
+/// The end of a run in which the planner gave words and no code.
+fn declined(status: &'static str, words: &str) -> End {
     let end = words.floor_char_boundary(WORDS_BYTES_MAX);
-    record.state = RunState::Declined;
-    record.status = Some(status.to_owned());
-    record.answer.text = Some(words[..end].trim().to_owned());
-    record.error = None;
-    record.verdict.accepted = true;
-    Step::Over
-}
-
-fn tell(record: &mut RunRecord, round: u32, trouble: &Trouble) {
-    record.error = Some(run_error(&trouble.code, trouble.message.clone(), trouble.hint.as_deref()));
-    if let Some(Value::Object(entry)) = record.verdict.history.last_mut()
-        && entry.get("round").and_then(Value::as_u64) == Some(u64::from(round))
-    {
-        entry.insert("trouble".to_owned(), json!(trouble));
-    }
-}
-
-/// The planner's name in a plan's record.
-pub(crate) fn signed(record: &mut RunRecord, planner: &Planner) {
-    let is_model = planner.can_repair();
-    record.plan.source = if is_model { PlanSource::Model } else { PlanSource::Rules };
-    record.plan.model = is_model.then(|| planner.name());
-}
-
-/// Milliseconds since then, to the microsecond.
-pub(crate) fn millis(since: Instant) -> f64 {
-    (since.elapsed().as_secs_f64() * 1e6).round() / 1e3
+    End::Declined { status, text: words[..end].trim().to_owned() }
 }

@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::{ModuleRecord, Usage};
+use ordain_types::{ModuleRecord, Trouble, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -102,48 +102,9 @@ impl Draft {
     }
 }
 
-/// What was wrong with a round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
-    /// What kind of trouble it is.
-    pub class: TroubleClass,
-    /// A stable code: a finding's, a promise's or an exception's name.
-    pub code: String,
-    /// What was wrong.
-    pub message: String,
-    /// In which line of the code.
-    pub line: Option<u64>,
-    /// What to do instead.
-    pub hint: Option<String>,
-}
-
-/// What kind of trouble a round met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TroubleClass {
-    /// The reply held no usable code.
-    Reply,
-    /// The verifier refused the code.
-    Verify,
-    /// The reviewer says that the code does not do what was asked.
-    Review,
-    /// The code raised an error.
-    Runtime,
-    /// The code passed a limit.
-    Limit,
-    /// The code did not do what it declares, or left out what it must set.
-    Contract,
-    /// An invariant or a table's rule was broken.
-    Invariant,
-    /// The answer claims what the rows do not show.
-    Claim,
-}
-
-impl Trouble {
-    /// A hash that two troubles share when they are the same mistake, wherever in the code it stands.
-    pub fn fingerprint(&self) -> String {
-        let text = format!("{:?}\0{}\0{}", self.class, self.code, self.message);
-        let digest = Sha256::digest(text.as_bytes());
-        digest[..8].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
-    }
+/// A hash that two troubles share when they are the same mistake, wherever in the code it stands.
+pub(crate) fn fingerprint(trouble: &Trouble) -> String {
+    let text = format!("{:?}\0{}\0{}", trouble.class, trouble.code, trouble.message);
+    let digest = Sha256::digest(text.as_bytes());
+    digest[..8].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

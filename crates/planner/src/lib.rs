@@ -22,8 +22,8 @@ mod shape;
 
 pub use brief::{Brief, ColumnBrief, Example, FileBrief, InvariantBrief, TableBrief, Task, Turn};
 pub use choice::{Candidate, Choice, choose, survey};
-pub use exchange::{Draft, Exchange, Message, Reply, Speaker, Trouble, TroubleClass};
-pub use model::{Model, ModelSettings};
+pub use exchange::{Draft, Exchange, Message, Reply, Speaker};
+pub use model::{Model, ModelSettings, is_readable_review};
 pub use planner::{Planner, PlannerError, Progress, Quiet};
 pub use rules::RULES_VERSION;
 pub use shape::{Shape, Slot};

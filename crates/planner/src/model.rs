@@ -4,16 +4,21 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_types::Usage;
+use ordain_types::{ErrorClass, Trouble, Usage};
 use serde_json::Value;
 
 use crate::brief::Brief;
-use crate::exchange::{Exchange, Message, Reply, Speaker, Trouble, TroubleClass};
+use crate::exchange::{Exchange, Message, Reply, Speaker};
 use crate::planner::{PlannerError, Progress};
 use crate::prompt::{self, text};
 use crate::provider::{Completion, ModelRequest, Provider, ProviderError, Purpose, cost_usd};
 use crate::repair;
 use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
+
+/// The code of the trouble with a review that is neither a yes nor a no.
+const REVIEW_UNREADABLE: &str = "review-unreadable";
+/// How often a reviewer is asked before its opinion counts as unreadable.
+const REVIEWS_MAX: usize = 2;
 
 /// The most tokens that are ever asked for.
 const TOKENS_MAX: u32 = 64_000;
@@ -147,26 +152,39 @@ impl Model {
             return None;
         }
         progress.stage("reviewing");
-        let messages = prompt::review(brief, code);
+        let mut messages = prompt::review(brief, code);
         exchange
             .reviews
             .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
-        let answer = self.ask(messages, Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
-        let completion = match answer {
-            Ok(completion) => completion,
-            Err(error) => {
-                // A second opinion that cannot be had must not stop what the first one and the verifier allow.
-                exchange.notes.push(format!("the review failed: {error}"));
-                return None;
+        for _ in 0..REVIEWS_MAX {
+            let answer =
+                self.ask(messages.clone(), Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
+            let completion = match answer {
+                Ok(completion) => completion,
+                Err(error) => {
+                    // A second opinion that cannot be had must not stop what the first one and the verifier allow.
+                    exchange.notes.push(format!("the review failed: {error}"));
+                    return None;
+                }
+            };
+            let said = Message { speaker: Speaker::Model, text: completion.text.clone() };
+            exchange.reviews.push(said.clone());
+            if let Some(verdict) =
+                reply::object(&completion.text).filter(|verdict| verdict["ok"].is_boolean())
+            {
+                return objection(&verdict);
             }
-        };
-        exchange.reviews.push(Message { speaker: Speaker::Model, text: completion.text.clone() });
-        let Some(verdict) = reply::object(&completion.text).filter(|verdict| verdict["ok"].is_boolean())
-        else {
-            exchange.notes.push("the review was not understood, so it counts as no objection".to_owned());
-            return None;
-        };
-        objection(&verdict)
+            let again = "Reply with the JSON object alone; it needs `ok`, which is true or false.".to_owned();
+            messages.extend([said, Message { speaker: Speaker::Ordain, text: again }]);
+        }
+        // What cannot be read is no consent.
+        Some(Trouble {
+            class: ErrorClass::Review,
+            code: REVIEW_UNREADABLE.to_owned(),
+            message: "the second opinion of the program could not be read".to_owned(),
+            line: None,
+            hint: Some("give the program again, with a comment before each step that says what it does".to_owned()),
+        })
     }
 
     pub(crate) async fn outline(
@@ -234,6 +252,11 @@ impl Progress for Unheard {
     fn stage(&mut self, _name: &str) {}
 }
 
+/// Whether what a reviewer objects could be read at all.
+pub fn is_readable_review(objection: &Trouble) -> bool {
+    objection.code != REVIEW_UNREADABLE
+}
+
 fn objection(verdict: &Value) -> Option<Trouble> {
     if verdict["ok"] == true {
         return None;
@@ -242,7 +265,7 @@ fn objection(verdict: &Value) -> Option<Trouble> {
         verdict[key].as_str().filter(|said| !said.trim().is_empty()).map(|said| text::line(said, 600))
     };
     Some(Trouble {
-        class: TroubleClass::Review,
+        class: ErrorClass::Review,
         code: "review".to_owned(),
         message: said("problem").unwrap_or_else(|| "the program does not do what was asked".to_owned()),
         line: verdict["line"].as_u64().filter(|line| (1..100_000).contains(line)),

@@ -1,9 +1,10 @@
 //! The planner: one face for the rule planner and for models.
 
+use ordain_types::Trouble;
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
-use crate::exchange::{Exchange, Reply, Trouble};
+use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
 use crate::rules;
 
@@ -86,7 +87,7 @@ impl Planner {
 
     /// Tells the exchange what was wrong with the last reply. Gives `false` if the same was wrong before.
     pub fn complain(&self, exchange: &mut Exchange, trouble: &Trouble) -> bool {
-        let mark = trouble.fingerprint();
+        let mark = fingerprint(trouble);
         let is_new = !exchange.troubles.contains(&mark);
         exchange.troubles.push(mark);
         if let Self::Model(_) = self
@@ -97,7 +98,7 @@ impl Planner {
         is_new
     }
 
-    /// Asks a second opinion of the code: does it do what was asked? `None` if nothing is wrong, or nobody can tell.
+    /// Asks a second opinion of the code: does it do what was asked? `None` if nothing is wrong, or nobody can be asked.
     pub fn review<'a>(
         &'a self,
         brief: &'a Brief,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::exchange::{Exchange, Message, Speaker, Trouble, TroubleClass};
+use ordain_types::{ErrorClass, Trouble};
+
+use crate::exchange::{Exchange, Message, Speaker};
 use crate::prompt::text;
 use crate::reply::{TRUNCATED, TRUNCATED_AGAIN};
 
@@ -45,7 +47,7 @@ fn described(exchange: &Exchange, trouble: &Trouble) -> String {
     if exchange.told.len() >= 2 {
         let _ = write!(message, "\n{}", section("third"));
     }
-    if trouble.class != TroubleClass::Reply {
+    if trouble.class != ErrorClass::Reply {
         let _ = write!(message, "\n{}", section("again"));
     }
     message
@@ -63,16 +65,18 @@ fn context(code: &str, line: u64) -> Option<String> {
     Some(shown.collect::<Vec<_>>().join("\n"))
 }
 
-fn class_name(class: TroubleClass) -> &'static str {
+fn class_name(class: ErrorClass) -> &'static str {
     match class {
-        TroubleClass::Reply => "reply",
-        TroubleClass::Verify => "verify",
-        TroubleClass::Review => "review",
-        TroubleClass::Runtime => "runtime",
-        TroubleClass::Limit => "limit",
-        TroubleClass::Contract => "contract",
-        TroubleClass::Invariant => "invariant",
-        TroubleClass::Claim => "claim",
+        ErrorClass::Reply => "reply",
+        ErrorClass::Verify => "verify",
+        ErrorClass::Review => "review",
+        ErrorClass::Runtime => "runtime",
+        ErrorClass::Limit => "limit",
+        ErrorClass::Contract => "contract",
+        ErrorClass::Invariant => "invariant",
+        ErrorClass::Claim => "claim",
+        // These end a run without another round; should one be told of, it is told as what the run met.
+        ErrorClass::Planner | ErrorClass::Files | ErrorClass::Cancelled | ErrorClass::Internal => "runtime",
     }
 }
 
@@ -86,7 +90,7 @@ fn section(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    fn trouble(class: TroubleClass, message: &str) -> Trouble {
+    fn trouble(class: ErrorClass, message: &str) -> Trouble {
         Trouble {
             class,
             code: "unknown-column".to_owned(),
@@ -99,14 +103,14 @@ mod tests {
     #[test]
     fn every_class_has_its_own_words() {
         let classes = [
-            TroubleClass::Reply,
-            TroubleClass::Verify,
-            TroubleClass::Review,
-            TroubleClass::Runtime,
-            TroubleClass::Limit,
-            TroubleClass::Contract,
-            TroubleClass::Invariant,
-            TroubleClass::Claim,
+            ErrorClass::Reply,
+            ErrorClass::Verify,
+            ErrorClass::Review,
+            ErrorClass::Runtime,
+            ErrorClass::Limit,
+            ErrorClass::Contract,
+            ErrorClass::Invariant,
+            ErrorClass::Claim,
         ];
         let mut heads: Vec<_> =
             classes.iter().map(|class| section(class_name(*class)).lines().next().unwrap()).collect();
@@ -122,9 +126,9 @@ mod tests {
     fn a_message_names_class_line_hint_and_context_and_grows_sterner() {
         let mut exchange =
             Exchange { code: Some("one\ntwo\nthree\nfour\n".to_owned()), ..Exchange::default() };
-        tell(&mut exchange, &trouble(TroubleClass::Verify, "table inventory has no column 'stock'"));
-        tell(&mut exchange, &trouble(TroubleClass::Runtime, "KeyError: 'x'"));
-        tell(&mut exchange, &trouble(TroubleClass::Claim, "3 is nowhere"));
+        tell(&mut exchange, &trouble(ErrorClass::Verify, "table inventory has no column 'stock'"));
+        tell(&mut exchange, &trouble(ErrorClass::Runtime, "KeyError: 'x'"));
+        tell(&mut exchange, &trouble(ErrorClass::Claim, "3 is nowhere"));
         let texts: Vec<_> = exchange.messages.iter().map(|message| message.text.as_str()).collect();
         assert!(
             texts[0].starts_with("VERIFY FAILED [unknown-column] line 2: table inventory"),

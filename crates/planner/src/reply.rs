@@ -9,10 +9,11 @@ mod extract;
 mod modules;
 mod speech;
 
+use ordain_types::{ErrorClass, Trouble};
 use serde_json::Value;
 
 use crate::brief::Task;
-use crate::exchange::{Draft, Reply, Trouble, TroubleClass};
+use crate::exchange::{Draft, Reply};
 use crate::prompt::{PLACEHOLDER, text};
 use crate::provider::Finish;
 use extract::Found;
@@ -126,7 +127,7 @@ fn truncated(found: &Found) -> Reply {
 
 pub(crate) fn unusable(code: &str, message: &str, hint: Option<&str>) -> Reply {
     Reply::Unusable(Trouble {
-        class: TroubleClass::Reply,
+        class: ErrorClass::Reply,
         code: code.to_owned(),
         message: message.to_owned(),
         line: None,

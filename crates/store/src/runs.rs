@@ -45,8 +45,7 @@ async fn record_on(
     write(&mut session, &record, changes.as_ref()).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
-    let kind = record.kind.clone();
-    let entry = entry(&kind, &record, changes.as_ref(), note);
+    let entry = entry(record.kind.as_str(), &record, changes.as_ref(), note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
@@ -73,8 +72,7 @@ pub(crate) async fn record_unless_there(
     let record = with_receipt(record);
     write(&mut session, &record, None).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
-    let kind = record.kind.clone();
-    let entry = entry(&kind, &record, None, note);
+    let entry = entry(record.kind.as_str(), &record, None, note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
@@ -101,7 +99,7 @@ pub(crate) async fn write(
     let mut sql = session
         .sql(&format!("INSERT INTO {runs} (run_id, state, kind, started_at, record, changes) VALUES ("));
     sql.text_param(record.run_id.as_str());
-    for part in [record.state.as_str(), &record.kind, &record.started_at, &text] {
+    for part in [record.state.as_str(), record.kind.as_str(), &record.started_at, &text] {
         sql.push(", ").text_param(part);
     }
     sql.push(", ").bind(changes.map_or(Datum::Null, Datum::Text), "text");

@@ -12,6 +12,7 @@ mod limits;
 mod nearest;
 mod quantity;
 mod receipt;
+mod round;
 mod row;
 mod run;
 mod schema;
@@ -30,10 +31,11 @@ pub use limits::Limits;
 pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
 pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
+pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Trouble};
 pub use row::Row;
 pub use run::{
-    Answer, Artifact, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId, RunOutcome,
-    RunRecord, RunState, StepRecord, Timing, Usage, VerdictRecord,
+    Answer, Artifact, CodeError, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId, RunKind,
+    RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};

@@ -197,10 +197,10 @@ fn counts(diff: &Diff) -> BTreeMap<String, RowCounts> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Row, RowChange, RunError, RunId};
+    use crate::{ErrorClass, Row, RowChange, RunError, RunId, RunKind};
 
     fn record(state: RunState, has_diff: bool) -> RunRecord {
-        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         record.state = state;
         if has_diff {
             let row = || Row::from_iter([("id".to_owned(), serde_json::Value::from(1))]);
@@ -245,7 +245,7 @@ mod tests {
     fn a_dry_run_that_breaks_a_rule_would_change_nothing() {
         let mut record = record(RunState::RolledBack, true);
         let (code, message) = ("invariant-broken".to_owned(), String::new());
-        record.error = Some(RunError { code, message, hint: None });
+        record.error = Some(RunError { class: ErrorClass::Invariant, code, message, hint: None });
         assert_eq!(Receipt::of(&record).kind, ReceiptKind::Refused);
     }
 

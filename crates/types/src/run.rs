@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Diff, Receipt};
+use crate::{Cause, Diff, ErrorClass, Modification, Receipt, Round};
 
 /// Names one run. Ids sort by the time at which their runs began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -34,6 +34,67 @@ impl fmt::Display for RunId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
+}
+
+/// What made a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// A request about the tables.
+    Ask,
+    /// A question about files.
+    Code,
+    /// Given code, without the workspace's tables.
+    Exec,
+    /// Checks.
+    Check,
+}
+
+impl RunKind {
+    /// The kind as it is written in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Code => "code",
+            Self::Exec => "exec",
+            Self::Check => "check",
+        }
+    }
+}
+
+impl fmt::Display for RunKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// How a plan grows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// One step.
+    #[default]
+    Direct,
+}
+
+/// Where a step of a plan stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// It has not run.
+    #[default]
+    Waiting,
+    /// It runs.
+    Running,
+    /// Its code ran to its end.
+    #[serde(alias = "PASS", alias = "WARN", alias = "FAIL")]
+    Done,
+    /// Its code failed.
+    #[serde(alias = "ERROR")]
+    Failed,
+    /// It was left out.
+    #[serde(alias = "SKIPPED")]
+    Skipped,
 }
 
 /// Where a run stands.
@@ -109,12 +170,12 @@ impl fmt::Display for RunState {
 pub struct RunRecord {
     /// Names the run.
     pub run_id: RunId,
-    /// What made the run: `ask`, `code`, `check`, `chat`.
-    pub kind: String,
+    /// What made the run.
+    pub kind: RunKind,
     /// What was asked, in words.
     pub request: String,
     /// How the plan grew.
-    pub strategy: String,
+    pub strategy: Strategy,
     /// Where the run stands.
     pub state: RunState,
     /// What the plan's code says of its own success.
@@ -148,12 +209,12 @@ pub struct RunRecord {
 
 impl RunRecord {
     /// A record with nothing but its identity; the parts are filled in as the run goes on.
-    pub fn new(run_id: RunId, kind: &str, request: &str) -> Self {
+    pub fn new(run_id: RunId, kind: RunKind, request: &str) -> Self {
         Self {
             run_id,
-            kind: kind.to_owned(),
+            kind,
             request: request.to_owned(),
-            strategy: "direct".to_owned(),
+            strategy: Strategy::Direct,
             state: RunState::Failed,
             status: None,
             receipt: Receipt::waiting(),
@@ -232,8 +293,8 @@ pub struct StepRecord {
     /// Further modules that the code imports by name, in the order in which they are loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<ModuleRecord>,
-    /// `waiting`, `running`, `done` or `failed`.
-    pub state: String,
+    /// Where it stands.
+    pub state: StepState,
 }
 
 /// A module of a step's program.
@@ -254,10 +315,10 @@ pub struct VerdictRecord {
     pub iterations: u32,
     /// The findings of the last round.
     pub findings: Vec<Value>,
-    /// The verdict of each round.
-    pub history: Vec<Value>,
-    /// What was changed between rounds.
-    pub modifications: Vec<Value>,
+    /// What happened in each round.
+    pub history: Vec<Round>,
+    /// What was changed that the planner had written.
+    pub modifications: Vec<Modification>,
 }
 
 /// What running the code gave.
@@ -268,12 +329,26 @@ pub struct RunOutcome {
     /// What it printed to stderr.
     pub stderr: String,
     /// The exception that it did not catch, or the limit that it passed.
-    pub error: Option<Value>,
+    pub error: Option<CodeError>,
     /// The files that it left.
     pub artifacts: Vec<Artifact>,
     /// Whether the code failed and what it had computed by then is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+}
+
+/// How code ended that did not run to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeError {
+    /// Why it ended, as the supervisor saw it.
+    pub cause: Cause,
+    /// The exception's class, where one was raised.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// What the exception or the limit says.
+    pub message: Option<String>,
+    /// The line of the code in which it was raised.
+    pub line: Option<u64>,
 }
 
 /// A file that a run left.
@@ -333,7 +408,10 @@ pub struct Timing {
 /// Why a run was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
-    /// A stable name of the kind of error.
+    /// What kind of error it is.
+    #[serde(default)]
+    pub class: ErrorClass,
+    /// A stable code: a finding's, a promise's or an exception's name.
     pub code: String,
     /// What went wrong.
     pub message: String,
@@ -356,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_record_reads_back_as_it_was_written() {
-        let record = RunRecord::new(RunId("r".to_owned()), "ask", "buy two");
+        let record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy two");
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
         assert!(text.contains(r#""state":"failed""#), "{text}");

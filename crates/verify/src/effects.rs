@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+/// Modules whose values differ from run to run though the rows are the same.
+const CHANGING_MODULES: [&str; 5] = ["datetime", "random", "secrets", "time", "uuid"];
+
 /// What the code does, as far as its text tells.
 ///
 /// Where the text leaves a choice open (a computed table name, a row handed on as a whole), the effects say the
@@ -23,6 +26,37 @@ pub struct Effects {
     pub may_write: bool,
     /// Whether the same data and request always give the same result: no clock, no unseeded chance.
     pub deterministic: bool,
+    /// Names that the cell gives to the code and that it uses: `frame`, `inputs`, `db`, `inventory_tbl` …
+    #[serde(skip)]
+    pub provided: BTreeSet<String>,
+    /// Whether it may look at the clock.
+    #[serde(skip)]
+    pub clock: bool,
+}
+
+impl Effects {
+    /// Whether it looks at tables as frames.
+    pub fn uses_frames(&self) -> bool {
+        self.provided.contains("frame")
+    }
+
+    /// Whether it asks the store. A helper may, too.
+    pub fn uses_store(&self) -> bool {
+        let is_store = |name: &String| name == "db" || name.ends_with("_tbl");
+        !self.helpers.is_empty() || self.provided.iter().any(is_store)
+    }
+
+    /// Whether the same rows always give the same result, so that a run need not be repeated while they are the same.
+    pub fn depends_on_rows_alone(&self) -> bool {
+        let is_changing = |module: &String| {
+            CHANGING_MODULES.contains(&module.split('.').next().unwrap_or_default())
+        };
+        self.deterministic
+            && !self.clock
+            && !self.uses_store()
+            && !self.provided.contains("inputs")
+            && !self.imports.iter().any(is_changing)
+    }
 }
 
 /// What is read of a table.

@@ -8,6 +8,7 @@ mod attributes;
 pub(crate) mod calls;
 mod chance;
 mod imports;
+mod provided;
 pub(crate) mod scopes;
 mod statements;
 mod undefined;
@@ -291,6 +292,7 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
+        provided::note(self, expr);
         match expr {
             Expr::Name(name) if name.ctx == ExprContext::Load => calls::name(self, name),
             Expr::Name(name) => {

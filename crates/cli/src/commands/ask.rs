@@ -9,7 +9,7 @@ use std::time::Duration;
 use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
-use ordain_types::{RunRecord, RunState, parse_duration};
+use ordain_types::{RunRecord, RunState, Strategy, parse_duration};
 
 use crate::commands::python;
 use crate::engine;
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     planner: PlannerArgs,
     /// How the plan grows: `direct`, or `auto`, which means `direct` today
     #[arg(long, default_value = "auto", value_parser = parse_strategy)]
-    strategy: String,
+    strategy: Strategy,
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "hold")]
     dry_run: bool,
@@ -145,6 +145,7 @@ async fn ask(
         plan,
         planner,
         mode,
+        strategy: args.strategy,
         cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
         ..Ask::new(&args.request, &workspace::note().who, "cli")
@@ -173,9 +174,9 @@ fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
 }
 
 /// Until the other strategies are there, asking for one is an error and not something else done silently.
-fn parse_strategy(name: &str) -> Result<String, String> {
+fn parse_strategy(name: &str) -> Result<Strategy, String> {
     match name {
-        "auto" | "direct" => Ok("direct".to_owned()),
+        "auto" | "direct" => Ok(Strategy::Direct),
         "react" | "plan" => Err(format!("the strategy `{name}` is not available yet; `direct` is")),
         _ => Err(format!("there is no strategy `{name}`; there are `direct` and `auto`")),
     }

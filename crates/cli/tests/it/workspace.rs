@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ordain_engine::Workspace;
 use ordain_store::{BeginOptions, EntryNote, Intent, Store};
-use ordain_types::RunRecord;
+use ordain_types::{RunKind, RunRecord};
 use serde_json::{Value, json};
 
 use crate::command::{Ran, ordain, run};
@@ -52,7 +52,7 @@ impl Shop {
             let row = json!({"transaction_id": format!("SALE{:03}", count.unwrap() + 1), "customer_name": "Ada\u{1b}[2J",
                 "transaction_amount": 60.0, "balance_after_transaction": 560.0, "timestamp": "2025-10-02T10:00:00"});
             transaction.call("insert", json!({"table": "transactions", "rows": [row]})).await.unwrap();
-            let mut record = RunRecord::new(run_id, "ask", "one Classic, please");
+            let mut record = RunRecord::new(run_id, RunKind::Ask, "one Classic, please");
             record.status = Some("success".to_owned());
             record.started_at = store.timestamp();
             let note = EntryNote::by("ada", "test");

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use ordain_checks::change::{self, CompiledAgainst, PLAN_API_VERSION, Staleness};
 use ordain_checks::kinds::{self, CompileError, HINT};
 use ordain_checks::{Check, CodeFrom, SkipReason};
-use ordain_planner::{Planner, Progress};
-use ordain_types::{Schema, nearest};
+use ordain_planner::{Planner, Progress, RULES_VERSION};
+use ordain_types::{Schema, Table, nearest};
 use ordain_verify::{
-    Contract, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode, verify,
+    Contract, Effects, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode, verify,
 };
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::execute::wants_frames;
 use super::state::KeptCheck;
 use super::tables::{TableState, Tables};
 
@@ -32,8 +31,8 @@ pub struct Ready {
     pub(super) notes: Vec<String>,
     /// The tables that it looks at.
     pub(super) tables: BTreeSet<String>,
-    /// Modules that it imports.
-    pub(super) imports: BTreeSet<String>,
+    /// What it uses.
+    pub(super) effects: Effects,
 }
 
 impl Ready {
@@ -81,6 +80,10 @@ impl Checks {
         let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
         let why = match staleness {
             Staleness::Recompile(why) => why,
+            // Better rules may read the same words better.
+            _ if kept.code_from == CodeFrom::Rules && kept.rules != RULES_VERSION && !is_frozen => {
+                format!("the rule planner is version {RULES_VERSION}, it was {}", kept.rules)
+            }
             // Code is judged in every run: what the verifier now refuses is made anew.
             Staleness::Fresh | Staleness::VerifyAgain(_) => match self.admit(check, kept, schema, notes) {
                 Ok(ready) => return Standing::Ready(ready),
@@ -110,7 +113,7 @@ impl Checks {
             recompiled: None,
             notes,
             tables,
-            imports: verdict.effects.imports,
+            effects: verdict.effects,
         }))
     }
 
@@ -152,6 +155,7 @@ impl Checks {
             plan,
             code,
             code_from,
+            rules: RULES_VERSION,
             against: against(check, schema, &used_tables, uses),
             compiled_at: self.store.timestamp(),
             grading: Value::Null,
@@ -164,7 +168,7 @@ impl Checks {
             recompiled: why,
             notes: Vec::new(),
             tables: used_tables,
-            imports: verdict.effects.imports,
+            effects: verdict.effects,
         }))
     }
 
@@ -188,8 +192,21 @@ pub(super) fn wanted_tables(checks: &[&Check]) -> (BTreeSet<String>, BTreeSet<St
 /// Whether a check looks at tables as frames, for which pandas has to be there. Code of its owner's that only reads tables
 /// of the store by calls does not.
 pub fn needs_frames(check: &Check) -> bool {
+    if check.kind != "python" {
+        return true;
+    }
     let code = check.params.get("code").and_then(Value::as_str).unwrap_or_default();
-    check.kind != "python" || !code.contains("_tbl") || wants_frames(code)
+    let verdict = verify(code, &Policy::for_contract(Contract::Check), &named_tables(code));
+    // Code that cannot be read is refused later; until then it may want anything.
+    !verdict.effects.uses_store() || verdict.effects.uses_frames()
+}
+
+/// Tables of the names that code may call, so that the verifier takes them for tables before the store was looked at.
+fn named_tables(code: &str) -> Schema {
+    let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let names: BTreeSet<&str> = words.filter_map(|word| word.strip_suffix("_tbl")).collect();
+    let table = |name: &&str| Table { name: (*name).to_owned(), ..Table::default() };
+    Schema { tables: names.iter().map(table).collect() }
 }
 
 /// The tables that a check names anywhere in its record.
@@ -282,7 +299,7 @@ fn against(
     }
 }
 
-pub(super) fn error_of(verdict: &Verdict) -> Option<&Finding> {
+fn error_of(verdict: &Verdict) -> Option<&Finding> {
     verdict.findings.iter().find(|finding| finding.severity == Severity::Error)
 }
 

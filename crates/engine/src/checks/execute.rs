@@ -4,14 +4,13 @@
 //! of that kind follow one another in one cell and share the tables that it has mapped. One that does not come out well
 //! there is run again alone: what it says then cannot be blamed on the checks before it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Execution, Executor, FailingRows, Job, LocalExecutor, NoHost};
 use ordain_checks::{Check, Counts, FailedRow};
 use ordain_store::{BeginOptions, Intent};
 use ordain_types::{Cause, format_bytes};
-use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, FULL_IMPORTS};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,6 +21,7 @@ use super::tables::Tables;
 use crate::claims::Evidence;
 use crate::grant::Grant;
 use crate::host::TransactionHost;
+use crate::profile::Needs;
 
 const SUMMARY_CHARACTERS_MAX: usize = 500;
 
@@ -71,7 +71,7 @@ impl Checks {
         artifacts: &Path,
     ) -> Result<Result<Found, String>, ChecksError> {
         let job = self.job(check, ready, tables, inputs);
-        let execution = if asks_the_store(&ready.kept.code) {
+        let execution = if ready.effects.uses_store() {
             self.with_store(job, place.executor).await?
         } else if ready.is_ours(check) {
             shared(job, place).await?
@@ -82,7 +82,9 @@ impl Checks {
     }
 
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
-        let mut job = Job::new(ready.code.clone(), profile(ready));
+        let needs =
+            Needs { effects: &ready.effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None };
+        let mut job = Job::new(ready.code.clone(), needs.profile());
         "check.py".clone_into(&mut job.name);
         job.limits = self.workspace.limits.clone();
         for name in &ready.tables {
@@ -137,30 +139,6 @@ async fn shared(mut job: Job, place: Place<'_>) -> Result<Execution, ChecksError
 /// The name under which a table's file is mounted.
 pub(super) fn mount_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn asks_the_store(code: &str) -> bool {
-    code.contains("_tbl") || code.contains("db.")
-}
-
-/// The smallest profile that has what the code needs.
-fn profile(ready: &Ready) -> Profile {
-    let needs = |packages: &[&str], smaller: &[&str]| {
-        let tops = ready.imports.iter().map(|import| import.split('.').next().unwrap_or_default());
-        tops.into_iter().any(|top| packages.contains(&top) && !smaller.contains(&top))
-    };
-    if needs(FULL_IMPORTS, DATA_IMPORTS) {
-        Profile::Full
-    } else if wants_frames(&ready.kept.code) || needs(DATA_IMPORTS, CORE_IMPORTS) {
-        Profile::Data
-    } else {
-        Profile::Core
-    }
-}
-
-/// Whether code looks at tables as frames, and not only by calls.
-pub(super) fn wants_frames(code: &str) -> bool {
-    code.contains("frame")
 }
 
 fn found(execution: &Execution, artifacts: &Path) -> Result<Found, String> {

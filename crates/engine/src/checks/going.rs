@@ -15,9 +15,6 @@ use super::sources::hash_text;
 use super::state::{KeptCheck, LastRun, State};
 use super::tables::Tables;
 
-/// Modules whose values differ from run to run though the rows are the same.
-const CHANGING_MODULES: [&str; 5] = ["datetime", "random", "secrets", "time", "uuid"];
-
 /// What a check's run came to.
 pub(super) struct Done<'a> {
     pub(super) check: &'a Check,
@@ -91,7 +88,7 @@ impl Going<'_> {
         }
         let (kept, last) = kept.and_then(|kept| Some((kept, kept.last.as_ref()?)))?;
         let fingerprint = tables.fingerprint(&ready.tables);
-        if ready.recompiled.is_some() || sees_more_than_rows(ready) || last.data_fingerprint != fingerprint {
+        if ready.recompiled.is_some() || !ready.effects.depends_on_rows_alone() || last.data_fingerprint != fingerprint {
             return None;
         }
         let is_graded_alike = kept.grading == grading_of(check);
@@ -252,14 +249,6 @@ fn standing_result(check: &Check, ready: &Ready, last: &LastRun, is_graded_anew:
         format!("not run again: neither its rule nor its data changed since run {}", last.run_id)
     });
     result
-}
-
-/// Whether code may find something else though its tables are the same: it looks at the clock, at earlier figures, at
-/// chance, or at the store by SQL.
-fn sees_more_than_rows(ready: &Ready) -> bool {
-    let code = &ready.kept.code;
-    ["inputs", ".now(", ".today(", "db."].iter().any(|word| code.contains(word))
-        || CHANGING_MODULES.iter().any(|module| ready.imports.contains(*module))
 }
 
 fn is_filtered(result: &CheckResult) -> bool {

@@ -4,13 +4,16 @@ use std::io::Write as _;
 
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
 use ordain_checks::{Check, CodeFrom};
-use ordain_planner::{Brief, Exchange, Planner, Progress, Reply, Speaker, Task, Trouble, TroubleClass};
-use ordain_verify::{Verdict, verify};
+use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, Task};
+use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
+use ordain_verify::Policy;
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::compile::error_of;
 use super::tables::Tables;
+use crate::error::EngineError;
+use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial, Tried};
+use crate::story::{End, Story};
 
 /// A log longer than this is begun anew.
 const LOG_BYTES_MAX: u64 = 64 << 20;
@@ -41,41 +44,22 @@ impl Checks {
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
     ) -> Result<(String, Value, CodeFrom), String> {
-        let outline = match planner {
-            Planner::Rules => None,
-            Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
+        let (outline, code_from) = match planner {
+            Planner::Rules => (None, CodeFrom::Rules),
+            Planner::Model(_) => (planner.outline(brief, exchange, progress).await.ok(), CodeFrom::Planner),
         };
-        let policy = self.check_policy();
-        let schema = tables.schema();
-        for _ in 0..=self.workspace.rounds {
-            let reply = planner.next(brief, exchange, progress).await.map_err(|error| {
-                let hint = error.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-                format!("{error}{hint}")
-            })?;
-            let trouble = match reply {
-                Reply::Plan(draft) => {
-                    let verdict = verify(&draft.code, &policy, schema);
-                    if verdict.is_accepted() {
-                        let from = if matches!(planner, Planner::Rules) {
-                            CodeFrom::Rules
-                        } else {
-                            CodeFrom::Planner
-                        };
-                        let plan =
-                            draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
-                        return Ok((draft.code, plan, from));
-                    }
-                    of_verdict(&verdict)
-                }
-                Reply::Question(question) => return Err(format!("the rule is not clear: {question}")),
-                Reply::Refusal(reason) => return Err(reason),
-                Reply::Unusable(trouble) => trouble,
-            };
-            if !planner.can_repair() || !planner.complain(exchange, &trouble) {
-                return Err(format!("its code was refused: {}", trouble.message));
+        let mut trial = Compiling { policy: self.check_policy(), schema: tables.schema() };
+        let limits = RoundLimits { rounds: self.workspace.rounds, review: false };
+        let mut story = Story::default();
+        let asked = (planner, brief);
+        let ended = rounds::rounds(exchange, asked, &mut story, &mut trial, limits, progress).await;
+        match ended.map_err(|error| error.to_string())? {
+            Ended::Done { draft, .. } => {
+                let plan = draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
+                Ok((draft.code, plan, code_from))
             }
+            Ended::Over(end) => Err(why_not(end)),
         }
-        Err("no acceptable code came within the rounds that are allowed".to_owned())
     }
 
     fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {
@@ -143,13 +127,50 @@ impl Checks {
     }
 }
 
-fn of_verdict(verdict: &Verdict) -> Trouble {
-    let finding = error_of(verdict);
-    Trouble {
-        class: TroubleClass::Verify,
-        code: finding.map(|finding| finding.code.as_str().to_owned()).unwrap_or_default(),
-        message: finding.map(|finding| finding.message.clone()).unwrap_or_default(),
-        line: finding.and_then(|finding| u64::try_from(finding.line).ok()),
-        hint: finding.and_then(|finding| finding.hint.clone()),
+/// A trial that ends when the code is accepted: checks are compiled first, and run together.
+struct Compiling<'a> {
+    policy: Policy,
+    schema: &'a Schema,
+}
+
+impl Trial for Compiling<'_> {
+    type Done = ();
+
+    fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn schema(&self) -> &Schema {
+        self.schema
+    }
+
+    fn bring(&mut self, _modules: &[ModuleRecord]) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    async fn run(
+        &mut self,
+        _accepted: &Accepted,
+        _story: &mut Story,
+        _is_last: bool,
+        _exchange: &Exchange,
+    ) -> Result<Tried<()>, EngineError> {
+        Ok(Tried::Done(()))
+    }
+}
+
+/// Why there is no code for a check.
+fn why_not(end: End) -> String {
+    match end {
+        End::Declined { status: "invalid_request", text } => format!("the rule is not clear: {text}"),
+        End::Declined { text, .. } => text,
+        End::Stopped { error, .. } => {
+            let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            match error.class {
+                ErrorClass::Planner => format!("{}{hint}", error.message),
+                _ => format!("its code was refused: {}", error.message),
+            }
+        }
+        End::Ended { .. } => "the code was not compiled".to_owned(),
     }
 }

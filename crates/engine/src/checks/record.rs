@@ -7,7 +7,9 @@ use ordain_checks::contracts::{self, Workflow};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, CheckStatus, CodeFrom, RunReport};
 use ordain_store::EntryNote;
-use ordain_types::{PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord};
+use ordain_types::{
+    ErrorClass, PlanSource, RunError, RunId, RunKind, RunRecord, RunState, Schema, StepRecord, StepState,
+};
 use serde_json::json;
 
 use super::Checks;
@@ -25,7 +27,7 @@ impl Checks {
         mut note: EntryNote,
     ) -> Result<(), ChecksError> {
         let words = format!("run {} checks", report.results.len());
-        let mut record = RunRecord::new(RunId(report.run_id.clone()), "check", &words);
+        let mut record = RunRecord::new(RunId(report.run_id.clone()), RunKind::Check, &words);
         record.started_at.clone_from(&report.started_at);
         record.state = RunState::Answered;
         let count = |status: CheckStatus| report.counts.get(&status).copied().unwrap_or_default();
@@ -36,6 +38,7 @@ impl Checks {
             record.state = RunState::RolledBack;
             record.status = None;
             record.error = Some(RunError {
+                class: ErrorClass::Cancelled,
                 code: "cancelled".to_owned(),
                 message: format!("the run was stopped when {} checks had finished", report.results.len()),
                 hint: Some("what they gave is kept; run the checks again for the others".to_owned()),
@@ -63,7 +66,11 @@ impl Checks {
                     success: String::new(),
                     code: result.code.clone()?,
                     modules: Vec::new(),
-                    state: format!("{:?}", result.status).to_uppercase(),
+                    state: match result.status {
+                        CheckStatus::Error => StepState::Failed,
+                        CheckStatus::Skipped => StepState::Skipped,
+                        CheckStatus::Pass | CheckStatus::Warn | CheckStatus::Fail => StepState::Done,
+                    },
                 })
             })
             .collect();

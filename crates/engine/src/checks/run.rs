@@ -24,7 +24,7 @@ use super::going::{Done, Going, skipped};
 use super::sources::hash_text;
 use super::state::State;
 use super::tables::Tables;
-use crate::rounds::millis;
+use crate::story::millis;
 
 /// The version of the report's format.
 const SCHEMA_VERSION: u32 = 1;
@@ -349,7 +349,7 @@ fn figures(
     going: &Going<'_>,
     ready: &[(&Check, Box<Ready>)],
 ) -> Result<HashMap<String, Vec<f64>>, ChecksError> {
-    if !ready.iter().any(|(_, ready)| ready.kept.code.contains("inputs[\"history\"]")) {
+    if !ready.iter().any(|(_, ready)| ready.effects.provided.contains("inputs")) {
         return Ok(HashMap::new());
     }
     let mut figures: HashMap<String, Vec<f64>> = HashMap::new();

@@ -33,6 +33,9 @@ pub struct KeptCheck {
     pub code: String,
     /// Who wrote it.
     pub code_from: CodeFrom,
+    /// The version of the rule planner then.
+    #[serde(default)]
+    pub rules: u32,
     /// What it was compiled against.
     pub against: CompiledAgainst,
     /// When.

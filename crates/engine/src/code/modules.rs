@@ -3,8 +3,9 @@
 //! Each module is judged like the plan itself. In the cell they become modules before the plan starts, in the order in
 //! which they are given, so that a later one can import an earlier one.
 
-use ordain_planner::{Trouble, TroubleClass};
-use ordain_types::{ModuleRecord, Schema};
+use std::collections::BTreeSet;
+
+use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::json;
 
@@ -19,14 +20,23 @@ pub struct ModuleProblem {
 }
 
 /// The name by which a file is imported.
-pub(super) fn name(file: &str) -> String {
+pub(crate) fn name(file: &str) -> String {
     file.strip_suffix(".py").unwrap_or(file).to_owned()
 }
 
+/// Modules that can be loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// The code that makes them.
+    pub(crate) loader: String,
+    /// What they import.
+    pub(crate) imports: BTreeSet<String>,
+}
+
 /// Judges the modules and gives the code that makes them.
-pub(super) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<String, Trouble> {
+pub(crate) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<Loaded, Trouble> {
     if modules.is_empty() {
-        return Ok(String::new());
+        return Ok(Loaded::default());
     }
     if modules.len() > MODULES_MAX {
         return Err(trouble(
@@ -37,7 +47,7 @@ pub(super) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<String, 
     let mut policy = policy.clone();
     policy.packages.extend(modules.iter().map(|module| name(&module.name)));
     policy.contract = Contract::Exec;
-    let mut sources = Vec::new();
+    let (mut sources, mut imports) = (Vec::new(), BTreeSet::new());
     for module in modules {
         let name = check_name(&module.name).map_err(|problem| trouble("module-name", problem.to_string()))?;
         let verdict = verify(&module.code, &policy, &Schema::default());
@@ -45,10 +55,11 @@ pub(super) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<String, 
             let refused = crate::rounds::refused(&verdict.findings);
             return Err(Trouble { message: format!("{}: {}", module.name, refused.message), ..refused });
         }
+        imports.extend(verdict.effects.imports);
         sources.push(json!([name, module.code]));
     }
     // JSON texts are Python texts; the names are checked above.
-    Ok(LOADER.replace("SOURCES", &json!(sources).to_string()))
+    Ok(Loaded { loader: LOADER.replace("SOURCES", &json!(sources).to_string()), imports })
 }
 
 const LOADER: &str = "\
@@ -85,5 +96,5 @@ fn check_name(file: &str) -> Result<String, ModuleProblem> {
 
 fn trouble(code: &str, message: String) -> Trouble {
     let hint = Some("give each module a name of its own that no package has".to_owned());
-    Trouble { class: TroubleClass::Verify, code: code.to_owned(), message, line: None, hint }
+    Trouble { class: ErrorClass::Verify, code: code.to_owned(), message, line: None, hint }
 }

@@ -4,51 +4,51 @@
 //! when a session goes on in another process, the code of its earlier turns runs again, in a new cell, before the new
 //! question is answered.
 
+use std::collections::HashSet;
+
 use ordain_cell::{Discard, NoHost};
 use ordain_planner::Turn;
-use ordain_store::ConversationTurn;
-use ordain_types::{Cause, RunRecord, RunState};
+use ordain_types::{Cause, RunState};
 use ordain_verify::{Policy, verify};
 
-use super::trial::FileTrial;
 use super::{CodeTask, modules};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::rounds::{Accepted, Trial as _};
+use crate::rounds::Accepted;
+use crate::trial::RunTrial;
+use crate::work::Work;
 
 /// Turns of a session that are run again, and that a planner is shown.
 const TURNS_MAX: u64 = 50;
 
-/// The conversation of a session.
-fn conversation(session: &str) -> String {
+/// The name of a session's cell, and of the conversation that remembers its turns.
+pub(crate) fn cell_name(session: &str) -> String {
     format!("code:{session}")
 }
 
 impl Engine {
     /// The turns so far.
     pub(super) async fn session_turns(&self, task: &CodeTask) -> Result<Vec<Turn>, EngineError> {
-        let Some(session) = &task.session else { return Ok(Vec::new()) };
-        let turns = self.store.turns(&conversation(session), TURNS_MAX).await?;
-        Ok(turns
-            .into_iter()
-            .map(|turn| Turn {
-                request: turn.request,
-                answer: turn.answer,
-                status: turn.status,
-                run_id: Some(turn.run_id),
-            })
-            .collect())
+        match &task.session {
+            Some(session) => self.turns_of(&cell_name(session), TURNS_MAX).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The names of the sessions whose cells are open.
+    pub(crate) fn sessions(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.open_sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Lets code use names that earlier turns may have defined, and import their modules. Every name that they use is
     /// taken for one: the verifier then leaves it to Python to say that a name is not there.
-    pub(super) async fn extend_by_session(
+    pub(crate) async fn extend_by_session(
         &self,
         policy: &mut Policy,
         task: &CodeTask,
     ) -> Result<(), EngineError> {
         let Some(session) = &task.session else { return Ok(()) };
-        for turn in self.store.turns(&conversation(session), TURNS_MAX).await? {
+        for turn in self.store.turns(&cell_name(session), TURNS_MAX).await? {
             let Ok(record) = self.store.run(&turn.run_id).await else { continue };
             for step in &record.plan.steps {
                 let words = step.code.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -59,59 +59,36 @@ impl Engine {
         Ok(())
     }
 
-    /// Remembers a turn.
-    pub(super) async fn remember(&self, session: &str, record: &RunRecord) -> Result<(), EngineError> {
-        let turn = ConversationTurn {
-            seq: 0,
-            at: String::new(),
-            run_id: record.run_id.to_string(),
-            request: record.request.clone(),
-            answer: record.answer.text.clone().unwrap_or_default(),
-            status: record.status.clone(),
-        };
-        self.store.add_turn(&conversation(session), &turn).await?;
-        self.open_sessions
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .insert(session.to_owned());
-        Ok(())
+    /// Ends a session and forgets that it is open; its turns stay in the store.
+    pub async fn end_code_session(&self, session: &str) -> bool {
+        self.sessions().remove(session);
+        self.executor.end_session(&cell_name(session)).await
     }
+}
 
+impl RunTrial<'_> {
     /// Runs the code of earlier turns again if the session's cell is not there any more. What no longer works is
     /// passed over: the new question tells best what it misses.
-    pub(super) async fn restore(&self, task: &CodeTask, trial: &FileTrial<'_>) -> Result<(), EngineError> {
-        let Some(session) = &task.session else { return Ok(()) };
-        let is_open =
-            self.open_sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).contains(session);
-        if is_open {
+    pub(crate) async fn restore_session(&self) -> Result<(), EngineError> {
+        let Work::Code(CodeTask { session: Some(session), .. }) = self.work else { return Ok(()) };
+        let engine = self.engine;
+        if engine.sessions().contains(session) {
             return Ok(());
         }
-        for turn in self.store.turns(&conversation(session), TURNS_MAX).await? {
-            let Ok(record) = self.store.run(&turn.run_id).await else { continue };
+        for turn in engine.store.turns(&cell_name(session), TURNS_MAX).await? {
+            let Ok(record) = engine.store.run(&turn.run_id).await else { continue };
             let Some(step) = record.plan.steps.first().filter(|_| record.state == RunState::Answered) else {
                 continue;
             };
-            let verdict = verify(&step.code, trial.policy(), trial.schema());
+            let verdict = verify(&step.code, &self.policy, &self.schema);
             let Some(code) = verdict.verified().cloned() else { continue };
-            let Ok(loaded) = modules::load(&step.modules, trial.policy()) else { continue };
-            let accepted = Accepted { code, effects: verdict.effects.clone() };
-            let job = trial.job_with(&accepted, &loaded);
-            let execution = self.executor.run(job, &mut NoHost, &mut Discard).await?;
+            let Ok(loaded) = modules::load(&step.modules, &self.policy) else { continue };
+            let job = self.job(&Accepted { code, effects: verdict.effects }, &loaded.loader);
+            let execution = engine.executor.run(job, &mut NoHost, &mut Discard).await?;
             if execution.cause != Cause::Ok && execution.cause != Cause::Error {
                 break;
             }
         }
         Ok(())
     }
-
-    /// Ends a session and forgets that it is open; its turns stay in the store.
-    pub async fn end_code_session(&self, session: &str) -> bool {
-        self.open_sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(session);
-        self.executor.end_session(&conversation(session)).await
-    }
-}
-
-/// The name of a session's cell.
-pub(super) fn cell_name(session: &str) -> String {
-    conversation(session)
 }

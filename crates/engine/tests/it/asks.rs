@@ -108,7 +108,7 @@ async fn a_plan_that_raises_is_rolled_back_with_its_line(database: Database) {
     let record = world.ask(code).await;
     assert_eq!(record.state, RunState::Failed);
     let error = record.outcome.error.unwrap();
-    assert_eq!((error["type"].as_str(), error["line"].as_u64()), (Some("ZeroDivisionError"), Some(4)));
+    assert_eq!((error.kind.as_deref(), error.line), (Some("ZeroDivisionError"), Some(4)));
     assert_eq!(world.rows("inventory").await[0]["price"], 80);
     world.executor.close().await;
 }

@@ -185,6 +185,7 @@ async fn what_cannot_be_put_right_ends_with_its_reason() {
         ("prose_twice", "no-code"),
         ("same_error_twice", "unknown-column"),
         ("looping", "truncated-again"),
+        ("review_unreadable", "review-unreadable"),
         ("timeout", "model-timeout"),
         ("closed_mid_stream", "model-reply-cut-off"),
         ("unexpected", "model-replay-mismatch"),

@@ -1,6 +1,7 @@
 //! Rounds between the engine and a model, without an engine.
 
-use ordain_planner::{Draft, ModelSettings, Planner, Quiet, Reply, Speaker, Task, Trouble, TroubleClass};
+use ordain_planner::{Draft, ModelSettings, Planner, Quiet, Reply, Speaker, Task};
+use ordain_types::{ErrorClass, Trouble};
 
 use crate::world::{brief, replay, replay_with};
 
@@ -9,7 +10,7 @@ const GOOD: &str =
 
 fn trouble(message: &str) -> Trouble {
     Trouble {
-        class: TroubleClass::Verify,
+        class: ErrorClass::Verify,
         code: "unknown-column".to_owned(),
         message: message.to_owned(),
         line: Some(2),
@@ -48,7 +49,7 @@ async fn a_review_is_asked_once_read_tolerantly_and_can_be_off() {
     let found = planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap().unwrap();
     assert_eq!(
         (found.class, found.message.as_str(), found.line),
-        (TroubleClass::Review, "wrong sign", Some(3))
+        (ErrorClass::Review, "wrong sign", Some(3))
     );
     assert_eq!(planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap(), None);
     assert_eq!(exchange.notes.len(), 1);

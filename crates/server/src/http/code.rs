@@ -4,6 +4,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use ordain_engine::{CodeTask, PlanFile};
+use ordain_types::RunKind;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -111,7 +112,7 @@ pub(crate) async fn create(
     let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let about = About {
         run_id,
-        kind: "code",
+        kind: RunKind::Code,
         request: task.request.clone(),
         who: caller.id.clone(),
         claim: task.idempotency_key.clone(),

@@ -5,8 +5,8 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Exec, Given, Judgement};
-use ordain_types::{Limits, parse_bytes, parse_duration};
+use ordain_engine::{Exec, Judgement, PlanFile};
+use ordain_types::{Limits, RunKind, parse_bytes, parse_duration};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -121,7 +121,7 @@ fn begin(
     exec.run_id = Some(run_id.clone());
     let about = About {
         run_id,
-        kind: "exec",
+        kind: RunKind::Exec,
         request: exec.given.name.clone(),
         who: caller.id.clone(),
         claim: exec.idempotency_key.clone(),
@@ -162,7 +162,7 @@ fn into_exec(
     };
     let limits = limits(new.timeout.as_deref(), new.memory.as_deref(), &service.engine().settings().limits)?;
     Ok(Exec {
-        given: Given { code: new.code, name },
+        given: PlanFile { code: new.code, name },
         judgement,
         profile,
         limits,

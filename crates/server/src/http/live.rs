@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
 use ordain_store::{EntryNote, StoreError};
-use ordain_types::{RunError, RunId, RunRecord, RunState};
+use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
@@ -34,8 +34,6 @@ const STAGES_MAX: usize = 100;
 /// Bytes of the events of one run.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
-/// The kind of runs that come to their end by themselves when they are cancelled, and how long they may take for it.
-pub(crate) const CHECK: &str = "check";
 const STOP_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How a run ended: its record, or why there is none.
@@ -47,7 +45,7 @@ pub(crate) struct About {
     /// Its id.
     pub(crate) run_id: RunId,
     /// What made it: `ask`, `exec`, `check`.
-    pub(crate) kind: &'static str,
+    pub(crate) kind: RunKind,
     /// What was asked.
     pub(crate) request: String,
     /// Who asked, for the ledger.
@@ -355,7 +353,7 @@ impl Service {
             // A run that has ended has ended, also when it was cancelled at the same moment.
             biased;
             ended = &mut work => Some(ended),
-            () = run.cancel.notified(), if run.about.kind == CHECK => {
+            () = run.cancel.notified(), if run.about.kind == RunKind::Check => {
                 // Checks have nothing to roll back, and what they found is worth keeping.
                 run.stop.notify_one();
                 tokio::time::timeout(STOP_TIME_MAX, &mut work).await.ok()
@@ -368,13 +366,13 @@ impl Service {
             Some(Ok(Ok(record))) => Ok(record),
             Some(Ok(Err(error))) => self.could_not(run, error.into()).await,
             Some(Err(_panic)) => {
-                let error = run_error("internal", "the run failed inside the server", None);
+                let error = run_error(ErrorClass::Internal, "internal", "the run failed inside the server", None);
                 let recorded = self.cut_short(run, RunState::Failed, error, run.about.claim.clone()).await;
                 recorded.map_err(Problem::from)
             }
             None => {
                 let hint = "ask again to have it carried out";
-                let error = run_error("cancelled", "the run was cancelled and rolled back", Some(hint));
+                let error = run_error(ErrorClass::Cancelled, "cancelled", "the run was cancelled and rolled back", Some(hint));
                 let recorded =
                     self.cut_short(run, RunState::RolledBack, error, run.about.claim.clone()).await;
                 recorded.map_err(Problem::from)
@@ -386,7 +384,7 @@ impl Service {
     async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
         let is_repeat = matches!(problem.code.as_str(), STILL_RUNNING | KEY_REUSED);
         if !is_repeat {
-            let error = run_error(&problem.code, &problem.detail, problem.hint.as_deref());
+            let error = run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
             // The problem is told in any case; a store that is not there cannot record it.
             let _ = self.cut_short(run, RunState::Failed, error, None).await;
         }
@@ -445,8 +443,8 @@ impl Service {
     }
 }
 
-pub(crate) fn run_error(code: &str, message: &str, hint: Option<&str>) -> RunError {
-    RunError { code: code.to_owned(), message: message.to_owned(), hint: hint.map(str::to_owned) }
+pub(crate) fn run_error(class: ErrorClass, code: &str, message: &str, hint: Option<&str>) -> RunError {
+    RunError { class, code: code.to_owned(), message: message.to_owned(), hint: hint.map(str::to_owned) }
 }
 
 fn millis(since: Instant) -> f64 {
@@ -464,7 +462,7 @@ mod tests {
     fn run() -> LiveRun {
         let about = About {
             run_id: RunId("r1".to_owned()),
-            kind: "ask",
+            kind: RunKind::Ask,
             request: "buy".to_owned(),
             who: "local".to_owned(),
             claim: None,

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
 use ordain_checks::RunReport;
 use ordain_planner::provider::cost_usd;
-use ordain_types::{PlanSource, RunRecord, RunState};
+use ordain_types::{Cause, PlanSource, Round, RunKind, RunRecord, RunState};
 
 use super::caller::{May, Read};
 use super::problem::Problem;
@@ -67,27 +67,27 @@ impl Metrics {
 
     /// Counts a run.
     pub(crate) fn run(&self, record: &RunRecord) {
-        let kind = escaped(&record.kind);
+        let kind = record.kind.as_str();
         self.count("ordain_runs_total", &format!("kind=\"{kind}\",state=\"{}\"", record.state));
         if record.state == RunState::Declined {
             let status = escaped(record.status.as_deref().unwrap_or("none"));
             self.count("ordain_declined_total", &format!("kind=\"{kind}\",status=\"{status}\""));
         }
-        self.stages(record, &kind);
-        if record.kind == "ask" && record.plan.source != PlanSource::File {
+        self.stages(record, kind);
+        if record.kind == RunKind::Ask && record.plan.source != PlanSource::File {
             let result = if record.plan.source == PlanSource::Cache { "hit" } else { "miss" };
             self.count("ordain_cache_requests_total", &format!("result=\"{result}\""));
         }
-        for why in record.verdict.history.iter().filter_map(|note| note["stale"].as_str()) {
+        for round in &record.verdict.history {
+            let Round::Stale { stale: why, .. } = round else { continue };
             self.count("ordain_recompiles_total", &format!("reason=\"{}\"", reason(why)));
         }
         if record.state == RunState::Rejected {
             let code = record.verdict.findings.first().and_then(|finding| finding["code"].as_str());
             self.count("ordain_rejections_total", &format!("code=\"{}\"", escaped(code.unwrap_or("none"))));
         } else if record.timing_ms.run > 0.0 {
-            let error = record.outcome.error.as_ref();
-            let cause = error.and_then(|error| error["cause"].as_str()).unwrap_or("ok");
-            self.count("ordain_cell_ends_total", &format!("cause=\"{}\"", escaped(cause)));
+            let cause = record.outcome.error.as_ref().map_or(Cause::Ok, |error| error.cause);
+            self.count("ordain_cell_ends_total", &format!("cause=\"{cause}\""));
         }
         if matches!(record.plan.source, PlanSource::Model | PlanSource::Rules)
             && record.verdict.iterations > 0
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn repairs_are_counted_for_plans_that_somebody_wrote() {
         let metrics = Metrics::default();
-        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         for (source, iterations) in
             [(PlanSource::Model, 1), (PlanSource::Model, 3), (PlanSource::Cache, 1), (PlanSource::File, 1)]
         {
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_stale_plan_is_counted_by_one_word_of_its_reason() {
         let metrics = Metrics::default();
-        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         let whys = [
             "the policy changed",
             "helper get_balance changed",
@@ -250,7 +250,8 @@ mod tests {
             "the columns of items changed",
             "the rules of table items changed",
         ];
-        record.verdict.history = whys.map(|why| serde_json::json!({ "round": 0, "stale": why })).into();
+        let stale = |why: &str| Round::Stale { cached_plan: "p".to_owned(), stale: why.to_owned() };
+        record.verdict.history = whys.map(stale).into();
         metrics.run(&record);
         let text = metrics.0.write(&HELP, &[]);
         for line in ["policy\"} 1", "helper\"} 1", "verifier\"} 1", "rules\"} 1", "schema\"} 4"] {

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_engine::{Ask, Mode, PlanFile, Planner};
+use ordain_types::RunKind;
 use ordain_planner::ModelSettings;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -121,7 +122,7 @@ impl Service {
         ask.run_id = Some(run_id.clone());
         let about = About {
             run_id,
-            kind: "ask",
+            kind: RunKind::Ask,
             request: ask.request.clone(),
             who: caller.id.clone(),
             claim: ask.idempotency_key.clone(),

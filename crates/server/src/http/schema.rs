@@ -46,7 +46,7 @@ pub(crate) enum RunState {
 pub(crate) struct RunRecord {
     /// Names the run; ids sort by time.
     pub(crate) run_id: String,
-    /// What made the run: `ask`, `exec`, `code`, `check`, `chat`.
+    /// What made the run: `ask`, `code`, `exec` or `check`.
     pub(crate) kind: String,
     /// What was asked, in words.
     pub(crate) request: String,
@@ -182,7 +182,7 @@ pub(crate) struct Step {
     /// Further modules that the code imports by name, in the order in which they are loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) modules: Vec<Module>,
-    /// `waiting`, `running`, `done` or `failed`.
+    /// `waiting`, `running`, `done`, `failed` or `skipped`.
     pub(crate) state: String,
 }
 
@@ -312,7 +312,11 @@ pub(crate) struct Timing {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunError {
-    /// A stable name of the kind of error.
+    /// What kind of error it is: `planner`, `reply`, `verify`, `review`, `runtime`, `limit`, `contract`, `invariant`,
+    /// `claim`, `files`, `cancelled` or `internal`.
+    #[serde(default)]
+    pub(crate) class: String,
+    /// A stable name of the error.
     pub(crate) code: String,
     /// What went wrong.
     pub(crate) message: String,
@@ -465,7 +469,7 @@ mod tests {
     /// A record with every part filled in, so that a part that is not described here is noticed.
     #[test]
     fn the_description_of_a_record_is_that_of_the_record() {
-        let mut record = ordain_types::RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let mut record = ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.plan.written_by = Some(RunId("w".to_owned()));
         record.plan.plan_id = Some("p".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {
@@ -475,7 +479,7 @@ mod tests {
             success: String::new(),
             code: String::new(),
             modules: vec![ordain_types::ModuleRecord { name: "m.py".to_owned(), code: String::new() }],
-            state: "done".to_owned(),
+            state: ordain_types::StepState::Done,
         });
         record.outcome.artifacts.push(ordain_types::Artifact {
             name: "a.csv".to_owned(),
@@ -495,7 +499,9 @@ mod tests {
             rows: vec![row()],
         });
         let hint = Some("h".to_owned());
-        record.error = Some(ordain_types::RunError { code: "c".to_owned(), message: "m".to_owned(), hint });
+        let class = ordain_types::ErrorClass::Runtime;
+        let (code, message) = ("c".to_owned(), "m".to_owned());
+        record.error = Some(ordain_types::RunError { class, code, message, hint });
         record.receipt = ordain_types::Receipt::of(&record);
         let value = serde_json::to_value(&record).unwrap();
         let described: RunRecord = serde_json::from_value(value.clone()).unwrap();

@@ -19,7 +19,7 @@ pub(crate) fn tell(tracer: &Tracer, run: &LiveRun, ended: &Ended) {
     let mut span =
         Span::new(place.span.clone(), format!("invoke_agent {kind}"), Kind::Internal, run.began_at)
             .text("gen_ai.operation.name", "invoke_agent")
-            .text("gen_ai.agent.name", kind)
+            .text("gen_ai.agent.name", kind.as_str())
             .text("ordain.run.id", run.about.run_id.as_str());
     span.parent = Some(place.parent);
     match ended {

@@ -60,8 +60,7 @@ impl Transaction {
         record.state = RunState::Committed;
         record.diff = review.diff;
         record.invariants = review.invariants;
-        let kind = record.kind.clone();
-        self.commit_as(&kind, record, note).await
+        self.commit_as(record.kind.as_str(), record, note).await
     }
 
     /// Commits what was reviewed, with an entry of the given kind.

@@ -8,7 +8,7 @@ use ordain_store::{
     Transaction,
 };
 use ordain_testkit::postgres::Server;
-use ordain_types::{RunId, RunRecord};
+use ordain_types::{RunId, RunKind, RunRecord};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -141,7 +141,7 @@ pub(crate) async fn begin(store: &Store, intent: Intent) -> Transaction {
 }
 
 pub(crate) fn record(run_id: &RunId) -> RunRecord {
-    RunRecord::new(run_id.clone(), "ask", "a test")
+    RunRecord::new(run_id.clone(), RunKind::Ask, "a test")
 }
 
 /// Commits with a plain record.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use ordain_cell::Discard;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Exec, Given, Judgement, Planner, Workspace, init};
+use ordain_engine::{Ask, Engine, Exec, Judgement, PlanFile, Planner, Workspace, init};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_types::PlanSource;
 use serde_json::{Map, Value, json};
@@ -131,7 +131,7 @@ async fn exec_here(engine: &Engine, rounds: usize) -> anyhow::Result<Sample> {
     let mut sample = Sample::default();
     for _ in 0..rounds {
         let exec = Exec {
-            given: Given { code: CODE.to_owned(), name: "main.py".to_owned() },
+            given: PlanFile { code: CODE.to_owned(), name: "main.py".to_owned() },
             judgement: Judgement::Exec,
             profile: Profile::Core,
             limits: engine.settings().limits.clone(),

@@ -210,14 +210,14 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ordain_types::{RowChange, RunId};
+    use ordain_types::{RowChange, RunId, RunKind};
     use serde_json::json;
 
     use super::*;
 
     fn record(stock_after: i64) -> RunRecord {
         let row = |value: Value| serde_json::from_value::<Row>(value).unwrap();
-        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         record.status = Some("success".to_owned());
         record.answer.text = Some("Sold 2 Moon.".to_owned());
         let changed = RowChange {

@@ -14,7 +14,7 @@ use ordain_checks::{RunReport, Selection};
 use ordain_engine::checks::{CheckOptions, Checks, ChecksError};
 use ordain_engine::{EngineError, Planner};
 use ordain_store::{Claim, EntryNote};
-use ordain_types::{RunId, RunRecord};
+use ordain_types::{RunId, RunKind, RunRecord};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ use super::super::answer;
 use super::super::body;
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
-use super::super::live::{About, CHECK, LiveRun};
+use super::super::live::{About, LiveRun};
 use super::super::problem::{Problem, ProblemDetails};
 use super::super::schema::RunRecord as RunRecordSchema;
 use super::super::service::Service;
@@ -174,7 +174,7 @@ fn begin(
     wanted.options.planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
     let about = About {
         run_id,
-        kind: CHECK,
+        kind: RunKind::Check,
         request: wanted.words.clone(),
         who: caller.id.clone(),
         claim: claim.clone(),

@@ -298,13 +298,13 @@ fn cut(mut text: String) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use ordain_types::Receipt;
+    use ordain_types::{Receipt, RunKind};
 
     use super::*;
 
     #[test]
     fn a_completion_has_every_part_that_clients_read() {
-        let mut record = RunRecord::new(RunId("01abc".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("01abc".to_owned()), RunKind::Ask, "buy");
         record.state = RunState::Answered;
         record.receipt = Receipt::of(&record);
         record.answer.text = Some("Yes.\n⟦9 rows changed in stock.⟧".to_owned());
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_very_long_answer_is_cut_and_says_so() {
-        let mut record = RunRecord::new(RunId("01abc".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("01abc".to_owned()), RunKind::Ask, "buy");
         record.answer.text = Some("a".repeat(CONTENT_BYTES_MAX));
         let reply = Reply::of_run(&record, false);
         assert_eq!((reply.finish_reason(), reply.content.len()), ("length", CONTENT_BYTES_MAX));

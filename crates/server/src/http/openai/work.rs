@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ordain_engine::{Ask, CodeTask};
-use ordain_types::format_bytes;
+use ordain_types::{RunKind, format_bytes};
 use tempfile::TempDir;
 
 use super::request::Chat;
@@ -82,7 +82,7 @@ fn begin_code(
     let run_id = service.engine().store().new_run_id()?;
     task.run_id = Some(run_id.clone());
     let (request, who) = (task.request.clone(), caller.id.clone());
-    let about = About { run_id, kind: "code", request, who, claim: None };
+    let about = About { run_id, kind: RunKind::Code, request, who, claim: None };
     let engine = service.engine().clone();
     service.begin(about, cells, |run| async move {
         let mut telling = Telling(run);

@@ -1,0 +1,225 @@
+//! The one road that every piece of work takes: claim, brief, plan, verdict, job, settlement, record.
+
+use std::time::Instant;
+
+use ordain_cell::Output;
+use ordain_planner::{Draft, Exchange, Progress};
+use ordain_store::Claim;
+use ordain_types::{ErrorClass, ModuleRecord, PlanSource, RunError, RunId, RunRecord, RunState, Trouble};
+
+use crate::cache::CacheKey;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::files::Prepared;
+use crate::outcome::error_of;
+use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried};
+use crate::story::{End, Head, Story, millis};
+use crate::trial::RunTrial;
+use crate::work::Work;
+
+/// The longest request.
+const REQUEST_BYTES_MAX: usize = 1 << 20;
+
+/// What came of a piece of work.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) record: RunRecord,
+    pub(crate) prepared: Prepared,
+}
+
+impl Engine {
+    /// Carries out a piece of work. What is refused or fails has a record too, and a ledger entry.
+    pub(crate) async fn carry_out(
+        &self,
+        work: Work,
+        progress: &mut dyn Progress,
+        output: &mut dyn Output,
+    ) -> Result<Finished, EngineError> {
+        let order = work.order();
+        if order.request.len() > REQUEST_BYTES_MAX {
+            let bytes = order.request.len();
+            return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
+        }
+        let run_id = match order.run_id {
+            Some(run_id) => run_id.clone(),
+            None => self.store.new_run_id()?,
+        };
+        if let Some(key) = order.idempotency_key
+            && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
+        {
+            return Ok(Finished { record, prepared: Prepared::default() });
+        }
+        // The run is a large future; callers should not have to carry it on their stacks.
+        let finished = Box::pin(self.go(&work, run_id.clone(), progress, output)).await;
+        let is_over = finished.as_ref().is_ok_and(|finished| !is_planners(&finished.record));
+        if let (false, Some(key)) = (is_over, order.idempotency_key) {
+            // Nothing was done, so the key is free for another try.
+            let _ = self.store.release(key, &run_id).await;
+        }
+        if let Ok(finished) = &finished {
+            self.remember(&work, &finished.record).await?;
+        }
+        finished
+    }
+
+    /// Claims an idempotency key; gives the record of the run that had it before, if that has finished.
+    async fn claim(
+        &self,
+        key: &str,
+        fingerprint: &str,
+        run_id: &RunId,
+    ) -> Result<Option<RunRecord>, EngineError> {
+        match self.store.claim_for(key, fingerprint, run_id).await? {
+            Claim::Taken => Ok(None),
+            Claim::Finished(record) => Ok(Some(*record)),
+            Claim::Running(run) => Err(EngineError::Running { run: run.to_string() }),
+            Claim::Other(run) => Err(EngineError::KeyReused { run: run.to_string() }),
+        }
+    }
+
+    async fn go(
+        &self,
+        work: &Work,
+        run_id: RunId,
+        progress: &mut dyn Progress,
+        output: &mut dyn Output,
+    ) -> Result<Finished, EngineError> {
+        let (order, started) = (work.order(), Instant::now());
+        let head = Head {
+            run_id,
+            kind: order.kind,
+            request: order.request.to_owned(),
+            strategy: order.strategy,
+            started_at: self.store.timestamp(),
+            started,
+        };
+        let mut story = Story { source: PlanSource::File, ..Story::default() };
+        let prepared = self.prepare(work, progress).await?;
+        story.timing.plan = millis(started);
+        let policy = self.policy_for(work).await?;
+        let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
+        let record = self.plan_and_run(&mut trial, story, progress).await?;
+        Ok(Finished { record, prepared: trial.prepared })
+    }
+
+    async fn plan_and_run(
+        &self,
+        trial: &mut RunTrial<'_>,
+        mut story: Story,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
+        let nothing = Exchange::default();
+        let order = trial.work.order();
+        if let Some(error) = trial.unusable_files() {
+            let end = End::Stopped { error, state: RunState::Failed, attempt: None };
+            return trial.write_down(&story, end, &nothing).await;
+        }
+        if let Err(trouble) = trial.bring(&[]) {
+            return trial.write_down(&story, refused(&trouble), &nothing).await;
+        }
+        trial.restore_session().await?;
+        if let Some(plan) = order.plan {
+            let draft = Draft {
+                code: plan.code.clone(),
+                title: plan.name.clone(),
+                modules: trial.given_modules(),
+                ..Draft::default()
+            };
+            return self.with_given(draft, story, trial).await;
+        }
+        story.planned_by(order.planner);
+        if order.request.trim().is_empty() {
+            let text = "The request is empty; say what you would like to know or change.".to_owned();
+            let end = End::Declined { status: "invalid_request", text };
+            return trial.write_down(&story, end, &nothing).await;
+        }
+        self.with_planner(story, trial, progress).await
+    }
+
+    /// Runs the code that the caller gave: nobody can put it right.
+    async fn with_given(
+        &self,
+        draft: Draft,
+        mut story: Story,
+        trial: &mut RunTrial<'_>,
+    ) -> Result<RunRecord, EngineError> {
+        let exchange = Exchange::default();
+        let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut story.timing);
+        story.judged(1, &draft, &verdict);
+        let accepted = match rounds::accepted(&verdict, &draft) {
+            Ok(accepted) => accepted,
+            Err(trouble) => {
+                story.troubled(&trouble);
+                return trial.write_down(&story, refused(&trial.explained(trouble)), &exchange).await;
+            }
+        };
+        match trial.run(&accepted, &mut story, true, &exchange).await? {
+            Tried::Done(record) => Ok(record),
+            Tried::Trouble { trouble, state, attempt } => {
+                story.troubled(&trouble);
+                let end = End::Stopped { error: error_of(&trouble), state, attempt };
+                trial.write_down(&story, end, &exchange).await
+            }
+        }
+    }
+
+    /// Finds a kept plan, or has the planner write one.
+    async fn with_planner(
+        &self,
+        mut story: Story,
+        trial: &mut RunTrial<'_>,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
+        let (order, planning) = (trial.work.order(), Instant::now());
+        let (brief, brief_hash) = self.brief_for(trial).await?;
+        let key = CacheKey::of(order.kind, &brief);
+        trial.brief_hash = Some(brief_hash);
+        // A planner is held to the packages that it is told of; a given plan may use what is set up.
+        trial.policy.packages.clone_from(&brief.packages);
+        story.timing.plan += millis(planning);
+        let is_cached = order.cache && key.is_usable && trial.given_modules().is_empty();
+        if is_cached && let Some(record) = self.try_kept(&key, order.planner, &mut story, trial).await? {
+            return Ok(record);
+        }
+        let limits = RoundLimits { rounds: self.settings.rounds, review: self.settings.review };
+        let mut exchange = order.planner.begin(&brief);
+        let asked = (order.planner, &brief);
+        match rounds::rounds(&mut exchange, asked, &mut story, trial, limits, progress).await? {
+            Ended::Done { done: mut record, accepted, draft } => {
+                if is_cached && draft.modules.is_empty() && self.is_worth_keeping(&record, &story) {
+                    record.plan.plan_id = Some(self.keep(&key, &record, &accepted, &draft).await?);
+                }
+                Ok(record)
+            }
+            Ended::Over(end) => trial.write_down(&story, end, &exchange).await,
+        }
+    }
+
+    /// Whether a plan has shown that it does what was asked.
+    fn is_worth_keeping(&self, record: &RunRecord, story: &Story) -> bool {
+        let is_answer = record.status.as_deref().is_some_and(|status| {
+            matches!(status, "success" | "no_match" | "insufficient_stock")
+                || self.settings.statuses.iter().any(|own| own == status)
+        });
+        // A plan whose answer had to be replaced would need it replaced again.
+        record.error.is_none() && is_answer && !story.has_replaced_answer()
+    }
+}
+
+/// A plan that was refused before it ran.
+fn refused(trouble: &Trouble) -> End {
+    End::Stopped { error: error_of(trouble), state: RunState::Rejected, attempt: None }
+}
+
+/// Whether a run ended because no planner could be had, so that nothing was tried.
+pub(crate) fn is_planners(record: &RunRecord) -> bool {
+    record.error.as_ref().is_some_and(|error: &RunError| error.class == ErrorClass::Planner)
+}
+
+/// The modules of a request, as a record keeps them.
+pub(crate) fn module_records(modules: &[crate::ask::PlanFile]) -> Vec<ModuleRecord> {
+    modules
+        .iter()
+        .map(|module| ModuleRecord { name: module.name.clone(), code: module.code.clone() })
+        .collect()
+}

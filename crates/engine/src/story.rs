@@ -1,0 +1,213 @@
+//! What happened in a run, and the record that is built from it, once, when the run has ended.
+
+use std::time::Instant;
+
+use ordain_planner::{Draft, Planner};
+use ordain_types::{
+    Answer, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource, Round,
+    RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Trouble,
+    Usage, VerdictRecord,
+};
+use ordain_verify::Verdict;
+use serde_json::{Value, json};
+
+/// Characters of a request that are the plan's goal.
+const GOAL_CHARS_MAX: usize = 500;
+
+/// What is known of a run before anything happens.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    pub(crate) run_id: RunId,
+    pub(crate) kind: RunKind,
+    pub(crate) request: String,
+    pub(crate) strategy: Strategy,
+    pub(crate) started_at: String,
+    pub(crate) started: Instant,
+}
+
+/// What happened so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Story {
+    pub(crate) source: PlanSource,
+    pub(crate) model: Option<String>,
+    pub(crate) written_by: Option<RunId>,
+    pub(crate) plan_id: Option<String>,
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) modifications: Vec<Modification>,
+    pub(crate) usage: Usage,
+    pub(crate) timing: Timing,
+    /// The code that was judged last, and what was found in it.
+    draft: Option<Draft>,
+    findings: Vec<Value>,
+    is_accepted: bool,
+    iterations: u32,
+}
+
+/// What running accepted code gave.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attempt {
+    pub(crate) outcome: RunOutcome,
+    pub(crate) status: Option<String>,
+    pub(crate) answer: Answer,
+    pub(crate) diff: Diff,
+    pub(crate) invariants: Vec<InvariantResult>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// Nothing was run: the planner asks or refuses.
+    Declined { status: &'static str, text: String },
+    /// It could not be carried out. What its code gave is kept where there was code that ran.
+    Stopped { error: RunError, state: RunState, attempt: Option<Box<Attempt>> },
+    /// Its code ran to its end. Where there is a transaction, its end decides on the state.
+    Ended { state: RunState, attempt: Box<Attempt> },
+}
+
+impl Story {
+    /// The planner writes the plan.
+    pub(crate) fn planned_by(&mut self, planner: &Planner) {
+        let is_model = planner.can_repair();
+        self.source = if is_model { PlanSource::Model } else { PlanSource::Rules };
+        self.model = is_model.then(|| planner.name());
+    }
+
+    /// A round began.
+    pub(crate) fn begins(&mut self, round: u32) {
+        self.iterations = round;
+    }
+
+    /// Code was judged.
+    pub(crate) fn judged(&mut self, round: u32, draft: &Draft, verdict: &Verdict) {
+        self.findings =
+            verdict.findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect();
+        (self.is_accepted, self.iterations) = (verdict.is_accepted(), round);
+        self.rounds.push(Round::Judged(Judged {
+            round,
+            accepted: verdict.is_accepted(),
+            findings: self.findings.clone(),
+            code: Some(draft.code.clone()),
+            modules: draft.modules.clone(),
+            trouble: None,
+        }));
+        let modification = |kind, what: &str| Modification { round, kind, what: what.to_owned(), said: None };
+        let fixes = draft.modifications.iter().map(|what| modification(ModificationKind::Fix, what));
+        self.modifications.extend(fixes);
+        if round > 1 {
+            self.modifications
+                .push(modification(ModificationKind::Rewrite, "the planner wrote the code anew"));
+        }
+        self.draft = Some(draft.clone());
+    }
+
+    /// A reply held no code.
+    pub(crate) fn unusable(&mut self, round: u32) {
+        self.is_accepted = false;
+        self.rounds.push(Round::Judged(Judged { round, ..Judged::default() }));
+    }
+
+    /// Something was wrong with the round.
+    pub(crate) fn troubled(&mut self, trouble: &Trouble) {
+        if let Some(Round::Judged(judged)) = self.rounds.last_mut() {
+            judged.trouble = Some(trouble.clone());
+        }
+    }
+
+    /// An answer was replaced by a plain one.
+    pub(crate) fn replaced(&mut self, said: Option<String>, trouble: &Trouble) {
+        self.findings.push(json!({
+            "code": trouble.code,
+            "severity": "warning",
+            "message": trouble.message,
+            "hint": "the answer was replaced by a plain one",
+        }));
+        let (kind, what) = (ModificationKind::Answer, "the answer was replaced by a plain one".to_owned());
+        self.modifications.push(Modification { round: self.iterations, kind, what, said });
+    }
+
+    /// Whether what the plan answers had to be replaced.
+    pub(crate) fn has_replaced_answer(&self) -> bool {
+        self.modifications.iter().any(|done| done.kind == ModificationKind::Answer)
+    }
+
+    /// The record of the run.
+    pub(crate) fn record(&self, head: &Head, end: End) -> RunRecord {
+        let mut record = RunRecord::new(head.run_id.clone(), head.kind, &head.request);
+        record.started_at.clone_from(&head.started_at);
+        record.strategy = head.strategy;
+        record.verdict = self.verdict();
+        record.usage = self.usage;
+        record.timing_ms = Timing { total: millis(head.started), ..self.timing };
+        let attempt = match end {
+            End::Declined { status, text } => {
+                record.state = RunState::Declined;
+                record.verdict.accepted = true;
+                let answer = Answer { text: Some(text), ..Answer::default() };
+                Some(Box::new(Attempt { status: Some(status.to_owned()), answer, ..Attempt::default() }))
+            }
+            End::Stopped { error, state, attempt } => {
+                (record.state, record.error) = (state, Some(error));
+                attempt.map(without_answer)
+            }
+            End::Ended { state, attempt } => {
+                record.state = state;
+                Some(attempt)
+            }
+        };
+        record.plan = self.plan(head, attempt.as_deref());
+        if let Some(attempt) = attempt {
+            let Attempt { outcome, status, answer, diff, invariants } = *attempt;
+            (record.outcome, record.status, record.answer) = (outcome, status, answer);
+            (record.diff, record.invariants) = (diff, invariants);
+        }
+        record
+    }
+
+    fn verdict(&self) -> VerdictRecord {
+        VerdictRecord {
+            accepted: self.is_accepted,
+            iterations: self.iterations,
+            findings: self.findings.clone(),
+            history: self.rounds.clone(),
+            modifications: self.modifications.clone(),
+        }
+    }
+
+    fn plan(&self, head: &Head, attempt: Option<&Attempt>) -> PlanRecord {
+        let state = match attempt {
+            None => StepState::Waiting,
+            Some(attempt) if attempt.outcome.error.is_none() => StepState::Done,
+            Some(_) => StepState::Failed,
+        };
+        let step = |draft: &Draft| StepRecord {
+            id: "1".to_owned(),
+            title: draft.title.clone(),
+            needs: Vec::new(),
+            success: String::new(),
+            code: draft.code.clone(),
+            modules: draft.modules.clone(),
+            state,
+        };
+        PlanRecord {
+            source: self.source,
+            model: self.model.clone(),
+            goal: head.request.chars().take(GOAL_CHARS_MAX).collect(),
+            steps: self.draft.iter().map(step).collect(),
+            written_by: self.written_by.clone(),
+            plan_id: self.plan_id.clone(),
+        }
+    }
+}
+
+/// What was not carried out has no answer and no status of its own, unless what was computed by then may be kept.
+fn without_answer(attempt: Box<Attempt>) -> Box<Attempt> {
+    if attempt.outcome.partial {
+        return attempt;
+    }
+    Box::new(Attempt { answer: Answer::default(), status: None, ..*attempt })
+}
+
+/// Milliseconds since then, to the microsecond.
+pub(crate) fn millis(since: Instant) -> f64 {
+    (since.elapsed().as_secs_f64() * 1e6).round() / 1e3
+}

@@ -1,0 +1,467 @@
+//! Tries accepted code: one cell, one transaction where there are tables, and the judgement of what they did.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
+use ordain_planner::Exchange;
+use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
+use ordain_types::{
+    Cause, ErrorClass, InvariantResult, ModuleRecord, Round, RunError, RunRecord, RunState, Schema, Trouble,
+};
+use ordain_verify::Policy;
+use serde_json::{Value, json};
+
+use crate::ask::Mode;
+use crate::claims::{self, Evidence, Told};
+use crate::code::modules;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::files::Prepared;
+use crate::grant::Grant;
+use crate::host::TransactionHost;
+use crate::outcome::{self, run_error};
+use crate::profile::Needs;
+use crate::road::{is_planners, module_records};
+use crate::rounds::{Accepted, Trial, Tried};
+use crate::story::{Attempt, End, Head, Story, millis};
+use crate::work::Work;
+
+/// How often a run is tried when other runs change the same rows at the same time.
+const TRIES_MAX: u32 = 12;
+/// How often a run is tried when the executor is lost on which it ran.
+const EXECUTORS_MAX: u32 = 4;
+
+/// A trial of one piece of work.
+pub(crate) struct RunTrial<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) work: &'a Work,
+    pub(crate) prepared: Prepared,
+    pub(crate) policy: Policy,
+    pub(crate) schema: Schema,
+    /// The hash of the brief, for the ledger.
+    pub(crate) brief_hash: Option<String>,
+    /// The kept plan that is tried, to be counted.
+    pub(crate) plan_id: Option<String>,
+    head: Head,
+    output: &'a mut dyn Output,
+    /// Code that makes the modules which the plan imports.
+    loader: String,
+    /// What those modules import.
+    module_imports: BTreeSet<String>,
+}
+
+impl Trial for RunTrial<'_> {
+    type Done = RunRecord;
+
+    fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
+        let all: Vec<ModuleRecord> = self.given_modules().into_iter().chain(modules.iter().cloned()).collect();
+        if !all.is_empty() && !matches!(self.work, Work::Code(_)) {
+            let hint = Some("put everything into one program".to_owned());
+            let message = "this is carried out by one program without modules of its own".to_owned();
+            let (class, code) = (ErrorClass::Verify, "modules".to_owned());
+            return Err(Trouble { class, code, message, line: None, hint });
+        }
+        let loaded = modules::load(&all, &self.policy)?;
+        (self.loader, self.module_imports) = (loaded.loader, loaded.imports);
+        // A name that another draft brought may stay: whoever imports what is not there is told by Python.
+        self.policy.packages.extend(modules.iter().map(|module| modules::name(&module.name)));
+        Ok(())
+    }
+
+    async fn run(
+        &mut self,
+        accepted: &Accepted,
+        story: &mut Story,
+        is_last: bool,
+        exchange: &Exchange,
+    ) -> Result<Tried<RunRecord>, EngineError> {
+        let mut executors_lost = 0;
+        for _ in 0..TRIES_MAX {
+            match Box::pin(self.attempt(accepted, story, is_last, exchange)).await {
+                Err(EngineError::Store(StoreError::Conflict)) => {}
+                // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
+                // code printed is on its way to the caller already.
+                Err(EngineError::Cell(error))
+                    if error.may_run_again()
+                        && !matches!(self.work, Work::Exec(_))
+                        && executors_lost + 1 < EXECUTORS_MAX =>
+                {
+                    executors_lost += 1;
+                    story.rounds.push(Round::ExecutorLost { executor_lost: error.to_string() });
+                }
+                done => return done,
+            }
+        }
+        Err(EngineError::Contended { tries: TRIES_MAX })
+    }
+}
+
+impl<'a> RunTrial<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        work: &'a Work,
+        head: Head,
+        prepared: Prepared,
+        policy: Policy,
+        output: &'a mut dyn Output,
+    ) -> Self {
+        // Given code is judged without the workspace's tables: it cannot reach them.
+        let schema =
+            if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
+        Self {
+            engine,
+            work,
+            prepared,
+            policy,
+            schema,
+            brief_hash: None,
+            plan_id: None,
+            head,
+            output,
+            loader: String::new(),
+            module_imports: BTreeSet::new(),
+        }
+    }
+
+    /// The modules that came with the work.
+    pub(crate) fn given_modules(&self) -> Vec<ModuleRecord> {
+        match self.work {
+            Work::Code(task) => module_records(&task.modules),
+            Work::Ask(_) | Work::Exec(_) => Vec::new(),
+        }
+    }
+
+    /// All files were refused: there is nothing to answer from.
+    pub(crate) fn unusable_files(&self) -> Option<RunError> {
+        if !self.prepared.files.is_empty() || self.prepared.refused.is_empty() {
+            return None;
+        }
+        let refused = self.prepared.refused.iter().take(5);
+        let problems: Vec<String> =
+            refused.map(|refused| format!("{}: {}", refused.name, refused.problem)).collect();
+        let hint = Some("give files that can be read");
+        Some(run_error(ErrorClass::Files, "no-readable-file", problems.join("; "), hint))
+    }
+
+    /// A trouble with given code, with the hint that fits it.
+    pub(crate) fn explained(&self, trouble: Trouble) -> Trouble {
+        match self.work {
+            Work::Exec(exec) if exec.session.is_some() => Trouble {
+                hint: Some(
+                    "nothing ran; code that uses what a session defined before needs the policy `open`"
+                        .to_owned(),
+                ),
+                ..trouble
+            },
+            _ => trouble,
+        }
+    }
+
+    /// One try: one transaction, one cell.
+    async fn attempt(
+        &mut self,
+        accepted: &Accepted,
+        story: &mut Story,
+        is_last: bool,
+        exchange: &Exchange,
+    ) -> Result<Tried<RunRecord>, EngineError> {
+        let mut transaction = self.begin(accepted).await?;
+        let running = Instant::now();
+        let mut evidence = Evidence::default();
+        let execution = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
+            Ok(execution) => execution,
+            Err(error) => {
+                roll_back(transaction).await?;
+                return Err(error);
+            }
+        };
+        story.timing.run = millis(running);
+        let mut attempt = outcome::attempt(&execution, self.work);
+        let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
+        if let Some(trouble) =
+            outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
+        {
+            roll_back(transaction).await?;
+            attempt.outcome.partial = self.work.allows_partial() && execution.cause != Cause::Ok;
+            if attempt.outcome.partial && is_last || matches!(self.work, Work::Exec(_)) {
+                self.engine.keep_artifacts(&self.head.run_id, &execution)?;
+            }
+            let is_contract = execution.cause == Cause::Ok && self.work.mode().is_some();
+            let state = if is_contract { RunState::RolledBack } else { RunState::Failed };
+            return Ok(Tried::Trouble { trouble, state, attempt: Some(Box::new(attempt)) });
+        }
+        self.engine.keep_artifacts(&self.head.run_id, &execution)?;
+        if let Some(trouble) = self.unsupported(&attempt, &diff, &evidence, accepted) {
+            // A change is never thrown away for the words about it.
+            if diff.is_empty() && !is_last {
+                roll_back(transaction).await?;
+                let (state, attempt) = (RunState::RolledBack, Some(Box::new(attempt)));
+                return Ok(Tried::Trouble { trouble, state, attempt });
+            }
+            let said = attempt.answer.text.replace(claims::plain_answer(&diff));
+            story.replaced(said, &trouble);
+        }
+        self.settle(story, attempt, transaction, exchange).await
+    }
+
+    async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
+        let intent = match self.work {
+            Work::Ask(_) if accepted.effects.may_write => Intent::Write,
+            Work::Ask(_) | Work::Code(_) => Intent::Read,
+            Work::Exec(_) => return Ok(None),
+        };
+        let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
+        Ok(Some(self.engine.store.begin(begin).await?))
+    }
+
+    /// Runs the code. Its calls are answered from the transaction, as far as its verdict grants them.
+    async fn execute(
+        &mut self,
+        accepted: &Accepted,
+        transaction: Option<&mut Transaction>,
+        evidence: &mut Evidence,
+    ) -> Result<Execution, EngineError> {
+        let job = self.job(accepted, &self.loader);
+        let executor = &self.engine.executor;
+        let Some(transaction) = transaction else {
+            return Ok(executor.run(job, &mut NoHost, self.output).await?);
+        };
+        let grant = match self.work {
+            Work::Ask(_) => Grant::of(&accepted.effects, &self.policy),
+            // A session's earlier turns and the modules of a program may read what this code does not name.
+            Work::Code(_) | Work::Exec(_) => Grant::read_only(),
+        };
+        let mut host = TransactionHost::new(transaction, grant, evidence);
+        let execution = executor.run(job, &mut host, self.output).await;
+        match host.into_failure() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(execution?),
+        }
+    }
+
+    /// What there is to run, with the modules that it imports.
+    pub(crate) fn job(&self, accepted: &Accepted, loader: &str) -> Job {
+        let settings = &self.engine.settings;
+        let mut job = Job::new(accepted.code.clone(), self.needs(accepted).profile());
+        "plan.py".clone_into(&mut job.name);
+        if let Some(plan) = self.work.order().plan {
+            job.name.clone_from(&plan.name);
+        }
+        job.files = self.prepared.copied();
+        job.session = self.work.session();
+        if let Work::Exec(exec) = self.work {
+            job.limits = exec.limits.clone();
+            return job;
+        }
+        job.limits = settings.limits.clone();
+        job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
+        if job.session.is_some() {
+            // What an earlier turn answered is not what this one answers.
+            job.values.extend(outcome::COLLECTED.map(|name| (name.to_owned(), Value::Null)));
+        }
+        job.values.insert("user_request".to_owned(), Value::from(self.head.request.as_str()));
+        job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
+        job.helpers = if loader.is_empty() {
+            settings.helpers.clone()
+        } else {
+            format!("{}\n{loader}", settings.helpers)
+        };
+        if let Work::Ask(_) = self.work {
+            let judged_by = JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() };
+            job.judged_by = Some(Arc::new(judged_by));
+        }
+        job
+    }
+
+    fn needs<'n>(&'n self, accepted: &'n Accepted) -> Needs<'n> {
+        Needs {
+            effects: &accepted.effects,
+            modules: &self.module_imports,
+            files: self.prepared.files.iter().map(|file| file.name.as_str()).collect(),
+            fixed: match self.work {
+                Work::Exec(exec) => Some(exec.profile),
+                // A session keeps its first profile, so it gets all packages.
+                Work::Code(task) if task.session.is_some() => Some(ordain_cell::profile::Profile::Full),
+                Work::Ask(_) | Work::Code(_) => None,
+            },
+        }
+    }
+
+    fn unsupported(
+        &self,
+        attempt: &Attempt,
+        diff: &ordain_types::Diff,
+        evidence: &Evidence,
+        accepted: &Accepted,
+    ) -> Option<Trouble> {
+        // What is read from files passes no host call, so there is nothing to compare with.
+        if self.work.mode().is_none() {
+            return None;
+        }
+        let told = Told {
+            answer: attempt.answer.text.as_deref()?,
+            request: &self.head.request,
+            policy: &self.engine.settings.policy,
+            code: accepted.code.code(),
+            diff,
+        };
+        claims::unsupported(told, evidence)
+    }
+
+    /// Commits, holds or shows what the plan did; or records what it answered.
+    async fn settle(
+        &self,
+        story: &mut Story,
+        mut attempt: Attempt,
+        transaction: Option<Transaction>,
+        exchange: &Exchange,
+    ) -> Result<Tried<RunRecord>, EngineError> {
+        let committing = Instant::now();
+        let state = RunState::without_changes(attempt.status.as_deref());
+        let (Some(transaction), Some(mode)) = (transaction, self.work.mode()) else {
+            self.engine.mark_formulas(&self.head.run_id, &mut attempt.outcome.artifacts).await?;
+            let end = End::Ended { state, attempt: Box::new(attempt) };
+            return self.write_down(story, end, exchange).await.map(Tried::Done);
+        };
+        if mode == Mode::DryRun {
+            return self.show(story, attempt, transaction, exchange).await;
+        }
+        let is_held = mode == Mode::Hold || self.engine.settings.approval.holds(transaction.diff().rows());
+        let record = story.record(&self.head, End::Ended { state, attempt: Box::new(attempt.clone()) });
+        let note = self.note(exchange);
+        let settled =
+            if is_held { transaction.hold(record, note).await } else { transaction.commit(record, note).await };
+        match settled {
+            Ok(mut record) => {
+                record.timing_ms.commit = millis(committing);
+                record.timing_ms.total = millis(self.head.started);
+                Ok(Tried::Done(record))
+            }
+            Err(StoreError::Violated { violations }) => {
+                attempt.invariants = broken(&violations);
+                Ok(violated(&violations, attempt))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Shows what would have changed.
+    async fn show(
+        &self,
+        story: &Story,
+        mut attempt: Attempt,
+        mut transaction: Transaction,
+        exchange: &Exchange,
+    ) -> Result<Tried<RunRecord>, EngineError> {
+        let review = transaction.review().await?;
+        transaction.roll_back().await?;
+        (attempt.diff, attempt.invariants) = (review.diff, review.invariants);
+        if !review.violations.is_empty() {
+            return Ok(violated(&review.violations, attempt));
+        }
+        let unchanged = RunState::without_changes(attempt.status.as_deref());
+        let state = if attempt.diff.is_empty() { unchanged } else { RunState::RolledBack };
+        let end = End::Ended { state, attempt: Box::new(attempt) };
+        self.write_down(story, end, exchange).await.map(Tried::Done)
+    }
+
+    /// Records a run that changed nothing.
+    pub(crate) async fn write_down(
+        &self,
+        story: &Story,
+        end: End,
+        exchange: &Exchange,
+    ) -> Result<RunRecord, EngineError> {
+        let record = story.record(&self.head, end);
+        let mut note = self.note(exchange);
+        if is_planners(&record) {
+            // Nothing was tried, so the same request may be sent again under the same key.
+            note.claim = None;
+        }
+        Ok(self.engine.store.record(record, note).await?)
+    }
+
+    /// What the ledger keeps besides the record.
+    fn note(&self, exchange: &Exchange) -> EntryNote {
+        let order = self.work.order();
+        let mut detail = match self.work {
+            Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
+            Work::Code(task) => json!({ "session": task.session }),
+            Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
+        };
+        if !matches!(self.work, Work::Ask(_)) {
+            let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));
+            detail["files"] = files.collect();
+        }
+        if !self.prepared.refused.is_empty() {
+            detail["files_refused"] = json!(self.prepared.refused);
+        }
+        detail["plan"] = json!(order.plan.map(|plan| &plan.name));
+        detail["brief_sha256"] = json!(self.brief_hash);
+        if !exchange.messages.is_empty() {
+            detail["exchange"] = json!(exchange.messages);
+        }
+        if let Value::Object(fields) = &mut detail {
+            fields.retain(|_, value| !value.is_null());
+        }
+        EntryNote {
+            detail,
+            claim: order.idempotency_key.map(str::to_owned),
+            plan: self.plan_id.clone(),
+            ..EntryNote::by(order.who, order.through)
+        }
+    }
+
+    /// What the ledger keeps of a file: enough to tell whether another one is the same.
+    fn file_note(&self, name: &str) -> Value {
+        let mut note = json!({ "name": name, "sha256": self.prepared.hashes.get(name) });
+        // Files that are typed about were not looked into.
+        if let Some(brief) = self.prepared.briefs.iter().find(|brief| brief.name == name) {
+            note["bytes"] = json!(brief.bytes);
+            note["kind"] = json!(brief.kind);
+        }
+        note
+    }
+}
+
+async fn roll_back(transaction: Option<Transaction>) -> Result<(), StoreError> {
+    match transaction {
+        Some(transaction) => transaction.roll_back().await,
+        None => Ok(()),
+    }
+}
+
+fn violated(violations: &[Violation], attempt: Attempt) -> Tried<RunRecord> {
+    let messages: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let is_invariant = violations.first().is_some_and(|violation| violation.rule == "invariant");
+    let trouble = Trouble {
+        class: ErrorClass::Invariant,
+        code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
+        message: messages.join("; "),
+        line: None,
+        hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
+    };
+    Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
+}
+
+fn broken(violations: &[Violation]) -> Vec<InvariantResult> {
+    violations
+        .iter()
+        .filter(|violation| violation.rule == "invariant")
+        .map(|violation| InvariantResult {
+            name: violation.name.clone(),
+            holds: false,
+            rows: violation.rows.clone(),
+        })
+        .collect()
+}
