@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job, JudgedBy};
+use ordain_cell::{Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
 use ordain_types::{Cause, InvariantResult, ModuleRecord, RunError, RunRecord, RunState, Schema};
@@ -156,10 +156,7 @@ impl StoreTrial<'_> {
     ) -> Result<Execution, EngineError> {
         let mut host = TransactionHost::new(transaction, evidence);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
-        match host.into_failure() {
-            Some(failure) => Err(failure.into()),
-            None => execution.map_err(|error: CellError| error.into()),
-        }
+        host.settle(execution)
     }
 
     /// Commits, holds or shows what the plan did.
@@ -192,6 +189,12 @@ impl StoreTrial<'_> {
                 record.state = RunState::RolledBack;
                 record.invariants = broken(&violations);
                 Ok(Tried::Trouble(violated(&violations), Box::new(record)))
+            }
+            // An invariant took too long; nothing is committed that was not checked.
+            Err(error @ StoreError::Timeout { .. }) => {
+                let mut record = before;
+                record.state = RunState::Failed;
+                Ok(Tried::Trouble(too_slow(&error), Box::new(record)))
             }
             Err(error) => Err(error.into()),
         }
@@ -324,6 +327,16 @@ fn violated(violations: &[Violation]) -> Trouble {
         message: messages.join("; "),
         line: None,
         hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
+    }
+}
+
+fn too_slow(error: &StoreError) -> Trouble {
+    Trouble {
+        class: TroubleClass::Limit,
+        code: Cause::Timeout.as_str().to_owned(),
+        message: error.to_string(),
+        line: None,
+        hint: error.hint(),
     }
 }
 

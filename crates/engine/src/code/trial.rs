@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job};
+use ordain_cell::{Discard, Execution, Job};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent};
 use ordain_types::{Answer, Cause, ModuleRecord, RunRecord, RunState, Schema};
@@ -159,12 +159,9 @@ impl<'a> FileTrial<'a> {
         let mut evidence = Evidence::default();
         let mut host = TransactionHost::new(&mut transaction, &mut evidence);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
-        let failure = host.into_failure();
+        let execution = host.settle(execution);
         transaction.roll_back().await?;
-        match failure {
-            Some(failure) => Err(failure.into()),
-            None => execution.map_err(|error: CellError| error.into()),
-        }
+        execution
     }
 
     /// What is wrong with what the code gave. What it did not set is taken from what it printed.
