@@ -6,35 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, Store};
-use ordain_types::{Limits, Schema};
+pub use ordain_types::Approval;
+use ordain_types::{Catalog, Limits, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
 use crate::fingerprint::Ground;
 use crate::verdicts::Verdicts;
-
-/// When a change waits for a person.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Approval {
-    /// Never: a verified change whose invariants hold is committed.
-    #[default]
-    Auto,
-    /// Always.
-    Hold,
-    /// When it touches more rows than this.
-    AboveRows(usize),
-}
-
-impl Approval {
-    /// Whether a change of so many rows waits.
-    pub(crate) fn holds(self, rows: usize) -> bool {
-        match self {
-            Self::Auto => false,
-            Self::Hold => rows > 0,
-            Self::AboveRows(limit) => rows > limit,
-        }
-    }
-}
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
@@ -53,6 +31,8 @@ pub struct EngineSettings {
     pub invariants: Vec<(String, String)>,
     /// Columns whose meaning the owner declared: table, role, column.
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
+    /// What the owner says about the data, and the verbs that change it.
+    pub catalog: Arc<Catalog>,
     /// Packages that planners are told of.
     pub packages: Vec<String>,
     /// How many repairs a plan gets.
@@ -73,6 +53,7 @@ impl Default for EngineSettings {
             policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
+            catalog: Arc::default(),
             packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
             rounds: 3,
             artifacts: None,

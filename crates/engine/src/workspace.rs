@@ -1,5 +1,6 @@
 //! A workspace: a folder with `ordain.toml` and what belongs to it.
 
+mod catalog;
 mod environment;
 mod error;
 mod file;
@@ -7,12 +8,13 @@ mod roles;
 mod settings;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ordain_planner::ModelSettings;
 use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
-use ordain_types::Limits;
+use ordain_types::{Catalog, Limits};
 
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
@@ -47,6 +49,8 @@ pub struct Workspace {
     pub tables: Vec<TableDeclaration>,
     /// What columns mean, where the owner declared it.
     pub roles: Vec<DeclaredRole>,
+    /// What the owner says about the data, and the verbs that change it.
+    pub catalog: Arc<Catalog>,
     /// Queries that must return no row.
     pub invariants: Vec<Invariant>,
     /// Who writes plans, and how a model is asked.
@@ -86,6 +90,7 @@ impl Workspace {
         workspace.policy = optional(root, "policy.md")?;
         workspace.helpers = optional(root, "helpers.py")?;
         workspace.check_invariant_names(&text)?;
+        catalog::check(&workspace.catalog, &workspace.helpers, &text)?;
         Ok(workspace)
     }
 
@@ -100,7 +105,9 @@ impl Workspace {
     fn from_text(root: &Path, text: &str, environment: Environment) -> Result<Self, WorkspaceError> {
         let mut file = file::parse(text)?;
         settings::apply(&mut file, &environment)?;
-        Self::from_file(root, file, environment)
+        let catalog = Arc::new(catalog::of(&mut file));
+        let workspace = Self::from_file(root, file, environment)?;
+        Ok(Self { catalog, ..workspace })
     }
 
     /// The folder with the workspace's state.
@@ -134,6 +141,7 @@ impl Workspace {
             rounds: self.rounds,
             review: self.model.review,
             roles: roles::by_table(&self.roles),
+            catalog: self.catalog.clone(),
             artifacts: Some(self.state().join("artifacts")),
         }
     }
@@ -152,6 +160,7 @@ impl Workspace {
     pub async fn open_store(&self) -> Result<Store, StoreError> {
         let store = Store::open(self.store_options()).await?;
         roles::check(&self.roles, &store.schema())?;
+        catalog::check_tables(&self.catalog, &store.schema(), &self.root)?;
         Ok(store)
     }
 
@@ -171,6 +180,7 @@ impl Workspace {
         });
         Ok(Self {
             roles: declared.collect(),
+            catalog: Arc::default(),
             root: root.to_owned(),
             name,
             statuses: file.workspace.statuses,
@@ -180,7 +190,7 @@ impl Workspace {
             tables: file.tables.into_iter().map(|(name, table)| table.declaration(root, name)).collect(),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,
-            approval: file.approval.mode.0,
+            approval: file.approval.mode,
             rounds: file.limits.rounds.unwrap_or(3),
             limits: file.limits.limits(),
             profile: file

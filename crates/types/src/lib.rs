@@ -3,6 +3,8 @@
 //! Every other crate speaks in these types. Nothing here does IO or reads a clock, so a value
 //! built from the same parts is always the same value.
 
+mod approval;
+mod catalog;
 mod cause;
 mod diff;
 mod future;
@@ -13,7 +15,13 @@ mod row;
 mod run;
 mod schema;
 mod timestamp;
+mod visible;
 
+pub use approval::Approval;
+pub use catalog::{
+    Action, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges, Metric, Param,
+    ParamKind, Phrasing, Reference, TableNotes,
+};
 pub use cause::Cause;
 pub use diff::{Diff, RowChange, TableDiff};
 pub use future::BoxFuture;
@@ -27,3 +35,4 @@ pub use run::{
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};
+pub use visible::visible;

@@ -6,13 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
-use ordain_types::{ColumnType, Limits, parse_bytes, parse_duration};
+use ordain_types::{
+    Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Limits, Metric, Phrasing, Reference,
+    TableNotes, parse_bytes, parse_duration,
+};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::error::{WorkspaceError, line_of};
 use super::roles::RolesSection;
-use crate::engine::Approval;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -21,6 +23,11 @@ pub(super) struct File {
     pub(super) store: StoreSection,
     #[serde(deserialize_with = "in_order")]
     pub(super) tables: Vec<(String, TableSection)>,
+    pub(super) data: BTreeMap<String, DataNotes>,
+    pub(super) actions: Vec<Action>,
+    pub(super) policy: ChangePolicy,
+    pub(super) metrics: Vec<Metric>,
+    pub(super) phrasings: Vec<Phrasing>,
     pub(super) invariants: Vec<InvariantSection>,
     pub(super) model: ModelSection,
     pub(super) approval: ApprovalSection,
@@ -47,6 +54,8 @@ pub(super) struct StoreSection {
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each rule that the owner may write down")]
 pub(super) struct TableSection {
+    description: Option<String>,
+    synonyms: Vec<String>,
     seed: Option<String>,
     key: Names,
     append_only: bool,
@@ -64,9 +73,12 @@ pub(super) struct TableSection {
 #[derive(Debug, Default, Clone)]
 pub(super) struct Names(Vec<String>);
 
-/// `"real"` or `{ type = "real", nullable = false }`.
-#[derive(Debug, Clone, Copy)]
-struct ColumnSection(ColumnDeclaration);
+/// `"real"` or `{ type = "real", nullable = false, unit = "USD" }`.
+#[derive(Debug, Clone)]
+struct ColumnSection {
+    declaration: Option<ColumnDeclaration>,
+    notes: ColumnNotes,
+}
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,12 +102,8 @@ pub(super) struct ModelSection {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ApprovalSection {
-    pub(super) mode: Mode,
+    pub(super) mode: Approval,
 }
-
-/// `"auto"`, `"hold"` or `"rows>N"`.
-#[derive(Debug)]
-pub(super) struct Mode(pub(super) Approval);
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -160,12 +168,26 @@ pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
 }
 
 impl TableSection {
+    /// What the section says about meanings.
+    pub(super) fn notes(&self) -> TableNotes {
+        let noted = self.columns.iter().filter(|(_, column)| column.notes != ColumnNotes::default());
+        TableNotes {
+            description: self.description.clone(),
+            synonyms: self.synonyms.clone(),
+            columns: noted.map(|(name, column)| (name.clone(), column.notes.clone())).collect(),
+        }
+    }
+
     pub(super) fn declaration(self, root: &Path, name: String) -> TableDeclaration {
         TableDeclaration {
             name,
             seed: self.seed.map(|seed| root.join(seed)),
             key: self.key.0,
-            columns: self.columns.into_iter().map(|(name, column)| (name, column.0)).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .filter_map(|(name, column)| Some((name, column.declaration?)))
+                .collect(),
             indexes: self.index.into_iter().map(|names| names.0).collect(),
             append_only: self.append_only,
             read_only: self.read_only,
@@ -229,12 +251,6 @@ impl LevelName {
     }
 }
 
-impl Default for Mode {
-    fn default() -> Self {
-        Self(Approval::Auto)
-    }
-}
-
 impl<'de> Deserialize<'de> for StoreSection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
@@ -246,25 +262,6 @@ impl<'de> Deserialize<'de> for StoreSection {
         let written = Written::deserialize(deserializer)?;
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
         Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables: written.tables })
-    }
-}
-
-impl Mode {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let rows = |text: &str| text.strip_prefix("rows>").and_then(|number| number.trim().parse().ok());
-        match text {
-            "auto" => Ok(Self(Approval::Auto)),
-            "hold" => Ok(Self(Approval::Hold)),
-            other => rows(other)
-                .map(|most| Self(Approval::AboveRows(most)))
-                .ok_or_else(|| format!("`{other}` is not a mode; it is \"auto\", \"hold\" or \"rows>N\"")),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Mode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
@@ -296,14 +293,6 @@ impl<'de> Deserialize<'de> for Names {
 
 impl<'de> Deserialize<'de> for ColumnSection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Written {
-            #[serde(rename = "type")]
-            column_type: ColumnType,
-            #[serde(default = "yes")]
-            nullable: bool,
-        }
         struct ColumnVisitor;
         impl<'de> Visitor<'de> for ColumnVisitor {
             type Value = ColumnSection;
@@ -314,21 +303,44 @@ impl<'de> Deserialize<'de> for ColumnSection {
 
             fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<ColumnSection, E> {
                 let column_type = ColumnType::deserialize(serde::de::value::StrDeserializer::new(name))?;
-                Ok(ColumnSection(ColumnDeclaration { column_type, nullable: true }))
+                let declaration = Some(ColumnDeclaration { column_type, nullable: true });
+                Ok(ColumnSection { declaration, notes: ColumnNotes::default() })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ColumnSection, A::Error> {
-                let written = Written::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                let Written { column_type, nullable } = written;
-                Ok(ColumnSection(ColumnDeclaration { column_type, nullable }))
+                WrittenColumn::deserialize(serde::de::value::MapAccessDeserializer::new(map))?
+                    .section()
+                    .map_err(A::Error::custom)
             }
         }
         deserializer.deserialize_any(ColumnVisitor)
     }
 }
 
-fn yes() -> bool {
-    true
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenColumn {
+    #[serde(rename = "type")]
+    column_type: Option<ColumnType>,
+    nullable: Option<bool>,
+    description: Option<String>,
+    #[serde(default)]
+    synonyms: Vec<String>,
+    unit: Option<String>,
+    references: Option<Reference>,
+}
+
+impl WrittenColumn {
+    fn section(self) -> Result<ColumnSection, &'static str> {
+        let Self { column_type, nullable, description, synonyms, unit, references } = self;
+        if column_type.is_none() && nullable.is_some() {
+            return Err("`nullable` needs the column's `type` beside it");
+        }
+        let nullable = nullable.unwrap_or(true);
+        let declaration = column_type.map(|column_type| ColumnDeclaration { column_type, nullable });
+        let notes = ColumnNotes { data_type: None, description, synonyms, unit, references };
+        Ok(ColumnSection { declaration, notes })
+    }
 }
 
 impl<'de> Deserialize<'de> for WrittenDuration {

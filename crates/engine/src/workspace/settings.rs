@@ -8,9 +8,8 @@ use serde::Serialize;
 
 use super::environment::{Environment, Place};
 use super::error::WorkspaceError;
-use super::file::{File, LevelName, Mode, ProfileName, WrittenBytes, WrittenDuration};
+use super::file::{File, LevelName, ProfileName, WrittenBytes, WrittenDuration};
 use super::{FILE, Workspace};
-use crate::engine::Approval;
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +185,7 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
         "model.temperature" => file.model.temperature = Some(number(value)?),
         "model.max_tokens" => file.model.max_tokens = Some(number(value)?),
         "model.timeout" => file.model.timeout = duration()?,
-        "approval.mode" => file.approval.mode = Mode::parse(value)?,
+        "approval.mode" => file.approval.mode = value.parse()?,
         "limits.wall" => file.limits.wall = duration()?,
         "limits.cpu" => file.limits.cpu = duration()?,
         "limits.memory" => file.limits.memory = bytes()?,
@@ -266,11 +265,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "model.max_tokens" => model.tokens_max.to_string(),
         "model.timeout" => format_duration(model.timeout),
         "model.small" => model.is_small.map_or_else(|| "by the model's name".to_owned(), |is| is.to_string()),
-        "approval.mode" => match workspace.approval {
-            Approval::Auto => "auto".to_owned(),
-            Approval::Hold => "hold".to_owned(),
-            Approval::AboveRows(rows) => format!("rows>{rows}"),
-        },
+        "approval.mode" => workspace.approval.to_string(),
         "limits.wall" => format_duration(limits.wall),
         "limits.cpu" => return limits.cpu.map(format_duration),
         "limits.memory" => format_bytes(limits.memory_bytes),

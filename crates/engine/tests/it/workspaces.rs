@@ -185,3 +185,83 @@ fn declared_roles_reach_the_planner() {
     let roles = &workspace.settings().roles["parts"];
     assert_eq!((roles["quantity"].as_str(), roles["price"].as_str()), ("shelf", "each"));
 }
+
+const LIBRARY: &str = "[tables.books]\nseed = \"books.json\"\nkey = \"book_id\"\n";
+const LEND: &str = "[[actions]]\nname = \"lend\"\nwords = [\"lend\"]\nparams.book = { table = \"books\" }\n";
+
+fn library(more: &str) -> (TempDir, Result<Workspace, WorkspaceError>) {
+    let folder = TempDir::new().unwrap();
+    fs_err::write(folder.path().join("ordain.toml"), format!("{LIBRARY}{more}")).unwrap();
+    fs_err::write(folder.path().join("books.json"), r#"[{"book_id": "B1", "title": "Dune"}]"#).unwrap();
+    fs_err::write(folder.path().join("helpers.py"), "def lend(book, days: int = 21):\n    return {}\n")
+        .unwrap();
+    let workspace = Workspace::load(folder.path());
+    (folder, workspace)
+}
+
+#[test]
+fn an_action_that_its_function_cannot_carry_out_is_an_error_with_its_line() {
+    for (more, line, says, hint) in [
+        (LEND.replace("\"lend\"\nwords", "\"lent\"\nwords"), 5, "no function of that name", "`lend`"),
+        (LEND.replace("params.book", "params.bok"), 5, "takes no `bok`", "`book`"),
+        (LEND.replace("{ table = \"books\" }", "{}"), 5, "one of table, column and type", "count"),
+        (LEND.replace("{ table = \"books\" }", "{ type = \"name\" }"), 5, "has no `after`", "for"),
+        (LEND.replace("params.book", "each = [\"bock\"]\nparams.book"), 5, "is no param of it", "`book`"),
+        (LEND.replace("words", "wrods"), 6, "unknown key `wrods`", "`words`"),
+        ("[policy]\nchanges = \"action\"".to_owned(), 5, "unknown value `action`", "`actions`"),
+    ] {
+        let error = library(&more).1.unwrap_err();
+        assert!(error.to_string().contains(says), "{more}: {error}");
+        assert!(error.line.is_some_and(|at| at.abs_diff(line) <= 1), "{more}: {error}");
+        assert!(error.hint.as_deref().is_some_and(|given| given.contains(hint)), "{more}: {:?}", error.hint);
+    }
+    assert_eq!(library(LEND).1.unwrap().catalog.actions[0].name, "lend");
+}
+
+#[tokio::test]
+async fn a_catalog_that_names_what_is_not_there_is_an_error_with_its_line() {
+    for (more, says, hint) in [
+        (LEND.replace("\"books\"", "\"bocks\""), "there is no table `bocks`", "`books`"),
+        (
+            "[tables.books.columns]\ntitel = { synonyms = [\"name\"] }".to_owned(),
+            "no column `titel`",
+            "`title`",
+        ),
+        (
+            "[tables.books.columns]\ntitle = { references = \"books.boook_id\" }".to_owned(),
+            "no column `boook_id`",
+            "`book_id`",
+        ),
+        (
+            "[[phrasings]]\nwords = [\"x\"]\ntable = \"boks\"".to_owned(),
+            "there is no table `boks`",
+            "`books`",
+        ),
+    ] {
+        let (_folder, workspace) = library(&more);
+        let error = workspace.unwrap().open_store().await.err().unwrap();
+        assert!(
+            error.to_string().contains(says) && error.to_string().contains("ordain.toml:"),
+            "{more}: {error}"
+        );
+        assert!(error.hint().is_some_and(|given| given.contains(hint)), "{more}: {error:?}");
+    }
+}
+
+#[test]
+fn data_files_say_how_they_are_read() {
+    let toml = "[data.orders]\ncolumns = { plz = \"identifier\", total = { type = \"real\", unit = \"EUR\" } }\n\
+                decimal = \",\"\nheader_row = 3\nnull_values = [\"n/a\"]\n";
+    let workspace = load(toml).unwrap();
+    let orders = &workspace.catalog.data["orders"];
+    assert_eq!(orders.columns["plz"].data_type, Some(ordain_types::DataType::Identifier));
+    assert_eq!(orders.columns["total"].unit.as_deref(), Some("EUR"));
+    assert_eq!((orders.decimal, orders.header_row), (Some(','), Some(3)));
+    assert!(
+        load("[data.orders]\ncolumns = { plz = \"identifer\" }")
+            .unwrap_err()
+            .to_string()
+            .contains("identifer")
+    );
+    assert!(load("[data.orders]\nheader_row = 0").unwrap_err().to_string().contains("counts from 1"));
+}

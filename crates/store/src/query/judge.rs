@@ -48,9 +48,10 @@ pub(super) fn judged(sql: &str, tables: &HashSet<&str>) -> Result<String, StoreE
         if let Expr::UnaryOp { expr: inner, .. } = expr
             && matches!(**inner, Expr::UnaryOp { .. })
         {
-            let bare = std::mem::replace(inner, Box::new(Expr::Wildcard(
-                sqlparser::ast::helpers::attached_token::AttachedToken::empty(),
-            )));
+            let bare = std::mem::replace(
+                inner,
+                Box::new(Expr::Wildcard(sqlparser::ast::helpers::attached_token::AttachedToken::empty())),
+            );
             **inner = Expr::Nested(bare);
         }
         ControlFlow::<()>::Continue(())
@@ -62,7 +63,10 @@ pub(super) fn judged(sql: &str, tables: &HashSet<&str>) -> Result<String, StoreE
     let _ = query.visit(&mut names);
     let mut judge = Judge { tables, names: &names };
     if let ControlFlow::Break(reason) = query.visit(&mut judge) {
-        return Err(refused(reason, Some("`db.query` reads the tables that plans may see, with usual functions")));
+        return Err(refused(
+            reason,
+            Some("`db.query` reads the tables that plans may see, with usual functions"),
+        ));
     }
     let rendered = statement.to_string();
     if parsed(&rendered)? != statement {
@@ -134,7 +138,8 @@ impl Visitor for Names {
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         match factor {
-            TableFactor::Table { name, alias, args: Some(_), .. } | TableFactor::Function { name, alias, .. } => {
+            TableFactor::Table { name, alias, args: Some(_), .. }
+            | TableFactor::Function { name, alias, .. } => {
                 self.function(name, alias.as_ref());
             }
             TableFactor::UNNEST { alias, .. } => {
@@ -181,7 +186,10 @@ impl Visitor for Judge<'_> {
     fn pre_visit_ident(&mut self, ident: &Ident) -> Judged {
         let name = ident.value.to_lowercase();
         if name.starts_with("pg_") {
-            return no(format!("it names `{}`, which is the database's own", crate::relation::shortened(&name)));
+            return no(format!(
+                "it names `{}`, which is the database's own",
+                crate::relation::shortened(&name)
+            ));
         }
         if ident.quote_style.is_none() && SETTING_WORDS.contains(&name.as_str()) {
             return no(format!("it asks for `{name}`, which is a setting of the database"));
@@ -241,7 +249,15 @@ impl Visitor for Judge<'_> {
         }
         match factor {
             TableFactor::Table {
-                name, args, with_hints, version, partitions, json_path, sample, index_hints, ..
+                name,
+                args,
+                with_hints,
+                version,
+                partitions,
+                json_path,
+                sample,
+                index_hints,
+                ..
             } => {
                 let is_plain = with_hints.is_empty()
                     && version.is_none()
@@ -274,9 +290,10 @@ impl Visitor for Judge<'_> {
                     no("it takes a part of a value by a point, which may call a function")
                 }
             }
-            Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(_) | BinaryOperator::Custom(_), .. } => {
-                no("it names an operator of its own")
-            }
+            Expr::BinaryOp {
+                op: BinaryOperator::PGCustomBinaryOperator(_) | BinaryOperator::Custom(_),
+                ..
+            } => no("it names an operator of its own"),
             Expr::UnaryOp { op, .. } => match op {
                 UnaryOperator::Plus
                 | UnaryOperator::Minus
@@ -416,7 +433,9 @@ fn plain_call(function: &Function) -> Judged {
 fn called(name: &ObjectName) -> Judged {
     match single(name) {
         Some(ident) if ident.quote_style.is_none() && functions::is_allowed(&ident.value) => FINE,
-        _ => no(format!("the function `{}` may not be called", crate::relation::shortened(&name.to_string()))),
+        _ => {
+            no(format!("the function `{}` may not be called", crate::relation::shortened(&name.to_string())))
+        }
     }
 }
 
@@ -456,6 +475,8 @@ fn plain_type(data_type: &DataType) -> Judged {
         | DataType::Interval { .. }
         | DataType::JSON
         | DataType::JSONB => FINE,
-        other => no(format!("the type `{}` may not be named", crate::relation::shortened(&other.to_string()))),
+        other => {
+            no(format!("the type `{}` may not be named", crate::relation::shortened(&other.to_string())))
+        }
     }
 }

@@ -435,9 +435,7 @@ fn query_error(error: &tokio_postgres::Error, wall: Duration) -> StoreError {
     let Some(inner) = error.as_db_error() else { return store_error(error) };
     let state = inner.code().code();
     match (state, &state[..2]) {
-        ("57014", _) => {
-            StoreError::Timeout { wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX) }
-        }
+        ("57014", _) => StoreError::Timeout { wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX) },
         ("25006", _) => StoreError::Query {
             message: "it would write".to_owned(),
             hint: Some("every write goes through the tables, so that the diff is complete".to_owned()),

@@ -164,7 +164,9 @@ fn statements() -> Vec<String> {
     }
     for aggregate in AGGREGATES {
         all.push(format!("SELECT {aggregate} AS x FROM orders"));
-        all.push(format!("SELECT customer, {aggregate} AS x FROM orders GROUP BY customer ORDER BY customer"));
+        all.push(format!(
+            "SELECT customer, {aggregate} AS x FROM orders GROUP BY customer ORDER BY customer"
+        ));
     }
     for window in WINDOWS {
         let over = if window.ends_with(" w") { " WINDOW w AS (ORDER BY city)" } else { "" };
@@ -206,7 +208,9 @@ async fn ordinary_statements_give_the_same_rows_raw_and_rendered() {
         let raw: Option<Value> = serde_json::from_str(&printed).ok();
         match (judged, raw) {
             (Ok(reply), Some(raw)) if same(&reply["rows"], &raw) => {}
-            (judged, raw) => different.push(format!("{sql}\n  judged {judged:?}\n  raw {raw:?} {printed:.300}")),
+            (judged, raw) => {
+                different.push(format!("{sql}\n  judged {judged:?}\n  raw {raw:?} {printed:.300}"));
+            }
         }
     }
     assert!(different.is_empty(), "{} of {}:\n{}", different.len(), statements.len(), different.join("\n"));

@@ -17,18 +17,118 @@ use super::watch;
 
 /// Functions without effects that read nothing but their arguments.
 const ALLOWED: &[&str] = &[
-    "->", "->>", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "avg", "ceil", "ceiling",
-    "char", "coalesce", "concat", "concat_ws", "cos", "cosh", "count", "cume_dist", "current_date",
-    "current_time", "current_timestamp", "date", "datetime", "degrees", "dense_rank", "exp", "first_value",
-    "floor", "format", "glob", "group_concat", "hex", "if", "ifnull", "iif", "instr", "json", "json_array",
-    "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object", "json_object",
-    "json_quote", "json_tree", "json_type", "json_valid", "julianday", "lag", "last_value", "lead", "length",
-    "like", "likelihood", "likely", "ln", "log", "log10", "log2", "lower", "ltrim", "max", "median", "min",
-    "mod", "nth_value", "ntile", "nullif", "octet_length", "percent_rank", "percentile", "percentile_cont",
-    "percentile_disc", "pi", "pow", "power", "printf", "quote", "radians", "random", "rank", "replace",
-    "round", "row_number", "rtrim", "sign", "sin", "sinh", "soundex", "sqrt", "strftime", "string_agg",
-    "substr", "substring", "sum", "tan", "tanh", "time", "timediff", "total", "trim", "trunc", "typeof",
-    "unicode", "unixepoch", "unlikely", "upper", "zeroblob",
+    "->",
+    "->>",
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "avg",
+    "ceil",
+    "ceiling",
+    "char",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "cos",
+    "cosh",
+    "count",
+    "cume_dist",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "datetime",
+    "degrees",
+    "dense_rank",
+    "exp",
+    "first_value",
+    "floor",
+    "format",
+    "glob",
+    "group_concat",
+    "hex",
+    "if",
+    "ifnull",
+    "iif",
+    "instr",
+    "json",
+    "json_array",
+    "json_array_length",
+    "json_each",
+    "json_extract",
+    "json_group_array",
+    "json_group_object",
+    "json_object",
+    "json_quote",
+    "json_tree",
+    "json_type",
+    "json_valid",
+    "julianday",
+    "lag",
+    "last_value",
+    "lead",
+    "length",
+    "like",
+    "likelihood",
+    "likely",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "max",
+    "median",
+    "min",
+    "mod",
+    "nth_value",
+    "ntile",
+    "nullif",
+    "octet_length",
+    "percent_rank",
+    "percentile",
+    "percentile_cont",
+    "percentile_disc",
+    "pi",
+    "pow",
+    "power",
+    "printf",
+    "quote",
+    "radians",
+    "random",
+    "rank",
+    "replace",
+    "round",
+    "row_number",
+    "rtrim",
+    "sign",
+    "sin",
+    "sinh",
+    "soundex",
+    "sqrt",
+    "strftime",
+    "string_agg",
+    "substr",
+    "substring",
+    "sum",
+    "tan",
+    "tanh",
+    "time",
+    "timediff",
+    "total",
+    "trim",
+    "trunc",
+    "typeof",
+    "unicode",
+    "unixepoch",
+    "unlikely",
+    "upper",
+    "zeroblob",
 ];
 
 /// Whether a plan may call a function.
@@ -38,9 +138,8 @@ pub(super) fn is_allowed(name: &str) -> bool {
 
 /// Puts our own forms in the place of SQLite's.
 pub(super) fn replace_unbounded(connection: &Connection) -> Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8
-        | FunctionFlags::SQLITE_DETERMINISTIC
-        | FunctionFlags::SQLITE_INNOCUOUS;
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_scalar_function("instr", 2, flags, |context| Ok(instr(context)))?;
     connection.create_scalar_function("replace", 3, flags, replace)?;
     connection.create_scalar_function("like", 2, flags, |context| matches(context, Wildcards::LIKE))?;
@@ -62,7 +161,8 @@ fn instr(context: &Context<'_>) -> Option<i64> {
     let Some(at) = memmem::find(&hay, &needle) else { return Some(0) };
     let before = &hay[..at];
     // A character is counted by the byte that begins it.
-    let passed = if are_bytes { before.len() } else { before.iter().filter(|byte| **byte & 0xc0 != 0x80).count() };
+    let passed =
+        if are_bytes { before.len() } else { before.iter().filter(|byte| **byte & 0xc0 != 0x80).count() };
     Some(i64::try_from(passed).unwrap_or(i64::MAX).saturating_add(1))
 }
 
@@ -131,7 +231,10 @@ enum Part {
     Any,
     One,
     Char(char),
-    Set { ranges: Vec<(char, char)>, negated: bool },
+    Set {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+    },
     /// A set that does not end, or an escape at the end: nothing matches.
     Never,
 }
@@ -282,7 +385,8 @@ fn real_text(number: f64) -> String {
     let scientific = format!("{number:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    let with_point = |digits: &str| if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
+    let with_point =
+        |digits: &str| if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
     if (-4..=16).contains(&exponent) {
         return with_point(&format!("{number}"));
     }

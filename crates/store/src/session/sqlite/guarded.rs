@@ -61,7 +61,9 @@ pub(super) fn run(
             connection.progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(move || watch.must_stop()))
         })
         .map_err(failed)
-        .and_then(|()| rows(connection, guarded, &Told { denied, stopped, bounds_wall: guarded.bounds.wall }));
+        .and_then(|()| {
+            rows(connection, guarded, &Told { denied, stopped, bounds_wall: guarded.bounds.wall })
+        });
     drop(running);
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(failed)?;
     connection.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
@@ -115,13 +117,17 @@ impl Told {
                 let denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner).take();
                 refused(
                     denied.unwrap_or_else(|| "it does what may not be done".to_owned()),
-                    Some("`db.query` reads the tables and columns that plans may see, without a schema's name"),
+                    Some(
+                        "`db.query` reads the tables and columns that plans may see, without a schema's name",
+                    ),
                 )
             }
             // One of our functions has looked at the clock.
             Some(ErrorCode::OperationInterrupted) => Stopped::Time.error(self.bounds_wall),
             _ if error.to_string().contains("interrupted") => Stopped::Time.error(self.bounds_wall),
-            Some(ErrorCode::Unknown | ErrorCode::TooBig) | None => refused(first_line(&error.to_string()), None),
+            Some(ErrorCode::Unknown | ErrorCode::TooBig) | None => {
+                refused(first_line(&error.to_string()), None)
+            }
             _ => store_error(error),
         }
     }
@@ -162,13 +168,14 @@ fn rows(connection: &Connection, guarded: &Guarded, told: &Told) -> Result<Vec<R
         if bytes > bounds.bytes_max {
             return Err(StoreError::Limit { limit: "query_bytes_max", value: bounds.bytes_max });
         }
-        let fields = std::iter::zip(&names, std::iter::zip(&origins, values)).map(|(name, (origin, value))| {
-            let value = match &guarded.access {
-                Access::Plan(plan) => plan.converted(origin.as_ref(), json(value)),
-                Access::Owner => json(value),
-            };
-            (name.clone(), value)
-        });
+        let fields =
+            std::iter::zip(&names, std::iter::zip(&origins, values)).map(|(name, (origin, value))| {
+                let value = match &guarded.access {
+                    Access::Plan(plan) => plan.converted(origin.as_ref(), json(value)),
+                    Access::Owner => json(value),
+                };
+                (name.clone(), value)
+            });
         found.push(Row { fields: fields.collect() });
     }
     Ok(found)
@@ -199,7 +206,8 @@ struct Names(HashSet<String>);
 
 impl Names {
     fn of(connection: &Connection) -> Result<Self, StoreError> {
-        let sql = "SELECT lower(name) FROM sqlite_schema UNION ALL SELECT lower(name) FROM pragma_module_list";
+        let sql =
+            "SELECT lower(name) FROM sqlite_schema UNION ALL SELECT lower(name) FROM pragma_module_list";
         let (rows, _) = run_one(connection, Sql::new(Dialect::Sqlite, sql), u64::MAX)
             .map_err(|error| store_error(&error))?;
         Ok(Self(rows.iter().filter_map(|row| row[0].as_text()).map(str::to_owned).collect()))
@@ -216,10 +224,18 @@ fn authorize(access: &Access, known: &Names, context: &AuthContext<'_>) -> Resul
     match (context.action, access) {
         (AuthAction::Select | AuthAction::Recursive, _) | (AuthAction::Read { .. }, Access::Owner) => Ok(()),
         (AuthAction::Function { function_name }, Access::Owner) => {
-            if function_name.eq_ignore_ascii_case("load_extension") { Err(no_function(function_name)) } else { Ok(()) }
+            if function_name.eq_ignore_ascii_case("load_extension") {
+                Err(no_function(function_name))
+            } else {
+                Ok(())
+            }
         }
         (AuthAction::Function { function_name }, Access::Plan(_)) => {
-            if functions::is_allowed(function_name) { Ok(()) } else { Err(no_function(function_name)) }
+            if functions::is_allowed(function_name) {
+                Ok(())
+            } else {
+                Err(no_function(function_name))
+            }
         }
         (AuthAction::Read { table_name, column_name }, Access::Plan(plan)) => {
             may_read(plan, known, table_name, column_name)
@@ -235,7 +251,9 @@ fn may_read(plan: &PlanAccess, known: &Names, table: &str, column: &str) -> Resu
     let table = crate::relation::shortened(table);
     Err(match column {
         "" => format!("it reads `{table}`, which is not a table that plans may see"),
-        _ => format!("it reads `{}` of `{table}`, which plans may not see", crate::relation::shortened(column)),
+        _ => {
+            format!("it reads `{}` of `{table}`, which plans may not see", crate::relation::shortened(column))
+        }
     })
 }
 

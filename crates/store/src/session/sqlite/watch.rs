@@ -40,7 +40,9 @@ pub(super) enum Stopped {
 impl Stopped {
     pub(super) fn error(self, wall: Duration) -> StoreError {
         match self {
-            Self::Time => StoreError::Timeout { wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX) },
+            Self::Time => {
+                StoreError::Timeout { wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX) }
+            }
             Self::Memory => StoreError::Limit { limit: "query_memory_bytes_max", value: MEMORY_BYTES_MAX },
             Self::Files => StoreError::Limit { limit: "query_temporary_bytes_max", value: FILES_BYTES_MAX },
         }

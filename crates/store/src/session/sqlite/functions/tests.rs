@@ -44,7 +44,8 @@ fn a_statement_of_each_function_means_what_it_meant() {
             ] {
                 let count = if sql.contains("?3") { 3 } else { 2 };
                 let params = [a.clone(), b.clone(), c.clone()];
-                let (expected, found) = (value(&usual, sql, &params[..count]), value(&own, sql, &params[..count]));
+                let (expected, found) =
+                    (value(&usual, sql, &params[..count]), value(&own, sql, &params[..count]));
                 prop_assert_eq!(expected, found, "{} {:?}", sql, params);
             }
             Ok(())
@@ -55,8 +56,26 @@ fn a_statement_of_each_function_means_what_it_meant() {
 #[test]
 fn real_numbers_read_as_sqlite_writes_them() {
     let (usual, _) = both();
-    for number in [0.0, 1.0, -1.5, 0.25, 19.99, 1e15, 1e16, 1e17, 1e18, 1.5e16, 123_456_789.123_456, 1e-4, 9.5e-5, 1e-5, 1.25e-7, 1e300] {
-        let expected: String = usual.query_row("SELECT CAST(?1 AS TEXT)", [number], |row| row.get(0)).unwrap();
+    for number in [
+        0.0,
+        1.0,
+        -1.5,
+        0.25,
+        19.99,
+        1e15,
+        1e16,
+        1e17,
+        1e18,
+        1.5e16,
+        123_456_789.123_456,
+        1e-4,
+        9.5e-5,
+        1e-5,
+        1.25e-7,
+        1e300,
+    ] {
+        let expected: String =
+            usual.query_row("SELECT CAST(?1 AS TEXT)", [number], |row| row.get(0)).unwrap();
         assert_eq!(super::real_text(number), expected);
     }
 }
