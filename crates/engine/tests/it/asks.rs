@@ -6,8 +6,7 @@ use ordain_types::RunState;
 use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
 
 /// A statement that never ends by itself.
-const ENDLESS: &str =
-    "db.query('WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n')
+const ENDLESS: &str = "db.query(' '.join(['WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)', 'SELECT count(*) AS c FROM n']))
 answer_text = 'x'
 STATUS = 'success'
 ";
