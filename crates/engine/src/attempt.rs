@@ -121,8 +121,9 @@ impl StoreTrial<'_> {
             record.state = if execution.cause == Cause::Ok { RunState::RolledBack } else { RunState::Failed };
             return Ok(Tried::Trouble(promise_trouble(&execution, error), Box::new(record)));
         }
-        if let Some(trouble) = self.false_claim(&record, &diff, &evidence, accepted) {
-            if !last.is_last {
+        if let Some(trouble) = self.unsupported(&record, &diff, &evidence, accepted) {
+            // A change is never thrown away for the words about it.
+            if diff.is_empty() && !last.is_last {
                 transaction.roll_back().await?;
                 record.state = RunState::RolledBack;
                 return Ok(Tried::Trouble(trouble, Box::new(record)));
@@ -133,7 +134,7 @@ impl StoreTrial<'_> {
         self.settle(record, transaction, last.exchange).await
     }
 
-    fn false_claim(
+    fn unsupported(
         &self,
         record: &RunRecord,
         diff: &ordain_types::Diff,
@@ -142,12 +143,12 @@ impl StoreTrial<'_> {
     ) -> Option<Trouble> {
         let told = Told {
             answer: record.answer.text.as_deref()?,
-            status: record.status.as_deref()?,
             request: &self.ask.request,
+            policy: &self.engine.settings.policy,
             code: accepted.code.code(),
             diff,
         };
-        claims::false_claim(told, evidence)
+        claims::unsupported(told, evidence)
     }
 
     async fn run_job(
@@ -212,7 +213,9 @@ impl StoreTrial<'_> {
     ) -> Result<Tried, EngineError> {
         let review = transaction.review().await?;
         transaction.roll_back().await?;
-        record.state = RunState::RolledBack;
+        let is_read = review.diff.is_empty();
+        let answered = RunState::without_changes(record.status.as_deref());
+        record.state = if is_read { answered } else { RunState::RolledBack };
         record.diff = review.diff;
         record.invariants = review.invariants;
         if !review.violations.is_empty() {
@@ -310,8 +313,7 @@ fn promise_trouble(execution: &Execution, error: RunError) -> Trouble {
 
 /// Puts a true sentence in the place of a false one, and keeps the finding.
 fn replace_answer(record: &mut RunRecord, diff: &ordain_types::Diff, trouble: &Trouble) {
-    let status = record.status.clone().unwrap_or_default();
-    let said = record.answer.text.replace(claims::plain_answer(&status, diff));
+    let said = record.answer.text.replace(claims::plain_answer(diff));
     record.verdict.findings.push(json!({
         "code": trouble.code,
         "severity": "warning",

@@ -89,7 +89,7 @@ impl Trial for FileTrial<'_> {
             }
             return Ok(Tried::Trouble(trouble, Box::new(record)));
         }
-        record.state = RunState::Answered;
+        record.state = RunState::without_changes(record.status.as_deref());
         record.error = None;
         self.engine.keep_artifacts(&record.run_id, &execution)?;
         self.engine.mark_formulas(&mut record).await?;
