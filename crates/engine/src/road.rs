@@ -5,7 +5,7 @@ use std::time::Instant;
 use ordain_cell::Output;
 use ordain_planner::{Draft, Exchange, Progress};
 use ordain_store::Claim;
-use ordain_types::{ErrorClass, ModuleRecord, PlanSource, RunError, RunId, RunRecord, RunState, Trouble};
+use ordain_types::{ErrorClass, ModuleRecord, RunError, RunId, RunRecord, RunState, Trouble};
 
 use crate::cache::CacheKey;
 use crate::engine::Engine;
@@ -93,7 +93,7 @@ impl Engine {
             started_at: self.store.timestamp(),
             started,
         };
-        let mut story = Story { source: PlanSource::File, ..Story::default() };
+        let mut story = Story::default();
         let prepared = self.prepare(work, progress).await?;
         story.timing.plan = millis(started);
         let policy = self.policy_for(work).await?;

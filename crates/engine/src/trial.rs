@@ -1,7 +1,7 @@
 //! Tries accepted code: one cell, one transaction where there are tables, and the judgement of what they did.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
@@ -45,7 +45,8 @@ pub(crate) struct RunTrial<'a> {
     /// The kept plan that is tried, to be counted.
     pub(crate) plan_id: Option<String>,
     head: Head,
-    output: &'a mut dyn Output,
+    /// Where what the code prints goes. Only the one who runs the code takes hold of it.
+    output: Mutex<&'a mut dyn Output>,
     /// Code that makes the modules which the plan imports.
     loader: String,
     /// What those modules import.
@@ -127,7 +128,7 @@ impl<'a> RunTrial<'a> {
             brief_hash: None,
             plan_id: None,
             head,
-            output,
+            output: Mutex::new(output),
             loader: String::new(),
             module_imports: BTreeSet::new(),
         }
@@ -232,9 +233,10 @@ impl<'a> RunTrial<'a> {
         evidence: &mut Evidence,
     ) -> Result<Execution, EngineError> {
         let job = self.job(accepted, &self.loader);
-        let executor = &self.engine.executor;
+        let executor = Arc::clone(&self.engine.executor);
+        let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {
-            return Ok(executor.run(job, &mut NoHost, self.output).await?);
+            return Ok(executor.run(job, &mut NoHost, output).await?);
         };
         let grant = match self.work {
             Work::Ask(_) => Grant::of(&accepted.effects, &self.policy),
@@ -242,11 +244,8 @@ impl<'a> RunTrial<'a> {
             Work::Code(_) | Work::Exec(_) => Grant::read_only(),
         };
         let mut host = TransactionHost::new(transaction, grant, evidence);
-        let execution = executor.run(job, &mut host, self.output).await;
-        match host.into_failure() {
-            Some(failure) => Err(failure.into()),
-            None => Ok(execution?),
-        }
+        let execution = executor.run(job, &mut host, output).await;
+        host.settle(execution)
     }
 
     /// What there is to run, with the modules that it imports.
@@ -305,9 +304,7 @@ impl<'a> RunTrial<'a> {
         accepted: &Accepted,
     ) -> Option<Trouble> {
         // What is read from files passes no host call, so there is nothing to compare with.
-        if self.work.mode().is_none() {
-            return None;
-        }
+        self.work.mode()?;
         let told = Told {
             answer: attempt.answer.text.as_deref()?,
             request: &self.head.request,
@@ -351,6 +348,8 @@ impl<'a> RunTrial<'a> {
                 attempt.invariants = broken(&violations);
                 Ok(violated(&violations, attempt))
             }
+            // An invariant took too long; nothing is committed that was not checked.
+            Err(error @ StoreError::Timeout { .. }) => Ok(too_slow(&error, attempt)),
             Err(error) => Err(error.into()),
         }
     }
@@ -452,6 +451,17 @@ fn violated(violations: &[Violation], attempt: Attempt) -> Tried<RunRecord> {
         hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
     };
     Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
+}
+
+fn too_slow(error: &StoreError, attempt: Attempt) -> Tried<RunRecord> {
+    let trouble = Trouble {
+        class: ErrorClass::Limit,
+        code: Cause::Timeout.as_str().to_owned(),
+        message: error.to_string(),
+        line: None,
+        hint: error.hint(),
+    };
+    Tried::Trouble { trouble, state: RunState::Failed, attempt: Some(Box::new(attempt)) }
 }
 
 fn broken(violations: &[Violation]) -> Vec<InvariantResult> {

@@ -70,13 +70,16 @@ fn class_name(class: ErrorClass) -> &'static str {
         ErrorClass::Reply => "reply",
         ErrorClass::Verify => "verify",
         ErrorClass::Review => "review",
-        ErrorClass::Runtime => "runtime",
         ErrorClass::Limit => "limit",
         ErrorClass::Contract => "contract",
         ErrorClass::Invariant => "invariant",
         ErrorClass::Claim => "claim",
-        // These end a run without another round; should one be told of, it is told as what the run met.
-        ErrorClass::Planner | ErrorClass::Files | ErrorClass::Cancelled | ErrorClass::Internal => "runtime",
+        // Those but the first end a run without another round.
+        ErrorClass::Runtime
+        | ErrorClass::Planner
+        | ErrorClass::Files
+        | ErrorClass::Cancelled
+        | ErrorClass::Internal => "runtime",
     }
 }
 

@@ -9,7 +9,7 @@ use ordain_engine::{Ask, Engine, EngineSettings, Mode, PlanFile};
 use ordain_server::grpc::{ExecutorPool, PoolOptions};
 use ordain_store::{Store, StoreOptions, TableDeclaration};
 use ordain_testkit::postgres::Server;
-use ordain_types::{RunRecord, RunState};
+use ordain_types::{Round, RunRecord, RunState};
 use serde_json::json;
 
 use crate::command::Folder;
@@ -141,7 +141,7 @@ async fn on_sqlite_where_writers_wait_in_line() {
     let records = buy_and_kill(shop(&folder, None, 1), 1).await;
     // There is one writer at a time, so the one that was killed had written.
     let has_lost =
-        |record: &&RunRecord| record.verdict.history.iter().any(|note| note["executor_lost"].is_string());
+        |record: &&RunRecord| record.verdict.history.iter().any(|note| matches!(note, Round::ExecutorLost { .. }));
     assert!(records.iter().any(|record| has_lost(&record)), "the run says that its executor was lost");
 }
 

@@ -13,7 +13,7 @@ const READING: [&str; 6] = ["encoding", "delimiter", "header", "sheets", "compre
 const FINDING: [&str; 7] = ["name", "path", "member", "index", "header_row", "by_column", "columns_total"];
 
 /// The key of a brief.
-pub(super) fn of(brief: &Brief) -> String {
+pub(crate) fn of(brief: &Brief) -> String {
     let words: Vec<String> =
         ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
     // Signs are part of a question too: `units > 5` is not `units < 5`.

@@ -3,7 +3,13 @@
 use ordain_engine::{Approval, EngineSettings, Mode};
 use ordain_types::{ReceiptKind, RunState};
 
-use crate::world::{BUY, ask, inventory, on_both, world, world_with};
+use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
+
+/// A statement that never ends by itself.
+const ENDLESS: &str = "db.query(' '.join(['WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)', 'SELECT count(*) AS c FROM n']))
+answer_text = 'x'
+STATUS = 'success'
+";
 
 on_both! {
 async fn a_purchase_of_two_items_changes_stock_and_adds_two_transactions(database: Database) {
@@ -110,6 +116,34 @@ async fn a_plan_that_raises_is_rolled_back_with_its_line(database: Database) {
     let error = record.outcome.error.unwrap();
     assert_eq!((error.kind.as_deref(), error.line), (Some("ZeroDivisionError"), Some(4)));
     assert_eq!(world.rows("inventory").await[0]["price"], 80);
+    world.executor.close().await;
+}
+
+async fn a_deadline_inside_a_host_call_leaves_a_run_and_an_entry(database: Database) {
+    let mut settings = EngineSettings::default();
+    settings.limits.wall = std::time::Duration::from_secs(2);
+    let world = world_with(database, &inventory(), settings).await;
+    let code = format!("inventory_tbl.update({{'price': 1}}, where('name') == 'Classic')\n{ENDLESS}");
+    let record = world.ask(&code).await;
+    assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
+    assert_eq!(record.outcome.error.as_ref().unwrap()["cause"], "timeout");
+    let store = world.engine.store();
+    assert_eq!(store.entries_of_run(&record.run_id).await.unwrap().len(), 1);
+    // The writers' lock is free again, and nothing was changed.
+    assert_eq!(world.ask(BUY).await.state, RunState::Committed);
+    assert!(world.rows("inventory").await.iter().all(|row| row["price"] != 1));
+    world.executor.close().await;
+}
+
+async fn a_statement_that_takes_too_long_ends_the_run(database: Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options_at(folder.path(), database.fresh_url().as_deref());
+    options.limits.query_wall = std::time::Duration::from_millis(300);
+    let world = world_at(options).await;
+    let caught = format!("try:\n    {}\nexcept Exception:\n    pass\nanswer_text = 'x'\nSTATUS = 'success'\n", ENDLESS.lines().next().unwrap());
+    let record = world.ask(&caught).await;
+    assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
+    assert_eq!(world.ask(BUY).await.state, RunState::Committed);
     world.executor.close().await;
 }
 

@@ -193,7 +193,8 @@ async fn a_model_may_reply_with_several_files_and_a_hostile_one_is_repaired() {
     let record = solve(&world, first).await.record;
     assert_eq!(record.answer.text.as_deref(), Some("area 12"), "{record:?}");
     assert_eq!(record.verdict.iterations, 2);
-    let trouble = record.verdict.history[0]["trouble"]["message"].as_str().unwrap();
+    let history = serde_json::to_value(&record.verdict.history).unwrap();
+    let trouble = history[0]["trouble"]["message"].as_str().unwrap();
     assert!(trouble.contains("shapes.py") && trouble.contains("socket"), "{trouble}");
     assert_eq!(record.plan.steps[0].modules[0].name, "shapes.py");
     assert!(record.plan.plan_id.is_none(), "a plan of several files is not kept in the cache");
@@ -258,8 +259,8 @@ async fn a_program_that_fails_twice_and_is_then_repaired_shows_its_three_version
     let record = &answer.record;
     assert_eq!(record.answer.text.as_deref(), Some("189 units"), "{record:?}");
     assert_eq!((record.verdict.iterations, record.plan.source), (3, PlanSource::Model));
-    let history = &record.verdict.history;
-    assert_eq!(history.len(), 3);
+    let history = serde_json::to_value(&record.verdict.history).unwrap();
+    assert_eq!(history.as_array().unwrap().len(), 3);
     assert!(history[0]["code"].as_str().unwrap().contains("'unit'"));
     assert!(history[0]["trouble"]["message"].as_str().unwrap().contains("KeyError"), "{}", history[0]);
     assert!(history[1]["code"].as_str().unwrap().contains("b.csv"));
