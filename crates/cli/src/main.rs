@@ -87,6 +87,13 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(&args),
     };
     result.unwrap_or_else(|error| {
+        let is_gone = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        };
+        // The reader of our output has gone, as in `| head`; that is no failure of ours.
+        if error.chain().any(is_gone) {
+            return ExitCode::SUCCESS;
+        }
         let _ = writeln!(io::stderr(), "error: {error:#}");
         ExitCode::FAILURE
     })

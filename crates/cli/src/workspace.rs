@@ -42,11 +42,16 @@ impl WorkspaceArgs {
     /// Reads the workspace; where none is named and none is found, the one of the user's own, which is made on first
     /// use. A question about files needs no workspace, but its run is recorded all the same.
     pub(crate) fn load_or_own(&self) -> Result<Workspace, WorkspaceError> {
-        if self.is_named() || Workspace::find(&PathBuf::from(".")).is_ok() {
+        if self.is_there() {
             return self.load();
         }
         let own = own_workspace()?;
         Workspace::load(&own)
+    }
+
+    /// Whether there is a workspace: a named one, or one around the current folder.
+    pub(crate) fn is_there(&self) -> bool {
+        self.is_named() || Workspace::find(&PathBuf::from(".")).is_ok()
     }
 
     /// Whether somebody said which workspace is meant.
@@ -117,6 +122,7 @@ pub(crate) fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::UnknownTable { .. }
         | StoreError::UnknownColumn { .. }
         | StoreError::UnknownRun { .. }
+        | StoreError::AmbiguousRun { .. }
         | StoreError::UnknownPlan { .. }
         | StoreError::BadCall { .. } => failure::USAGE,
         StoreError::Busy

@@ -1,7 +1,9 @@
 //! Code that a caller gives, to run in a cell and without the workspace's tables.
 
+use std::sync::Arc;
+
 use ordain_cell::profile::Profile;
-use ordain_cell::{InputFile, Output};
+use ordain_cell::{Execution, InputFile, Output};
 use ordain_planner::Quiet;
 use ordain_types::{BoxFuture, Limits, RunId, RunRecord};
 use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy};
@@ -47,16 +49,25 @@ pub enum Judgement {
     Open,
 }
 
+/// What came of given code.
+#[derive(Debug, Clone)]
+pub struct ExecAnswer {
+    /// The run.
+    pub record: RunRecord,
+    /// What the cell gave; nothing if the code was refused, or the record is that of an earlier run.
+    pub execution: Option<Arc<Execution>>,
+}
+
 impl Engine {
     /// Runs given code. Refused and failed code has a record too, and a ledger entry.
     pub fn exec<'a>(
         &'a self,
         exec: Exec,
         output: &'a mut dyn Output,
-    ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
+    ) -> BoxFuture<'a, Result<ExecAnswer, EngineError>> {
         Box::pin(async move {
             let finished = self.carry_out(Work::Exec(exec), &mut Quiet, output).await?;
-            Ok(finished.record)
+            Ok(ExecAnswer { record: finished.record, execution: finished.execution })
         })
     }
 

@@ -40,7 +40,7 @@ pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
-pub use exec::{Exec, Judgement};
+pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};

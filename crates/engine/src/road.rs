@@ -1,8 +1,9 @@
 //! The one road that every piece of work takes: claim, brief, plan, verdict, job, settlement, record.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use ordain_cell::Output;
+use ordain_cell::{Execution, Output};
 use ordain_planner::{Draft, Exchange, Progress};
 use ordain_store::Claim;
 use ordain_types::{ErrorClass, ModuleRecord, RunError, RunId, RunRecord, RunState, Trouble};
@@ -25,6 +26,8 @@ const REQUEST_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct Finished {
     pub(crate) record: RunRecord,
     pub(crate) prepared: Prepared,
+    /// What running the code came to last; nothing if none ran now.
+    pub(crate) execution: Option<Arc<Execution>>,
 }
 
 impl Engine {
@@ -47,7 +50,7 @@ impl Engine {
         if let Some(key) = order.idempotency_key
             && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
         {
-            return Ok(Finished { record, prepared: Prepared::default() });
+            return Ok(Finished { record, prepared: Prepared::default(), execution: None });
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let finished = Box::pin(self.go(&work, run_id.clone(), progress, output)).await;
@@ -99,7 +102,7 @@ impl Engine {
         let policy = self.policy_for(work).await?;
         let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
         let record = self.plan_and_run(&mut trial, story, progress).await?;
-        Ok(Finished { record, prepared: trial.prepared })
+        Ok(Finished { record, prepared: trial.prepared, execution: trial.execution })
     }
 
     async fn plan_and_run(

@@ -5,8 +5,8 @@ use std::time::Instant;
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
     Answer, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource, Round,
-    RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Trouble,
-    Usage, VerdictRecord,
+    RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing,
+    Trouble, Usage, VerdictRecord,
 };
 use ordain_verify::Verdict;
 use serde_json::{Value, json};

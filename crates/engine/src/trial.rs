@@ -44,6 +44,8 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) brief_hash: Option<String>,
     /// The kept plan that is tried, to be counted.
     pub(crate) plan_id: Option<String>,
+    /// What running the code came to last.
+    pub(crate) execution: Option<Arc<Execution>>,
     head: Head,
     /// Where what the code prints goes. Only the one who runs the code takes hold of it.
     output: Mutex<&'a mut dyn Output>,
@@ -65,7 +67,8 @@ impl Trial for RunTrial<'_> {
     }
 
     fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
-        let all: Vec<ModuleRecord> = self.given_modules().into_iter().chain(modules.iter().cloned()).collect();
+        let all: Vec<ModuleRecord> =
+            self.given_modules().into_iter().chain(modules.iter().cloned()).collect();
         if !all.is_empty() && !matches!(self.work, Work::Code(_)) {
             let hint = Some("put everything into one program".to_owned());
             let message = "this is carried out by one program without modules of its own".to_owned();
@@ -117,8 +120,7 @@ impl<'a> RunTrial<'a> {
         output: &'a mut dyn Output,
     ) -> Self {
         // Given code is judged without the workspace's tables: it cannot reach them.
-        let schema =
-            if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
+        let schema = if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
         Self {
             engine,
             work,
@@ -127,6 +129,7 @@ impl<'a> RunTrial<'a> {
             schema,
             brief_hash: None,
             plan_id: None,
+            execution: None,
             head,
             output: Mutex::new(output),
             loader: String::new(),
@@ -180,13 +183,14 @@ impl<'a> RunTrial<'a> {
         let running = Instant::now();
         let mut evidence = Evidence::default();
         let execution = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
-            Ok(execution) => execution,
+            Ok(execution) => Arc::new(execution),
             Err(error) => {
                 roll_back(transaction).await?;
                 return Err(error);
             }
         };
         story.timing.run = millis(running);
+        self.execution = Some(Arc::clone(&execution));
         let mut attempt = outcome::attempt(&execution, self.work);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
         if let Some(trouble) =
@@ -336,8 +340,11 @@ impl<'a> RunTrial<'a> {
         let is_held = mode == Mode::Hold || self.engine.settings.approval.holds(transaction.diff().rows());
         let record = story.record(&self.head, End::Ended { state, attempt: Box::new(attempt.clone()) });
         let note = self.note(exchange);
-        let settled =
-            if is_held { transaction.hold(record, note).await } else { transaction.commit(record, note).await };
+        let settled = if is_held {
+            transaction.hold(record, note).await
+        } else {
+            transaction.commit(record, note).await
+        };
         match settled {
             Ok(mut record) => {
                 record.timing_ms.commit = millis(committing);

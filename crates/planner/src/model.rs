@@ -183,7 +183,9 @@ impl Model {
             code: REVIEW_UNREADABLE.to_owned(),
             message: "the second opinion of the program could not be read".to_owned(),
             line: None,
-            hint: Some("give the program again, with a comment before each step that says what it does".to_owned()),
+            hint: Some(
+                "give the program again, with a comment before each step that says what it does".to_owned(),
+            ),
         })
     }
 

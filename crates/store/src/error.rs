@@ -151,6 +151,12 @@ pub enum StoreError {
         /// What was given.
         run: String,
     },
+    /// More than one run's id begins so.
+    #[error("more than one run's id begins with `{run}`")]
+    AmbiguousRun {
+        /// What was given.
+        run: String,
+    },
     /// No such plan in the cache.
     #[error("there is no cached plan `{plan}`")]
     UnknownPlan {
@@ -246,6 +252,7 @@ impl StoreError {
             Self::Violated { .. } => "violated",
             Self::RowsConflict { .. } => "rows_conflict",
             Self::UnknownRun { .. } => "unknown_run",
+            Self::AmbiguousRun { .. } => "ambiguous_run",
             Self::UnknownPlan { .. } => "unknown_plan",
             Self::UnknownKey { .. } => "unknown_key",
             Self::WrongState { .. } => "wrong_state",
@@ -259,6 +266,7 @@ impl StoreError {
     /// What would help, where a remedy is known.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::AmbiguousRun { .. } => Some("give more characters of the id".to_owned()),
             Self::UnknownTable { nearest, .. } | Self::UnknownColumn { nearest, .. } => {
                 nearest.as_ref().map(|name| format!("did you mean `{name}`?"))
             }

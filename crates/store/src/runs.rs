@@ -301,7 +301,11 @@ async fn load(session: &mut Session, run: &str) -> Result<(RunRecord, Option<Cha
     sql.text_param(&format!("{}%", run.to_ascii_lowercase())).push(" ORDER BY run_id LIMIT ");
     sql.integer_param(MATCHES_MAX);
     let rows = session.read(sql).await?;
-    let [row] = rows.as_slice() else { return Err(unknown()) };
+    let row = match rows.as_slice() {
+        [row] => row,
+        [] => return Err(unknown()),
+        _ => return Err(StoreError::AmbiguousRun { run: crate::relation::shortened(run) }),
+    };
     let changes = row[1].as_text().map(serde_json::from_str).transpose();
     let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
     Ok((parse(&row[0])?, changes))

@@ -34,8 +34,8 @@ pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
 pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Trouble};
 pub use row::Row;
 pub use run::{
-    Answer, Artifact, CodeError, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId, RunKind,
-    RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
+    Answer, Artifact, CodeError, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId,
+    RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};

@@ -46,14 +46,15 @@ impl Effects {
         !self.helpers.is_empty() || self.provided.iter().any(is_store)
     }
 
-    /// Whether the same rows always give the same result, so that a run need not be repeated while they are the same.
+    /// Whether the same rows of the tables that it reads always give the same result, so that a run need not be repeated
+    /// while they are the same. Queries and helpers may see more than those.
     pub fn depends_on_rows_alone(&self) -> bool {
-        let is_changing = |module: &String| {
-            CHANGING_MODULES.contains(&module.split('.').next().unwrap_or_default())
-        };
+        let is_changing =
+            |module: &String| CHANGING_MODULES.contains(&module.split('.').next().unwrap_or_default());
         self.deterministic
             && !self.clock
-            && !self.uses_store()
+            && self.helpers.is_empty()
+            && !self.provided.contains("db")
             && !self.provided.contains("inputs")
             && !self.imports.iter().any(is_changing)
     }

@@ -8,19 +8,23 @@ mod save;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
-    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
+    CellError, Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
 };
+use ordain_engine::{Engine, EngineError, Exec, Judgement, PlanFile};
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
-use ordain_verify::Contract;
+use ordain_verify::{Contract, VerifiedCode};
 
 use crate::commands::python;
+use crate::engine;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
 use crate::verification;
+use crate::workspace::{self, WorkspaceArgs};
 
 /// The largest program that is read at all; the verifier's own limit is lower.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
@@ -34,7 +38,7 @@ Examples:
   ordain exec --session work                       type programs, one after the other
 
 In the code, `files` maps each --file's name to its path, and what is written to the folder
-`artifacts` is returned. Exit code: 0 ok, 1 refused or failed, 2 usage, 3 no sandbox, 130 interrupted.";
+`artifacts` is returned. In a workspace each program is a run with a ledger entry. Exit code: 0 ok, 1 refused or failed, 2 usage, 3 no sandbox, 130 interrupted.";
 
 /// Run given code in a cell
 #[derive(Debug, clap::Args)]
@@ -70,9 +74,18 @@ pub(crate) struct Args {
     /// Keep variables between programs; without a program, read them from the terminal
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
     /// Print the outcome as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Where programs run.
+struct Place {
+    executor: Arc<LocalExecutor>,
+    /// Records what runs; there is none outside of a workspace.
+    engine: Option<Engine>,
 }
 
 /// Which contract given code is verified against.
@@ -167,18 +180,26 @@ fn read_program(path: &Path) -> io::Result<Program> {
 
 async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
     let executor = match executor(args) {
-        Ok(executor) => executor,
+        Ok(executor) => Arc::new(executor),
         Err(error) => return failure::of_cell(&error),
     };
+    let engine = match open_engine(args, &executor).await {
+        Ok(engine) => engine,
+        Err(code) => {
+            executor.close().await;
+            return code;
+        }
+    };
+    let place = Place { executor: Arc::clone(&executor), engine };
     let work = async {
         if programs.is_empty() {
-            return interactive::run(args, &executor).await;
+            return interactive::run(args, &place).await;
         }
         for program in programs {
-            match run_one(args, &executor, program).await {
+            match run_one(args, &place, program).await {
                 Ok(true) => {}
                 Ok(false) => return ExitCode::from(FAILED),
-                Err(error) => return failure::of_cell(&error),
+                Err(error) => return engine::of_engine(&error),
             }
         }
         ExitCode::SUCCESS
@@ -192,6 +213,17 @@ async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
     };
     executor.close().await;
     code
+}
+
+/// An engine over the workspace that the command is about, if it is about one.
+async fn open_engine(args: &Args, executor: &Arc<LocalExecutor>) -> Result<Option<Engine>, ExitCode> {
+    if !args.workspace.is_there() {
+        return Ok(None);
+    }
+    let workspace = args.workspace.load().map_err(|error| workspace::of_workspace(&error))?;
+    let settings = workspace.settings();
+    let opened = engine::open(&workspace, Arc::<LocalExecutor>::clone(executor), settings).await;
+    opened.map(Some).map_err(|error| engine::of_engine(&error))
 }
 
 fn executor(args: &Args) -> Result<LocalExecutor, CellError> {
@@ -213,22 +245,32 @@ fn limits(args: &Args) -> Limits {
 }
 
 /// Runs one program and shows what came of it. Whether it was ok.
-async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Result<bool, CellError> {
+async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, EngineError> {
     let contract = match args.policy {
         Policy::Exec => Contract::Exec,
         Policy::Open => Contract::Open,
     };
     let verdict = verification::judge(&program.code, contract, args.profile);
-    if !verdict.is_accepted() {
+    let mut live = live::Live::default();
+    let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
+    let ran = match (&place.engine, std::str::from_utf8(&program.code)) {
+        (Some(engine), Ok(code)) => {
+            let exec = exec(args, PlanFile { code: code.to_owned(), name: program.name.clone() });
+            engine.exec(exec, output).await.map(|answer| answer.execution)
+        }
+        _ => match verdict.verified().cloned() {
+            Some(code) => {
+                let run = place.executor.run(job(args, code, &program.name), &mut NoHost, output).await;
+                run.map(|execution| Some(Arc::new(execution))).map_err(EngineError::from)
+            }
+            None => Ok(None),
+        },
+    };
+    live.finish().await;
+    let Some(execution) = ran? else {
         record::print_rejected(args, &program.name, &verdict);
-    }
-    let Some(code) = verdict.into_verified() else { return Ok(false) };
-    let mut job = Job::new(code, args.profile);
-    job.name = program.name;
-    job.limits = limits(args);
-    job.session.clone_from(&args.session);
-    job.files = args.file.iter().map(|path| input_file(path)).collect();
-    let execution = run_job(args, executor, job).await?;
+        return Ok(false);
+    };
     let saved = save::save_all(args.out.as_deref(), &execution);
     if args.json {
         record::print_json(&execution, &saved);
@@ -238,14 +280,33 @@ async fn run_one(args: &Args, executor: &LocalExecutor, program: Program) -> Res
     Ok(execution.cause == Cause::Ok && saved.iter().all(Result::is_ok))
 }
 
-async fn run_job(args: &Args, executor: &LocalExecutor, job: Job) -> Result<Execution, CellError> {
-    if args.json {
-        return executor.run(job, &mut NoHost, &mut Discard).await;
+/// The program as work for an engine.
+fn exec(args: &Args, given: PlanFile) -> Exec {
+    Exec {
+        given,
+        judgement: match args.policy {
+            Policy::Exec => Judgement::Exec,
+            Policy::Open => Judgement::Open,
+        },
+        profile: args.profile,
+        limits: limits(args),
+        files: args.file.iter().map(|path| input_file(path)).collect(),
+        session: args.session.clone(),
+        idempotency_key: None,
+        run_id: None,
+        who: workspace::note().who,
+        through: "cli".to_owned(),
     }
-    let mut live = live::Live::default();
-    let execution = executor.run(job, &mut NoHost, &mut live).await;
-    live.finish().await;
-    execution
+}
+
+/// The same for a bare executor.
+fn job(args: &Args, code: VerifiedCode, name: &str) -> Job {
+    let mut job = Job::new(code, args.profile);
+    name.clone_into(&mut job.name);
+    job.limits = limits(args);
+    job.session.clone_from(&args.session);
+    job.files = args.file.iter().map(|path| input_file(path)).collect();
+    job
 }
 
 fn input_file(path: &Path) -> InputFile {

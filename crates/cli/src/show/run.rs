@@ -15,6 +15,7 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
     writeln!(out, "receipt  {}", line(&run.receipt.text))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
+    writeln!(out, "took     {}", took(run))?;
     if let Some(text) = &run.answer.text {
         writeln!(out, "answer   {}", hanging(text))?;
     }
@@ -70,6 +71,16 @@ pub(crate) fn state(state: RunState) -> String {
     coloured(colour, state.as_str())
 }
 
+/// How long the run took, and its parts.
+pub(crate) fn took(run: &RunRecord) -> String {
+    let times = &run.timing_ms;
+    let parts =
+        [("plan", times.plan), ("verify", times.verify), ("run", times.run), ("commit", times.commit)];
+    let parts: Vec<String> =
+        parts.iter().filter(|(_, ms)| *ms > 0.0).map(|(name, ms)| format!("{name} {ms:.1}")).collect();
+    format!("{:.1} ms ({})", times.total, parts.join(", "))
+}
+
 /// Who wrote the plan, and how many rounds it took.
 pub(crate) fn plan(run: &RunRecord) -> String {
     let written =
@@ -88,5 +99,5 @@ pub(crate) fn plan(run: &RunRecord) -> String {
         0 => String::new(),
         tokens => format!(", {tokens} tokens"),
     };
-    format!("{by}{rounds}{tokens} ({:.1} ms)", run.timing_ms.total)
+    format!("{by}{rounds}{tokens}")
 }

@@ -140,8 +140,9 @@ async fn on_sqlite_where_writers_wait_in_line() {
     let folder = Folder::new();
     let records = buy_and_kill(shop(&folder, None, 1), 1).await;
     // There is one writer at a time, so the one that was killed had written.
-    let has_lost =
-        |record: &&RunRecord| record.verdict.history.iter().any(|note| matches!(note, Round::ExecutorLost { .. }));
+    let has_lost = |record: &&RunRecord| {
+        record.verdict.history.iter().any(|note| matches!(note, Round::ExecutorLost { .. }))
+    };
     assert!(records.iter().any(|record| has_lost(&record)), "the run says that its executor was lost");
 }
 

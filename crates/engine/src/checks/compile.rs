@@ -8,7 +8,8 @@ use ordain_checks::{Check, CodeFrom, SkipReason};
 use ordain_planner::{Planner, Progress, RULES_VERSION};
 use ordain_types::{Schema, Table, nearest};
 use ordain_verify::{
-    Contract, Effects, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode, verify,
+    Contract, Effects, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode,
+    verify,
 };
 use serde_json::{Value, json};
 

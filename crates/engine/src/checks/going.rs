@@ -88,7 +88,10 @@ impl Going<'_> {
         }
         let (kept, last) = kept.and_then(|kept| Some((kept, kept.last.as_ref()?)))?;
         let fingerprint = tables.fingerprint(&ready.tables);
-        if ready.recompiled.is_some() || !ready.effects.depends_on_rows_alone() || last.data_fingerprint != fingerprint {
+        if ready.recompiled.is_some()
+            || !ready.effects.depends_on_rows_alone()
+            || last.data_fingerprint != fingerprint
+        {
             return None;
         }
         let is_graded_alike = kept.grading == grading_of(check);

@@ -126,7 +126,7 @@ async fn a_deadline_inside_a_host_call_leaves_a_run_and_an_entry(database: Datab
     let code = format!("inventory_tbl.update({{'price': 1}}, where('name') == 'Classic')\n{ENDLESS}");
     let record = world.ask(&code).await;
     assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
-    assert_eq!(record.outcome.error.as_ref().unwrap()["cause"], "timeout");
+    assert_eq!(record.outcome.error.as_ref().unwrap().cause, ordain_types::Cause::Timeout);
     let store = world.engine.store();
     assert_eq!(store.entries_of_run(&record.run_id).await.unwrap().len(), 1);
     // The writers' lock is free again, and nothing was changed.

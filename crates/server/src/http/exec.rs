@@ -132,7 +132,7 @@ fn begin(
         let ended = engine.exec(exec, &mut telling).await;
         // The files are on disk for as long as the run needs them.
         drop(uploads);
-        ended
+        ended.map(|answer| answer.record)
     })
 }
 

@@ -366,13 +366,19 @@ impl Service {
             Some(Ok(Ok(record))) => Ok(record),
             Some(Ok(Err(error))) => self.could_not(run, error.into()).await,
             Some(Err(_panic)) => {
-                let error = run_error(ErrorClass::Internal, "internal", "the run failed inside the server", None);
+                let error =
+                    run_error(ErrorClass::Internal, "internal", "the run failed inside the server", None);
                 let recorded = self.cut_short(run, RunState::Failed, error, run.about.claim.clone()).await;
                 recorded.map_err(Problem::from)
             }
             None => {
                 let hint = "ask again to have it carried out";
-                let error = run_error(ErrorClass::Cancelled, "cancelled", "the run was cancelled and rolled back", Some(hint));
+                let error = run_error(
+                    ErrorClass::Cancelled,
+                    "cancelled",
+                    "the run was cancelled and rolled back",
+                    Some(hint),
+                );
                 let recorded =
                     self.cut_short(run, RunState::RolledBack, error, run.about.claim.clone()).await;
                 recorded.map_err(Problem::from)
@@ -384,7 +390,8 @@ impl Service {
     async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
         let is_repeat = matches!(problem.code.as_str(), STILL_RUNNING | KEY_REUSED);
         if !is_repeat {
-            let error = run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
+            let error =
+                run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
             // The problem is told in any case; a store that is not there cannot record it.
             let _ = self.cut_short(run, RunState::Failed, error, None).await;
         }

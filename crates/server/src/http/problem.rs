@@ -177,6 +177,7 @@ impl From<StoreError> for Problem {
         let (code, hint, detail) = (error.code(), error.hint(), error.to_string());
         let status = match &error {
             StoreError::UnknownRun { .. }
+            | StoreError::AmbiguousRun { .. }
             | StoreError::UnknownPlan { .. }
             | StoreError::UnknownTable { .. }
             | StoreError::UnknownKey { .. } => StatusCode::NOT_FOUND,

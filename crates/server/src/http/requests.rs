@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_engine::{Ask, Mode, PlanFile, Planner};
-use ordain_types::RunKind;
 use ordain_planner::ModelSettings;
+use ordain_types::RunKind;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

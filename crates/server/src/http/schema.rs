@@ -469,7 +469,8 @@ mod tests {
     /// A record with every part filled in, so that a part that is not described here is noticed.
     #[test]
     fn the_description_of_a_record_is_that_of_the_record() {
-        let mut record = ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
+        let mut record =
+            ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.plan.written_by = Some(RunId("w".to_owned()));
         record.plan.plan_id = Some("p".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {

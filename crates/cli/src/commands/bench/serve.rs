@@ -143,7 +143,7 @@ async fn exec_here(engine: &Engine, rounds: usize) -> anyhow::Result<Sample> {
             through: "cli".to_owned(),
         };
         let started = Instant::now();
-        let record = engine.exec(exec, &mut Discard).await?;
+        let record = engine.exec(exec, &mut Discard).await?.record;
         sample.add(started.elapsed());
         if record.outcome.stdout != "2\n" {
             bail!("the code ended {}", record.state);

@@ -84,7 +84,7 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
     }
     let (id, plan) = (&record.run_id, show_run::plan(record));
     writeln!(stderr, "receipt: {}", line(&record.receipt.text))?;
-    writeln!(stderr, "run {id} · {plan}")?;
+    writeln!(stderr, "run {id} · {plan} · {}", show_run::took(record))?;
     if !with_code {
         let folder = setup.workspace.root.display();
         writeln!(stderr, "hint: `ordain runs show {id} --code -w {folder}` shows the code")?;

@@ -3,9 +3,10 @@
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
-use ordain_cell::{Executor, LocalExecutor};
+use ordain_cell::Executor as _;
 
-use super::{Args, Program, run_one};
+use super::{Args, Place, Program, run_one};
+use crate::engine;
 use crate::failure::{self, FAILED, USAGE};
 
 /// The longest block that is read.
@@ -13,7 +14,7 @@ const BLOCK_BYTES_MAX: u64 = 1 << 20;
 
 /// Runs what is typed until the input ends. A block (a line that ends in `:` or `\`, or an open bracket) goes on
 /// until an empty line. At a terminal a program that fails is the user's to see; otherwise it shows in the exit code.
-pub(super) async fn run(args: &Args, executor: &LocalExecutor) -> ExitCode {
+pub(super) async fn run(args: &Args, place: &Place) -> ExitCode {
     let is_terminal = io::stdin().is_terminal();
     if is_terminal {
         say("type Python; an empty line ends a block, Ctrl-D ends the session\n");
@@ -34,13 +35,13 @@ pub(super) async fn run(args: &Args, executor: &LocalExecutor) -> ExitCode {
             continue;
         }
         let program = Program { name: format!("input-{number}.py"), code: code.into_bytes() };
-        match run_one(args, executor, program).await {
+        match run_one(args, place, program).await {
             Ok(is_ok) => has_failed |= !is_ok,
-            Err(error) => return failure::of_cell(&error),
+            Err(error) => return engine::of_engine(&error),
         }
     }
     if let Some(name) = &args.session {
-        executor.end_session(name).await;
+        place.executor.end_session(name).await;
     }
     if has_failed && !is_terminal { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
