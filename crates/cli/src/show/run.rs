@@ -18,6 +18,7 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
     writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
     let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
+    writeln!(out, "receipt  {}", line(&run.receipt.text))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     if let Some(text) = &run.answer.text {
@@ -64,7 +65,7 @@ pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()
 pub(crate) fn state(state: RunState) -> String {
     let colour = match state {
         RunState::Committed | RunState::Answered => Colour::Green,
-        RunState::Held | RunState::Undone => Colour::Yellow,
+        RunState::Held | RunState::Undone | RunState::Declined => Colour::Yellow,
         RunState::Rejected | RunState::RolledBack | RunState::Failed | RunState::Conflicted => Colour::Red,
     };
     coloured(colour, state.as_str())
