@@ -69,6 +69,8 @@ fn answer(execution: &Execution) -> Answer {
         text: given("answer_text").and_then(|text| text.as_str().map(str::to_owned)),
         rows: given("answer_rows"),
         json: given("answer_json"),
+        notes: Vec::new(),
+        notes: Vec::new(),
     }
 }
 

@@ -33,6 +33,9 @@ const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
 const EXECUTORS_MAX: u32 = 4;
 
+/// The variable in which a cell tells what it found when it read the values of files.
+const READING_NOTES: &str = "reading_notes";
+
 /// A trial of one piece of work.
 pub(crate) struct RunTrial<'a> {
     pub(crate) engine: &'a Engine,
@@ -120,7 +123,8 @@ impl<'a> RunTrial<'a> {
         output: &'a mut dyn Output,
     ) -> Self {
         // Given code is judged without the workspace's tables: it cannot reach them.
-        let schema = if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
+        let mut schema = if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
+        schema.tables.extend(prepared.tables());
         Self {
             engine,
             work,
@@ -192,6 +196,7 @@ impl<'a> RunTrial<'a> {
         story.timing.run = millis(running);
         self.execution = Some(Arc::clone(&execution));
         let mut attempt = outcome::attempt(&execution, self.work);
+        attempt.answer.notes = self.reading_notes(accepted, &execution);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
         if let Some(trouble) =
             outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
@@ -273,17 +278,31 @@ impl<'a> RunTrial<'a> {
             job.values.extend(outcome::COLLECTED.map(|name| (name.to_owned(), Value::Null)));
         }
         job.values.insert("user_request".to_owned(), Value::from(self.head.request.as_str()));
-        job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
+        job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
         job.helpers = if loader.is_empty() {
             settings.helpers.clone()
         } else {
             format!("{}\n{loader}", settings.helpers)
         };
-        if let Work::Ask(_) = self.work {
-            let judged_by = JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() };
-            job.judged_by = Some(Arc::new(judged_by));
+        if let Work::Code(_) = self.work {
+            job.values.insert("readings".to_owned(), self.prepared.readings());
+            job.collect.push(READING_NOTES.to_owned());
         }
+        let judged_by = JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() };
+        job.judged_by = Some(Arc::new(judged_by));
         job
+    }
+
+    /// How the columns that the code names were read from files, and what reading all their values told.
+    fn reading_notes(&self, accepted: &Accepted, execution: &Execution) -> Vec<String> {
+        let mut notes = self.prepared.notes(accepted.code.code());
+        let told = execution.values.get(READING_NOTES).and_then(Value::as_array).into_iter().flatten();
+        for note in told.filter_map(Value::as_str) {
+            if !notes.iter().any(|known| known == note) {
+                notes.push(note.to_owned());
+            }
+        }
+        notes
     }
 
     fn needs<'n>(&'n self, accepted: &'n Accepted) -> Needs<'n> {

@@ -157,8 +157,8 @@ impl Model {
             .reviews
             .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
         for _ in 0..REVIEWS_MAX {
-            let answer =
-                self.ask(messages.clone(), Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
+            let asked = messages.clone();
+            let answer = self.ask(asked, Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
             let completion = match answer {
                 Ok(completion) => completion,
                 Err(error) => {
@@ -167,26 +167,17 @@ impl Model {
                     return None;
                 }
             };
-            let said = Message { speaker: Speaker::Model, text: completion.text.clone() };
+            let said = Message { speaker: Speaker::Model, text: completion.text };
             exchange.reviews.push(said.clone());
-            if let Some(verdict) =
-                reply::object(&completion.text).filter(|verdict| verdict["ok"].is_boolean())
-            {
+            let verdict = reply::object(&said.text).filter(|verdict| verdict["ok"].is_boolean());
+            if let Some(verdict) = verdict {
                 return objection(&verdict);
             }
+            messages.push(said);
             let again = "Reply with the JSON object alone; it needs `ok`, which is true or false.".to_owned();
-            messages.extend([said, Message { speaker: Speaker::Ordain, text: again }]);
+            messages.push(Message { speaker: Speaker::Ordain, text: again });
         }
-        // What cannot be read is no consent.
-        Some(Trouble {
-            class: ErrorClass::Review,
-            code: REVIEW_UNREADABLE.to_owned(),
-            message: "the second opinion of the program could not be read".to_owned(),
-            line: None,
-            hint: Some(
-                "give the program again, with a comment before each step that says what it does".to_owned(),
-            ),
-        })
+        Some(unreadable_review())
     }
 
     pub(crate) async fn outline(
@@ -230,8 +221,8 @@ impl Model {
         let mut heard = |piece: &str| progress.text(piece);
         let completion = self.provider.call(&request, &mut heard).await?;
         let Usage { input_tokens, output_tokens, .. } = &mut exchange.usage;
-        *input_tokens += completion.input_tokens;
-        *output_tokens += completion.output_tokens;
+        *input_tokens = input_tokens.saturating_add(completion.input_tokens);
+        *output_tokens = output_tokens.saturating_add(completion.output_tokens);
         exchange.cost_usd = cost_usd(&self.provider.name(), *input_tokens, *output_tokens);
         Ok(completion)
     }
@@ -257,6 +248,17 @@ impl Progress for Unheard {
 /// Whether what a reviewer objects could be read at all.
 pub fn is_readable_review(objection: &Trouble) -> bool {
     objection.code != REVIEW_UNREADABLE
+}
+
+/// An opinion that cannot be read is no consent.
+fn unreadable_review() -> Trouble {
+    Trouble {
+        class: ErrorClass::Review,
+        code: REVIEW_UNREADABLE.to_owned(),
+        message: "the review of the code was not understood twice, so nobody consented to it".to_owned(),
+        line: None,
+        hint: Some("`model.review = false` does without a review".to_owned()),
+    }
 }
 
 fn objection(verdict: &Value) -> Option<Trouble> {

@@ -40,7 +40,7 @@ async fn a_complaint_becomes_a_message_and_the_same_one_twice_ends_the_exchange(
 }
 
 #[tokio::test]
-async fn a_review_is_read_tolerantly_asked_twice_if_unreadable_and_can_be_off() {
+async fn a_review_is_read_tolerantly_and_can_be_off_and_what_is_unreadable_is_no_consent() {
     let objects = r#"{"for":"review","expect":{"contains":["<program>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
     let nonsense = r#"{"for":"review","reply":"fine"}"#;
     let brief = brief(Task::Ask, "x");
