@@ -56,7 +56,8 @@ async fn a_key_does_what_its_scopes_say_and_the_ledger_knows_it() {
     assert_eq!((refused.status, refused.problem().as_str()), (403, "scope_missing"));
     let (approver, approve) = shop.key(|new| new.scopes = vec!["approve".to_owned()]).await;
     assert_eq!(shop.post_with(&path, &[&approve], &json!({})).await.status, 200);
-    let ledger = client::send(shop.address, "GET", "/v1/ledger?limit=500", &[&read], b"").await.json();
+    let (_, admin) = shop.key(|new| new.scopes = vec!["admin".to_owned()]).await;
+    let ledger = client::send(shop.address, "GET", "/v1/ledger?limit=500", &[&admin], b"").await.json();
     let who: Vec<_> =
         ledger["entries"].as_array().unwrap().iter().map(|entry| entry["body"]["who"].clone()).collect();
     assert!(who.contains(&json!(runner)) && who.contains(&json!(approver)), "{who:?}");
