@@ -39,8 +39,13 @@ pub(crate) struct Rows {
 pub(crate) async fn list(State(service): State<Service>, may: May<Read>) -> Result<Response, Problem> {
     let mut tables = service.engine_for(&may.caller).store().tables().await?;
     tables.retain(|info| !info.table.hidden);
+    let shown: Vec<String> = tables.iter().map(|info| info.table.name.clone()).collect();
     for info in &mut tables {
         info.table.columns.retain(|column| !column.hidden);
+        let columns: Vec<&str> = info.table.columns.iter().map(|column| column.name.as_str()).collect();
+        let is_shown = |names: &[String]| names.iter().all(|name| columns.contains(&name.as_str()));
+        info.indexes.retain(|index| is_shown(index));
+        info.foreign_keys.retain(|key| is_shown(&key.columns) && shown.contains(&key.table));
     }
     Ok(answer::json(&TableList { tables }))
 }
