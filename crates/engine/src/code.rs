@@ -154,6 +154,10 @@ impl Engine {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
+        if let Err(error) = &outcome {
+            let note = EntryNote::by(&task.who, &task.through);
+            self.record_lost(&run_id, ("code", &task.request), note, error).await;
+        }
         if let (Ok(answer), Some(session)) = (&outcome, &task.session) {
             self.remember(session, &answer.record).await?;
         }

@@ -315,8 +315,7 @@ async fn a_thread_that_a_job_left_behind_does_not_run_until_the_next_one() {
     assert_eq!(printed(&world.run_in("a", count).await), "");
     tokio::time::sleep(Duration::from_millis(1500)).await;
     // It would have counted to hundreds meanwhile. A slow machine counts less, which is no less true.
-    let counted = printed(&world.run_in("a", "print(n - seen < 500)").await);
-    assert_eq!(counted, "True\n");
+    assert_eq!(printed(&world.run_in("a", "print(n - seen < 500)").await), "True\n");
 }
 
 #[tokio::test]
