@@ -41,10 +41,12 @@ pub(crate) fn of_engine(error: &EngineError) -> ExitCode {
     }
 }
 
-/// The exit code of a run. A dry run that would have been committed has answered.
+/// The exit code of a run. A dry run that would have been committed has answered; a request that was declined has not
+/// been carried out.
 pub(crate) fn exit_code(record: &RunRecord) -> ExitCode {
     match (&record.error, record.state) {
         (_, RunState::Held) => ExitCode::from(WAITING),
+        (None, RunState::Declined) => ExitCode::from(FAILED),
         (None, _) => ExitCode::SUCCESS,
         (Some(error), _) if error.code.starts_with("model-") => ExitCode::from(UNAVAILABLE),
         _ => ExitCode::from(FAILED),

@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use ordain_cell::InputFile;
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
+use ordain_store::EntryNote;
 use ordain_types::{BoxFuture, ModuleRecord, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 

@@ -1,7 +1,8 @@
 //! The host of a plan's code: the run's open transaction.
 
-use ordain_cell::{Host, HostCall, HostError, HostFuture};
+use ordain_cell::{CellError, Execution, Host, HostCall, HostError, HostFuture};
 use ordain_store::{Call, Reply, StoreError, Transaction};
+use ordain_types::Cause;
 use serde_json::Value;
 
 use crate::claims::Evidence;
@@ -27,9 +28,24 @@ impl<'a> TransactionHost<'a> {
         Self { transaction, grant, failure: None, evidence }
     }
 
-    /// What went wrong with the store itself, if anything did.
-    pub(crate) fn into_failure(self) -> Option<StoreError> {
-        self.failure
+    /// What the execution came to, with the store's own failures counted in: they end a run as its limits do, with
+    /// a cause and a record. An error that another try may not meet is given back as it is.
+    pub(crate) fn settle<E: From<CellError> + From<StoreError>>(
+        self,
+        execution: Result<Execution, CellError>,
+    ) -> Result<Execution, E> {
+        let Some(failure) = self.failure else { return Ok(execution?) };
+        if matches!(failure, StoreError::Conflict | StoreError::Busy) {
+            return Err(failure.into());
+        }
+        let mut execution = execution?;
+        execution.cause = match failure {
+            StoreError::Timeout { .. } => Cause::Timeout,
+            _ => Cause::StoreFailed,
+        };
+        execution.error = None;
+        execution.detail = Some(failure.to_string());
+        Ok(execution)
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {

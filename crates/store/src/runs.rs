@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ordain_types::{RunId, RunRecord, RunState};
+use ordain_types::{Receipt, RunId, RunRecord, RunState};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -94,6 +94,7 @@ async fn record_on(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     session.begin(Intent::Write).await?;
+    let record = with_receipt(record);
     write(&mut session, &record, changes.as_ref(), Role::Asked(&note.who)).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
@@ -122,6 +123,7 @@ pub(crate) async fn record_unless_there(
         Err(StoreError::UnknownRun { .. }) => {}
         Err(error) => return Err(error),
     }
+    let record = with_receipt(record);
     write(&mut session, &record, None, Role::Asked(&note.who)).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     let kind = record.kind.clone();
@@ -131,6 +133,12 @@ pub(crate) async fn record_unless_there(
     store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
     store.ledger.remember(&checkpoint);
     Ok(record)
+}
+
+/// The record with the receipt of its state and diff. Whatever stood there before is not looked at.
+pub(crate) fn with_receipt(mut record: RunRecord) -> RunRecord {
+    record.receipt = Receipt::of(&record);
+    record
 }
 
 /// Writes a record over the one that is there.
@@ -382,6 +390,7 @@ async fn restate(
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
     let (_, changes) = load(&mut session, record.run_id.as_str()).await?;
+    let record = with_receipt(record);
     write(&mut session, &record, changes.as_ref(), Role::of(kind, &note)).await?;
     if !detail.is_null() {
         note.detail = detail;
@@ -413,7 +422,8 @@ async fn load(session: &mut Session, run: &str) -> Result<(RunRecord, Option<Cha
 
 fn parse(datum: &Datum) -> Result<RunRecord, StoreError> {
     let text = datum.as_text().unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| StoreError::Database { message: error.to_string() })
+    let record = serde_json::from_str(text);
+    record.map(with_receipt).map_err(|error| StoreError::Database { message: error.to_string() })
 }
 
 /// The hash of the changes that the entry of a held run names.

@@ -96,18 +96,8 @@ async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
 }
 
 fn state(text: &str) -> Result<RunState, String> {
-    const STATES: [RunState; 8] = [
-        RunState::Committed,
-        RunState::Answered,
-        RunState::Held,
-        RunState::Rejected,
-        RunState::RolledBack,
-        RunState::Failed,
-        RunState::Undone,
-        RunState::Conflicted,
-    ];
-    STATES.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
-        let known = STATES.map(RunState::as_str);
+    RunState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+        let known = RunState::ALL.map(RunState::as_str);
         match ordain_types::nearest(text, known) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("the states are {}", known.join(", ")),

@@ -12,15 +12,16 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
     writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
     let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
+    writeln!(out, "receipt  {}", line(&run.receipt.text))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     if let Some(text) = &run.answer.text {
-        writeln!(out, "answer   {}", lines(text))?;
+        writeln!(out, "answer   {}", hanging(text))?;
     }
     if let Some(error) = &run.error {
-        writeln!(out, "error    {}: {}", line(&error.code), lines(&error.message))?;
+        writeln!(out, "error    {}: {}", line(&error.code), hanging(&error.message))?;
         if let Some(hint) = &error.hint {
-            writeln!(out, "hint     {}", lines(hint))?;
+            writeln!(out, "hint     {}", hanging(hint))?;
         }
     }
     for invariant in run.invariants.iter().filter(|invariant| !invariant.holds) {
@@ -32,6 +33,11 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
         diff::write(out, &run.diff)?;
     }
     Ok(())
+}
+
+/// A text of several lines, all behind the first: none can pass for a line of ours.
+fn hanging(text: &str) -> String {
+    lines(text).replace('\n', "\n         ")
 }
 
 /// Writes the code of each step.
@@ -58,7 +64,7 @@ pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()
 pub(crate) fn state(state: RunState) -> String {
     let colour = match state {
         RunState::Committed | RunState::Answered => Colour::Green,
-        RunState::Held | RunState::Undone => Colour::Yellow,
+        RunState::Held | RunState::Undone | RunState::Declined => Colour::Yellow,
         RunState::Rejected | RunState::RolledBack | RunState::Failed | RunState::Conflicted => Colour::Red,
     };
     coloured(colour, state.as_str())

@@ -190,10 +190,8 @@ fn a_committed_run_is_undone_unless_a_row_changed_since() {
     let refused = shop.ordain(&["undo", first.run_id.as_str(), "--json"]);
     assert_eq!(refused.json()["conflicts"][0]["found"]["quantity_in_stock"], 8);
     let undone = shop.ordain(&["undo", second.run_id.as_str()]);
-    assert_eq!(
-        undone.stdout,
-        format!("run {} is undone: 2 rows are as they were before it\n", second.run_id)
-    );
+    let receipt = "Undone: 1 row changed back in inventory, 1 row taken out of transactions.";
+    assert_eq!(undone.stdout, format!("run {} is undone. {receipt}\n", second.run_id));
     assert_eq!(shop.ordain(&["undo", first.run_id.as_str()]).code, Some(0));
     assert_eq!(shop.stock(), 10);
     let kinds: Vec<Value> = {

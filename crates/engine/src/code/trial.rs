@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job};
+use ordain_cell::{Discard, Execution, Job};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent};
 use ordain_types::{Answer, Cause, ModuleRecord, RunRecord, RunState, Schema};
@@ -89,7 +89,7 @@ impl Trial for FileTrial<'_> {
             }
             return Ok(Tried::Trouble(trouble, Box::new(record)));
         }
-        record.state = RunState::Answered;
+        record.state = RunState::without_changes(record.status.as_deref());
         record.error = None;
         self.engine.keep_artifacts(&record.run_id, &execution)?;
         self.engine.mark_formulas(&mut record).await?;
@@ -160,12 +160,9 @@ impl<'a> FileTrial<'a> {
         let mut evidence = Evidence::default();
         let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
-        let failure = host.into_failure();
+        let execution = host.settle(execution);
         transaction.roll_back().await?;
-        match failure {
-            Some(failure) => Err(failure.into()),
-            None => execution.map_err(|error: CellError| error.into()),
-        }
+        execution
     }
 
     /// What is wrong with what the code gave. What it did not set is taken from what it printed.

@@ -94,7 +94,6 @@ impl Chat {
 
 fn tell(command: &Slash, record: &RunRecord) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let rows = record.diff.rows();
     match command {
         Slash::Diff(_) if record.diff.is_empty() => writeln!(out, "that run changed nothing"),
         Slash::Diff(_) => diff::write(&mut out, &record.diff),
@@ -102,9 +101,9 @@ fn tell(command: &Slash, record: &RunRecord) -> io::Result<()> {
             writeln!(out, "plan {}", show_run::plan(record))?;
             record.plan.steps.iter().try_for_each(|step| code::write(&mut out, &step.code, ""))
         }
-        Slash::Undo(_) => writeln!(out, "undone: {rows} rows are as they were before run {}", record.run_id),
-        Slash::Approve(_) => writeln!(out, "committed: {rows} rows changed by run {}", record.run_id),
-        Slash::Reject(_) => writeln!(out, "dropped: run {} changes nothing", record.run_id),
+        Slash::Undo(_) | Slash::Approve(_) | Slash::Reject(_) => {
+            writeln!(out, "run {} is {}. {}", record.run_id, record.state, record.receipt.text)
+        }
         Slash::Help | Slash::Quit => Ok(()),
     }
 }

@@ -83,6 +83,7 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
         show_run::write_code(&mut stderr, record)?;
     }
     let (id, plan) = (&record.run_id, show_run::plan(record));
+    writeln!(stderr, "receipt: {}", line(&record.receipt.text))?;
     writeln!(stderr, "run {id} · {plan}")?;
     if !with_code {
         let folder = setup.workspace.root.display();
@@ -167,11 +168,9 @@ fn write_rows(out: &mut impl Write, rows: &[Value]) -> io::Result<()> {
     Ok(())
 }
 
-/// The exit code: a question that was not answered, or an artifact that was not saved, is a failure.
+/// The exit code: an artifact that was not saved is a failure.
 pub(crate) fn exit_code(answer: &CodeAnswer, saved: &Saved) -> ExitCode {
-    let is_answered =
-        !matches!(answer.record.status.as_deref(), Some("unsupported_intent" | "invalid_request"));
-    if answer.record.error.is_none() && (!is_answered || saved.iter().any(Result::is_err)) {
+    if answer.record.error.is_none() && saved.iter().any(Result::is_err) {
         return ExitCode::from(FAILED);
     }
     engine::exit_code(&answer.record)

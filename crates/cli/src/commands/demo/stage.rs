@@ -77,6 +77,7 @@ pub(super) fn outcome(run: &RunRecord) -> io::Result<()> {
     }
     let status = run.status.as_deref().unwrap_or("no status");
     writeln!(out, "   state    {} ({status})", show_run::state(run.state))?;
+    writeln!(out, "   receipt  {}", lines(&run.receipt.text))?;
     if run.error.is_none() && !run.diff.is_empty() {
         let mut text = Vec::new();
         diff::write(&mut text, &run.diff)?;
