@@ -30,6 +30,14 @@ static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so")
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
 static TABLES_SOURCE: &str = include_str!("../python/tables.py");
+/// How tables are read: three files, one module.
+static READING_SOURCE: &str = concat!(
+    include_str!("../python/reading.py"),
+    "\n\n",
+    include_str!("../python/layout.py"),
+    "\n\n",
+    include_str!("../python/loading.py")
+);
 static FRAMES_SOURCE: &str = include_str!("../python/frames.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
@@ -287,8 +295,9 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
 fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let filters = [filter::zygote_filter(), filter::cell_filter()]
         .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
-    let sources = [RUNNER_SOURCE, TABLES_SOURCE, FRAMES_SOURCE].map(str::as_bytes);
-    let parts = [LOCKDOWN, sources[0], sources[1], sources[2], &spec.root, &filters[0], &filters[1]];
+    let [runner, tables, reading, frames] =
+        [RUNNER_SOURCE, TABLES_SOURCE, READING_SOURCE, FRAMES_SOURCE].map(str::as_bytes);
+    let parts = [LOCKDOWN, runner, tables, reading, frames, &spec.root, &filters[0], &filters[1]];
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;

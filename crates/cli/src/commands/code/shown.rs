@@ -72,6 +72,9 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
     for problem in &answer.problems {
         writeln!(stderr, "warning: {}: {}", line(&problem.name), line(&problem.problem))?;
     }
+    for note in &record.answer.notes {
+        writeln!(stderr, "note: {}", line(note))?;
+    }
     if let Some(error) = &record.error {
         writeln!(stderr, "error: {}: {}", line(&error.code), lines(&error.message))?;
         if let Some(hint) = &error.hint {
