@@ -59,8 +59,9 @@ impl Engine {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
-        if let Ok(finished) = &finished {
-            self.remember(&work, &finished.record).await?;
+        match &finished {
+            Ok(finished) => self.remember(&work, &finished.record).await?,
+            Err(error) => self.record_lost(&run_id, order, error).await,
         }
         finished
     }

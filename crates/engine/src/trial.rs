@@ -123,7 +123,8 @@ impl<'a> RunTrial<'a> {
         output: &'a mut dyn Output,
     ) -> Self {
         // Given code is judged without the workspace's tables: it cannot reach them.
-        let mut schema = if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
+        let mut schema =
+            if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
         schema.tables.extend(prepared.tables());
         Self {
             engine,
