@@ -70,7 +70,6 @@ fn answer(execution: &Execution) -> Answer {
         rows: given("answer_rows"),
         json: given("answer_json"),
         notes: Vec::new(),
-        notes: Vec::new(),
     }
 }
 
