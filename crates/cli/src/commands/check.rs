@@ -37,7 +37,7 @@ Examples:
   ordain check diff                                           what would be recompiled, and why
 
 A check is a record in `checks/*.json`: a built-in kind, or a rule in words. Its tables are the files in `data` and the
-tables of the store. Each check runs in a cell of its own.
+tables of the store. Code that a person or a model wrote runs in a cell of its own; built-in kinds share cells.
 Exit code: 0 nothing failed that counts, 1 a check failed, 2 usage or check files, 3 a check could not be evaluated,
 4 --frozen and something needs compiling, 130 interrupted.";
 

@@ -11,4 +11,4 @@ mod rogue;
 mod service;
 mod sessions;
 mod tls;
-mod world;
+pub(crate) mod world;

@@ -20,4 +20,4 @@ mod schemathesis;
 mod scopes;
 mod streams;
 mod traces;
-mod world;
+pub(crate) mod world;

@@ -2,3 +2,4 @@
 
 mod grpc;
 mod http;
+mod roads;

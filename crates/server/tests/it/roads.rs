@@ -1,0 +1,102 @@
+//! The same plan takes the same road, however it comes in and wherever it runs: the verdict, the cause and the receipt
+//! are the same.
+
+use std::sync::Arc;
+
+use ordain_cell::Executor;
+use ordain_engine::{Ask, CodeTask, Engine, PlanFile, Workspace};
+use serde_json::{Value, json};
+
+use crate::grpc::world::{World, execute, sent};
+use crate::http::world::{Served, served};
+
+/// Programs that end in every way which all roads know: well, declined, refused, raised, out of time, out of memory.
+const PROGRAMS: [(&str, &str); 7] = [
+    ("reads", "total = sum([1, 2, 3])\nanswer_text = f'It is {total}.'\nSTATUS = 'success'\n"),
+    ("asks back", "answer_text = 'How many?'\nSTATUS = 'invalid_request'\n"),
+    ("says it sold", "answer_text = 'Sold, all of them.'\nSTATUS = 'success'\n"),
+    ("import", "import socket\nanswer_text = 'x'\nSTATUS = 'success'\n"),
+    ("does not parse", "answer_text = (\n"),
+    ("raises", "answer_text = 'x'\nSTATUS = 'success'\nx = 1 / len([])\n"),
+    (
+        "takes too much memory",
+        "answer_text = 'x'\nSTATUS = 'success'\nblocks = []\nwhile True:\n    blocks.append(bytearray(1 << 26))\n",
+    ),
+];
+
+/// What all roads must agree on.
+fn outcome(record: &Value) -> Value {
+    json!({
+        "accepted": record["verdict"]["accepted"],
+        "findings": record["verdict"]["findings"].as_array().into_iter().flatten().map(|finding| &finding["code"]).collect::<Vec<_>>(),
+        "cause": record["outcome"]["error"]["cause"],
+        "state": record["state"],
+        "receipt": record["receipt"],
+        "error": record["error"]["code"],
+    })
+}
+
+fn of<T: serde::Serialize>(record: &T) -> Value {
+    outcome(&serde_json::to_value(record).unwrap())
+}
+
+/// An engine over the served workspace's store, with another executor.
+fn over(shop: &Served, executor: Arc<dyn Executor>) -> Engine {
+    let workspace = Workspace::load(&shop.folder.path().join("shop")).unwrap();
+    Engine::new(shop.store().clone(), executor, workspace.settings())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_plan_has_the_same_verdict_cause_and_receipt_on_every_road() {
+    let (shop, cells) = (served().await, World::new().await);
+    let remote = over(&shop, Arc::new(cells.remote()));
+    for (name, code) in PROGRAMS {
+        let here = shop.service.engine();
+        let ask = || Ask::new("x", "test", "test").with_plan(code, "plan.py");
+        let plan = Some(PlanFile { code: code.to_owned(), name: "plan.py".to_owned() });
+        let first = of(&here.ask(ask()).await.unwrap());
+        let roads = [
+            ("ask on a remote executor", of(&remote.ask(ask()).await.unwrap())),
+            (
+                "code",
+                of(&here.code(CodeTask { plan, ..CodeTask::new("x", "test", "test") }).await.unwrap().record),
+            ),
+            (
+                "HTTP requests",
+                outcome(&shop.post("/v1/requests", &json!({ "request": "x", "plan": code })).await.json()),
+            ),
+            (
+                "HTTP code",
+                outcome(&shop.post("/v1/code", &json!({ "request": "x", "plan": code })).await.json()),
+            ),
+        ];
+        for (road, came) in roads {
+            assert_eq!(came, first, "{name}: {road}");
+        }
+    }
+    cells.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn given_code_has_the_same_verdict_and_cause_over_http_and_grpc() {
+    let (shop, cells) = (served().await, World::new().await);
+    for (name, code) in [
+        ("prints", "print(1 + 1)\n"),
+        ("import", "import socket\n"),
+        ("does not parse", "x = (\n"),
+        ("raises", "x = 1 / len([])\n"),
+    ] {
+        let record = shop.post("/v1/exec", &json!({ "code": code })).await.json();
+        let came = execute(&cells, sent(code)).await.unwrap();
+        let cause = match (record["state"].as_str(), record["outcome"]["error"]["cause"].as_str()) {
+            (Some("rejected"), _) => "rejected",
+            (_, Some(cause)) => cause,
+            (_, None) => "ok",
+        };
+        assert_eq!(came.result.cause, cause, "{name}: {record}");
+        let is_ok = cause == "ok";
+        assert_eq!(record["receipt"]["kind"] == "none", is_ok, "{name}: {record}");
+        assert_eq!(record["receipt"]["tables"], json!({}), "{name}");
+    }
+    cells.end().await;
+}
