@@ -10,6 +10,7 @@ mod look;
 pub(crate) mod readings;
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use ordain_cell::InputFile;
@@ -57,6 +58,12 @@ pub struct RefusedFile {
     pub name: String,
     /// Why it was not taken.
     pub problem: String,
+}
+
+impl fmt::Display for RefusedFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.name, self.problem)
+    }
 }
 
 impl Prepared {

@@ -294,9 +294,11 @@ impl<'a> RunTrial<'a> {
         job
     }
 
-    /// How the columns that the code names were read from files, and what reading all their values told.
+    /// Which files could not be used, how the columns that the code names were read, and what reading their values told.
     fn reading_notes(&self, accepted: &Accepted, execution: &Execution) -> Vec<String> {
-        let mut notes = self.prepared.notes(accepted.code.code());
+        let problems = self.prepared.problems().into_iter();
+        let mut notes: Vec<String> = problems.map(|refused| refused.to_string()).collect();
+        notes.extend(self.prepared.notes(accepted.code.code()));
         let told = execution.values.get(READING_NOTES).and_then(Value::as_array).into_iter().flatten();
         for note in told.filter_map(Value::as_str) {
             if !notes.iter().any(|known| known == note) {

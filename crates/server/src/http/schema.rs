@@ -143,6 +143,9 @@ pub(crate) struct Answer {
     pub(crate) rows: Option<Value>,
     /// Any other value, where the plan gave one.
     pub(crate) json: Option<Value>,
+    /// What is worth knowing about it: files that could not be used, how files were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
 }
 
 /// The plan that ran.
@@ -503,6 +506,7 @@ mod tests {
         let class = ordain_types::ErrorClass::Runtime;
         let (code, message) = ("c".to_owned(), "m".to_owned());
         record.error = Some(ordain_types::RunError { class, code, message, hint });
+        record.answer.notes.push("n".to_owned());
         record.receipt = ordain_types::Receipt::of(&record);
         let value = serde_json::to_value(&record).unwrap();
         let described: RunRecord = serde_json::from_value(value.clone()).unwrap();

@@ -72,7 +72,8 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
     for problem in &answer.problems {
         writeln!(stderr, "warning: {}: {}", line(&problem.name), line(&problem.problem))?;
     }
-    for note in &record.answer.notes {
+    let is_told = |note: &&String| answer.problems.iter().any(|problem| problem.to_string() == **note);
+    for note in record.answer.notes.iter().filter(|note| !is_told(note)) {
         writeln!(stderr, "note: {}", line(note))?;
     }
     if let Some(error) = &record.error {
