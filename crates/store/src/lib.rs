@@ -11,6 +11,7 @@
 //! Invariants: there is no way to write a row but through a transaction's calls; a [`Transaction`] that is not
 //! committed leaves no trace; a row that changed meanwhile is never overwritten by approval or undo.
 
+mod alive;
 mod apply;
 mod bookkeeping;
 mod catalog;
@@ -29,6 +30,7 @@ mod query;
 mod relation;
 mod review;
 mod runs;
+mod sealed;
 mod seed;
 mod session;
 mod sql;
