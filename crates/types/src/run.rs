@@ -180,6 +180,9 @@ pub struct Answer {
     pub rows: Option<Value>,
     /// Any other value, where the plan gave one.
     pub json: Option<Value>,
+    /// What is worth knowing about it: how files were read, values that could not be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The plan that ran.
