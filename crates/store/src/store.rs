@@ -10,26 +10,28 @@ use ordain_types::{RunId, RunRecord, RunState, Schema, Table};
 use serde::Serialize;
 
 use crate::Answer;
+use crate::access::Access;
 use crate::alive::Alive;
 use crate::bookkeeping;
 use crate::catalog::Catalog;
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
-use crate::keys::{self, CallerKey, NewKey};
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport};
-use crate::options::{Clock, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration};
+use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
-use crate::runs;
+use crate::runs::{self, Owned, RunFilter};
 use crate::session::{Intent, Pool};
 use crate::transaction::Transaction;
 
 /// A workspace's data. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
+    /// What the caller may see and change that this one is used for.
+    pub(crate) access: Option<Arc<Access>>,
 }
 
 /// What transactions share.
@@ -127,7 +129,7 @@ impl Store {
                 inner.check_invariants().await?;
                 claims::release_dead(&inner).await?;
             }
-            Ok(Self { inner })
+            Ok(Self { inner, access: None })
         })
     }
 
@@ -149,13 +151,13 @@ impl Store {
 
     /// All tables that plans may see.
     pub fn schema(&self) -> Schema {
-        self.inner.catalog().schema()
+        self.catalog().schema()
     }
 
     /// What is known of each table.
     pub fn tables(&self) -> Answer<'_, Vec<TableInfo>> {
         Box::pin(async move {
-            let catalog = self.inner.catalog();
+            let catalog = self.catalog();
             let mut session = self.inner.pool.session().await?;
             let mut tables = Vec::new();
             for relation in catalog.relations() {
@@ -171,7 +173,7 @@ impl Store {
 
     /// Begins a transaction.
     pub fn begin(&self, options: BeginOptions) -> Answer<'_, Transaction> {
-        Box::pin(async move { Transaction::begin(&self.inner, options.run_id, options.intent).await })
+        Box::pin(self.begin_limited(options.run_id, options.intent))
     }
 
     /// Records a run that changed nothing: refused, failed, rolled back, or a dry run.
@@ -223,6 +225,20 @@ impl Store {
             let mut session = self.inner.pool.session().await?;
             runs::list(&self.inner.ledger, &mut session, state, before, limit).await
         })
+    }
+
+    /// The same, of the runs that meet a filter. A page ends early where its records are large.
+    pub fn find_runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRecord>> {
+        Box::pin(async move {
+            runs::page(&self.inner.ledger, &mut self.inner.pool.session().await?, &filter).await
+        })
+    }
+
+    /// The record of a run, with who asked for it and who decided on it.
+    pub fn owned_run<'a>(&'a self, run: &'a str) -> Answer<'a, Owned> {
+        Box::pin(
+            async move { runs::owned(&self.inner.ledger, &mut self.inner.pool.session().await?, run).await },
+        )
     }
 
     /// How many runs are in a state.
@@ -290,19 +306,20 @@ impl Store {
 
     /// Cached plans, pinned ones first, then the last used.
     pub fn plans<'a>(&'a self, kind: Option<&'a str>, limit: u64) -> Answer<'a, Vec<CachedPlan>> {
-        self.plans_after(kind, None, limit)
+        self.plans_after(kind, None, None, limit)
     }
 
-    /// The same list from behind a plan that was seen.
+    /// The same list from behind a plan that was seen; only those whose run `who` asked for, if that is given.
     pub fn plans_after<'a>(
         &'a self,
         kind: Option<&'a str>,
+        who: Option<&'a str>,
         after: Option<&'a PlanMark>,
         limit: u64,
     ) -> Answer<'a, Vec<CachedPlan>> {
         Box::pin(async move {
             let mut session = self.inner.pool.session().await?;
-            plans::list(&self.inner.ledger, &mut session, kind, after, limit).await
+            plans::list(&self.inner.ledger, &mut session, kind, who, after, limit).await
         })
     }
 
@@ -335,45 +352,17 @@ impl Store {
         })
     }
 
-    /// The conversations, the latest first: those behind the one with this name and time, if it is given.
+    /// The conversations, the latest first: those behind the one with this name and time, and those whose names begin
+    /// so, where that is given.
     pub fn conversations<'a>(
         &'a self,
+        beginnings: &'a [String],
         after: Option<(&'a str, &'a str)>,
         limit: u64,
     ) -> Answer<'a, Vec<Conversation>> {
-        Box::pin(
-            async move { conversations::list(&mut self.inner.pool.session().await?, after, limit).await },
-        )
-    }
-
-    /// Makes a key for callers. Its secret is given back this once and kept only as a hash.
-    pub fn create_key(&self, key: NewKey, note: EntryNote) -> Answer<'_, (CallerKey, Secret)> {
-        Box::pin(async move { keys::create(&self.inner, key, note).await })
-    }
-
-    /// All keys, revoked and expired ones too, the oldest first.
-    pub fn keys(&self) -> Answer<'_, Vec<CallerKey>> {
-        Box::pin(async move { keys::list(&mut self.inner.pool.session().await?).await })
-    }
-
-    /// Makes a key useless from now on.
-    pub fn revoke_key<'a>(&'a self, key_id: &'a str, note: EntryNote) -> Answer<'a, CallerKey> {
-        Box::pin(async move { keys::revoke(&self.inner, key_id, note).await })
-    }
-
-    /// Makes a new key like an old one, which stays good for the overlap and no longer.
-    pub fn rotate_key<'a>(
-        &'a self,
-        key_id: &'a str,
-        overlap: std::time::Duration,
-        note: EntryNote,
-    ) -> Answer<'a, (CallerKey, Secret)> {
-        Box::pin(async move { keys::rotate(&self.inner, key_id, overlap, note).await })
-    }
-
-    /// Remembers that a key was used just now.
-    pub fn key_used<'a>(&'a self, key_id: &'a str) -> Answer<'a, ()> {
-        Box::pin(async move { keys::used(&self.inner, key_id).await })
+        Box::pin(async move {
+            conversations::list(&mut self.inner.pool.session().await?, beginnings, after, limit).await
+        })
     }
 
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.

@@ -22,11 +22,11 @@ use super::service::Service;
     responses((status = 200, description = "The file", body = Vec<u8>, content_type = "application/octet-stream")))]
 pub(crate) async fn download(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Extension(context): Extension<Context>,
     Path((run, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let record = service.engine().store().run(&run).await?;
+    let record = service.run_seen_by(&may.caller, &run).await?;
     context.is_about(record.run_id.as_str());
     let missing = || {
         let detail = "the run left no file of that name";

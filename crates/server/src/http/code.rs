@@ -95,14 +95,14 @@ pub(crate) async fn create(
         check_name(session, "/session")?;
     }
     let caller = &may.caller;
+    let session = service.enter_session(caller, new.session.as_deref())?;
     let run_id = service.engine().store().new_run_id()?;
     let task = CodeTask {
         files: uploads.named()?,
         plan: new.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
         planner: service.planner(new.model.as_deref()).await?,
-        cache: !new.no_cache,
-        // Sessions of two callers never meet.
-        session: new.session.map(|session| format!("{}:{session}", caller.id)),
+        cache: !new.no_cache && !caller.is_limited(),
+        session: session.as_ref().map(|session| session.name.clone()),
         allow_partial: new.allow_partial,
         run_id: Some(run_id.clone()),
         idempotency_key: answer::idempotency_key(&headers, &caller.id)?,
@@ -116,12 +116,12 @@ pub(crate) async fn create(
         who: caller.id.clone(),
         claim: task.idempotency_key.clone(),
     };
-    let engine = service.engine().clone();
+    let engine = service.engine_for(caller);
     let run = service.begin(about, cells, |run| async move {
         let mut telling = Telling(run);
         let ended = engine.code_with(task, &mut telling).await;
         // The files are on disk for as long as the run needs them.
-        drop(uploads);
+        drop((uploads, session));
         ended.map(|answer| answer.record)
     })?;
     answer::of_run(run, &context, &headers).await

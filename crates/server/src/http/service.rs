@@ -16,6 +16,8 @@ use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
 use super::openai::{Questions, Retries};
 use super::rate::RateLimits;
+use super::session_book::SessionBook;
+use super::sight::LimitedEngines;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
@@ -52,6 +54,12 @@ pub struct HttpOptions {
     pub cells: u64,
     /// Tokens of models a day for a key that has no limit of its own; 0 is none.
     pub tokens_per_day: u64,
+    /// Whether callers may have code run under the policy `open`, where only the jail defends.
+    pub allow_open: bool,
+    /// Sessions that one caller may have open.
+    pub sessions: usize,
+    /// After how long without a job a session ends.
+    pub session_idle_max: Duration,
     /// Runs that go on at once, over all callers.
     pub runs_max: usize,
     /// Connections that are open at once.
@@ -85,6 +93,9 @@ impl HttpOptions {
             requests_per_minute: 600,
             cells: 8,
             tokens_per_day: 0,
+            allow_open: false,
+            sessions: 8,
+            session_idle_max: Duration::from_mins(15),
             runs_max: 512,
             connections_max: 10_000,
             header_time: Duration::from_secs(15),
@@ -117,6 +128,8 @@ pub(crate) struct Inner {
     pub(crate) live: LiveRuns,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
+    pub(crate) sessions: SessionBook,
+    pub(crate) limited: LimitedEngines,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
@@ -133,6 +146,8 @@ impl Service {
             live: LiveRuns::new(options.runs_max),
             retries: Retries::default(),
             questions: Questions::default(),
+            sessions: SessionBook::default(),
+            limited: LimitedEngines::default(),
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),

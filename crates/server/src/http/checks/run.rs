@@ -65,6 +65,7 @@ pub(crate) async fn all(
     Extension(context): Extension<Context>,
     request: Request,
 ) -> Result<Response, Problem> {
+    may.caller.must_see_every_table()?;
     let (parts, body) = request.into_parts();
     let new = read_body(body, &parts.headers, &service).await?;
     let mut selection = Selection::default();
@@ -102,6 +103,7 @@ pub(crate) async fn one(
     Path(check): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    may.caller.must_see_every_table()?;
     let files = look(&service, read).await?;
     find(files.clone(), &check)?;
     let options = CheckOptions { selection: Selection::only(&check), ..CheckOptions::default() };
