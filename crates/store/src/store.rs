@@ -26,7 +26,7 @@ use crate::transaction::Transaction;
 /// A workspace's data. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 /// What transactions share.

@@ -26,8 +26,13 @@ pub(crate) async fn download(
     Extension(context): Extension<Context>,
     Path((run, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let record = service.engine().store().run(&run).await?;
-    context.is_about(record.run_id.as_str());
+    context.is_about(&run);
+    of_run(&service, &run, &name).await
+}
+
+/// A file of a run, as a download.
+pub(crate) async fn of_run(service: &Service, run: &str, name: &str) -> Result<Response, Problem> {
+    let record = service.engine().store().run(run).await?;
     let missing = || {
         let detail = "the run left no file of that name";
         Problem::new(StatusCode::NOT_FOUND, "unknown_artifact", detail)

@@ -125,6 +125,7 @@ impl Service {
             request: ask.request.clone(),
             who: caller.id.clone(),
             claim: ask.idempotency_key.clone(),
+            conversation: ask.conversation.clone(),
         };
         let engine = self.engine().clone();
         self.begin(about, cells, |run| async move {

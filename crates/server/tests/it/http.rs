@@ -19,4 +19,6 @@ mod operations;
 mod schemathesis;
 mod streams;
 mod traces;
+mod ui;
+mod ui_access;
 mod world;
