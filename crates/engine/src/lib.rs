@@ -26,6 +26,7 @@ mod files;
 mod fingerprint;
 mod grant;
 mod host;
+mod lost;
 mod outcome;
 mod rounds;
 mod verdicts;
@@ -37,7 +38,7 @@ pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
 pub use exec::{Exec, Given, Judgement};
-pub use files::{Prepared, RefusedFile, profile_for_files};
+pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use workspace::{

@@ -77,6 +77,12 @@ pub enum StoreError {
         /// `changed` or `removed`.
         operation: &'static str,
     },
+    /// The key of the caller does not permit it.
+    #[error("this key may not {action} rows")]
+    NotAllowed {
+        /// What was tried: `insert`, `update` or `remove`.
+        action: &'static str,
+    },
     /// A limit was passed.
     #[error("the limit `{limit}` of {value} was passed")]
     Limit {
@@ -233,6 +239,7 @@ impl StoreError {
             Self::Constraint { .. } => "constraint",
             Self::ReadOnly { .. } => "read_only",
             Self::AppendOnly { .. } => "append_only",
+            Self::NotAllowed { .. } => "not_allowed",
             Self::Limit { .. } => "limit",
             Self::Timeout { .. } => "timeout",
             Self::Query { .. } => "query",
@@ -300,6 +307,7 @@ impl StoreError {
                 | Self::Constraint { .. }
                 | Self::ReadOnly { .. }
                 | Self::AppendOnly { .. }
+                | Self::NotAllowed { .. }
                 | Self::Limit { .. }
                 | Self::Query { .. }
         )

@@ -138,6 +138,7 @@ pub(crate) async fn find(
 pub(crate) async fn list(
     session: &mut Session,
     kind: Option<&str>,
+    who: Option<&str>,
     after: Option<&PlanMark>,
     limit: u64,
 ) -> Result<Vec<CachedPlan>, StoreError> {
@@ -145,6 +146,12 @@ pub(crate) async fn list(
     sql.push(" WHERE 1 = 1");
     if let Some(kind) = kind {
         sql.push(" AND kind = ").text_param(kind);
+    }
+    if let Some(who) = who {
+        let runs = own(session.dialect(), "runs");
+        sql.push(&format!(" AND run_id IN (SELECT run_id FROM {runs} WHERE who = "))
+            .text_param(who)
+            .push(")");
     }
     if let Some(after) = after {
         let pinned = i64::from(after.pinned);

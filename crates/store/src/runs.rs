@@ -21,6 +21,59 @@ use crate::transaction::Transaction;
 /// Ids that a short form may stand for before it counts as unclear.
 const MATCHES_MAX: i64 = 2;
 
+/// Records of one page, all together. A page has at least one.
+const PAGE_BYTES_MAX: i64 = 16 << 20;
+
+/// Which runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunFilter {
+    /// Only those in this state.
+    pub state: Option<RunState>,
+    /// Only those that somebody may see.
+    pub seen_by: Option<SeenBy>,
+    /// Only those before this one.
+    pub before: Option<RunId>,
+    /// At most so many.
+    pub limit: u64,
+}
+
+/// Somebody who sees the runs that it asked for or decided on, and perhaps all that wait for a decision.
+#[derive(Debug, Clone)]
+pub struct SeenBy {
+    /// The caller.
+    pub who: String,
+    /// Whether it sees every held run.
+    pub sees_held: bool,
+}
+
+/// A run, who asked for it and who decided on it.
+#[derive(Debug, Clone)]
+pub struct Owned {
+    /// The run.
+    pub record: RunRecord,
+    /// Who asked. Runs of an older format do not say.
+    pub who: Option<String>,
+    /// Who approved, rejected or undid it last.
+    pub decided_by: Option<String>,
+}
+
+/// What somebody has to do with a run when its record is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Role<'a> {
+    Asked(&'a str),
+    Decided(&'a str),
+}
+
+impl<'a> Role<'a> {
+    /// By the kind of the entry that goes with the record.
+    pub(crate) fn of(kind: &str, note: &'a EntryNote) -> Self {
+        match kind {
+            "approve" | "reject" | "undo" | "conflict" => Self::Decided(&note.who),
+            _ => Self::Asked(&note.who),
+        }
+    }
+}
+
 /// Writes a record and its entry in a transaction of their own: for runs that changed nothing.
 pub(crate) async fn record(
     store: &Arc<Inner>,
@@ -43,7 +96,7 @@ async fn record_on(
 ) -> Result<RunRecord, StoreError> {
     session.begin(Intent::Write).await?;
     let record = with_receipt(record);
-    write(&mut session, &record, changes.as_ref()).await?;
+    write(&mut session, &record, changes.as_ref(), Role::Asked(&note.who)).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
     let kind = record.kind.clone();
@@ -72,7 +125,7 @@ pub(crate) async fn record_unless_there(
         Err(error) => return Err(error),
     }
     let record = with_receipt(record);
-    write(&mut session, &record, None).await?;
+    write(&mut session, &record, None, Role::Asked(&note.who)).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     let kind = record.kind.clone();
     let entry = entry(&kind, &record, None, note);
@@ -94,22 +147,29 @@ pub(crate) async fn write(
     session: &mut Session,
     record: &RunRecord,
     changes: Option<&ChangeSet>,
+    role: Role<'_>,
 ) -> Result<(), StoreError> {
     let runs = own(session.dialect(), "runs");
     let json = |error: serde_json::Error| StoreError::Database { message: error.to_string() };
     let text = serde_json::to_string(record).map_err(json)?;
     let changes = changes.map(serde_json::to_string).transpose().map_err(json)?;
-    let mut sql = session
-        .sql(&format!("INSERT INTO {runs} (run_id, state, kind, started_at, record, changes) VALUES ("));
+    let mut sql = session.sql(&format!(
+        "INSERT INTO {runs} (run_id, state, kind, started_at, record, changes, who, decided_by) VALUES ("
+    ));
     sql.text_param(record.run_id.as_str());
     for part in [record.state.as_str(), &record.kind, &record.started_at, &text] {
         sql.push(", ").text_param(part);
     }
     sql.push(", ").bind(changes.map_or(Datum::Null, Datum::Text), "text");
-    sql.push(
+    let (asked, decided) = match role {
+        Role::Asked(who) => (Datum::Text(who.to_owned()), Datum::Null),
+        Role::Decided(who) => (Datum::Null, Datum::Text(who.to_owned())),
+    };
+    sql.push(", ").bind(asked, "text").push(", ").bind(decided, "text");
+    sql.push(&format!(
         ") ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, record = excluded.record, \
-         changes = excluded.changes",
-    );
+         changes = excluded.changes, decided_by = coalesce(excluded.decided_by, {runs}.decided_by)"
+    ));
     session.write(sql).await.map(drop)
 }
 
@@ -176,6 +236,57 @@ pub(crate) async fn list(
     }
     sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
     session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+}
+
+/// Records that meet a filter, newest first. Large records make a page short: memory is bounded, and the rest is asked
+/// for behind the last one.
+pub(crate) async fn page(session: &mut Session, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql("SELECT run_id, ");
+    sql.result("length(record)").push(&format!(" FROM {runs} WHERE TRUE"));
+    if let Some(state) = filter.state {
+        sql.push(" AND state = ").text_param(state.as_str());
+    }
+    if let Some(SeenBy { who, sees_held }) = &filter.seen_by {
+        sql.push(" AND (who = ").text_param(who).push(" OR decided_by = ").text_param(who);
+        if *sees_held {
+            sql.push(" OR state = ").text_param(RunState::Held.as_str());
+        }
+        sql.push(")");
+    }
+    if let Some(before) = &filter.before {
+        sql.push(" AND run_id < ").text_param(before.as_str());
+    }
+    sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(filter.limit).unwrap_or(i64::MAX));
+    let mut bytes = 0_i64;
+    let mut ids = Vec::new();
+    for row in session.read(sql).await? {
+        bytes = bytes.saturating_add(row[1].as_integer().unwrap_or_default());
+        if bytes > PAGE_BYTES_MAX && !ids.is_empty() {
+            break;
+        }
+        ids.push(row[0].as_text().unwrap_or_default().to_owned());
+    }
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut sql = session.sql(&format!("SELECT record FROM {runs} WHERE run_id IN ("));
+    sql.list(", ", &ids, |sql, id| {
+        sql.text_param(id);
+    });
+    sql.push(") ORDER BY run_id DESC");
+    session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+}
+
+/// A run with who asked for it and who decided on it.
+pub(crate) async fn owned(session: &mut Session, run: &str) -> Result<Owned, StoreError> {
+    let record = find(session, run).await?;
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql(&format!("SELECT who, decided_by FROM {runs} WHERE run_id = "));
+    sql.text_param(record.run_id.as_str());
+    let rows = session.read(sql).await?;
+    let named = |place: usize| rows.first().and_then(|row| row[place].as_text()).map(str::to_owned);
+    Ok(Owned { who: named(0), decided_by: named(1), record })
 }
 
 /// How many runs are in a state.
@@ -296,7 +407,7 @@ async fn restate(
     let mut session = store.pool.begin(Intent::Write).await?;
     let (_, changes) = load(&mut session, record.run_id.as_str()).await?;
     let record = with_receipt(record);
-    write(&mut session, &record, changes.as_ref()).await?;
+    write(&mut session, &record, changes.as_ref(), Role::of(kind, &note)).await?;
     if !detail.is_null() {
         note.detail = detail;
     }

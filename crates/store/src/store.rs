@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::Answer;
+use crate::access::Access;
 use crate::bookkeeping;
 use crate::catalog::{self, Catalog};
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
-use crate::keys::{self, CallerKey, NewKey};
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
-use crate::options::{Clock, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration};
+use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Identity, Relation, Storage};
 use crate::review;
-use crate::runs;
+use crate::runs::{self, Owned, RunFilter};
 use crate::seed::{self, Seed};
 use crate::session::{Intent, Pool, Session};
 use crate::transaction::Transaction;
@@ -27,6 +27,8 @@ use crate::transaction::Transaction;
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
+    /// What the caller may see and change that this one is used for.
+    pub(crate) access: Option<Arc<Access>>,
 }
 
 /// What transactions share.
@@ -105,7 +107,7 @@ impl Store {
             };
             inner.open_tables(only.as_deref()).await?;
             inner.check_invariants().await?;
-            Ok(Self { inner })
+            Ok(Self { inner, access: None })
         })
     }
 
@@ -123,13 +125,13 @@ impl Store {
 
     /// All tables that plans may see.
     pub fn schema(&self) -> Schema {
-        self.inner.catalog().schema()
+        self.catalog().schema()
     }
 
     /// What is known of each table.
     pub fn tables(&self) -> Answer<'_, Vec<TableInfo>> {
         Box::pin(async move {
-            let catalog = self.inner.catalog();
+            let catalog = self.catalog();
             let mut session = self.inner.pool.session().await?;
             let mut tables = Vec::new();
             for relation in catalog.relations() {
@@ -145,7 +147,7 @@ impl Store {
 
     /// Begins a transaction.
     pub fn begin(&self, options: BeginOptions) -> Answer<'_, Transaction> {
-        Box::pin(async move { Transaction::begin(&self.inner, options.run_id, options.intent).await })
+        Box::pin(self.begin_limited(options.run_id, options.intent))
     }
 
     /// Records a run that changed nothing: refused, failed, rolled back, or a dry run.
@@ -192,6 +194,16 @@ impl Store {
         limit: u64,
     ) -> Answer<'a, Vec<RunRecord>> {
         Box::pin(async move { runs::list(&mut self.inner.pool.session().await?, state, before, limit).await })
+    }
+
+    /// The same, of the runs that meet a filter. A page ends early where its records are large.
+    pub fn find_runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRecord>> {
+        Box::pin(async move { runs::page(&mut self.inner.pool.session().await?, &filter).await })
+    }
+
+    /// The record of a run, with who asked for it and who decided on it.
+    pub fn owned_run<'a>(&'a self, run: &'a str) -> Answer<'a, Owned> {
+        Box::pin(async move { runs::owned(&mut self.inner.pool.session().await?, run).await })
     }
 
     /// How many runs are in a state.
@@ -256,17 +268,20 @@ impl Store {
 
     /// Cached plans, pinned ones first, then the last used.
     pub fn plans<'a>(&'a self, kind: Option<&'a str>, limit: u64) -> Answer<'a, Vec<CachedPlan>> {
-        self.plans_after(kind, None, limit)
+        self.plans_after(kind, None, None, limit)
     }
 
-    /// The same list from behind a plan that was seen.
+    /// The same list from behind a plan that was seen; only those whose run `who` asked for, if that is given.
     pub fn plans_after<'a>(
         &'a self,
         kind: Option<&'a str>,
+        who: Option<&'a str>,
         after: Option<&'a PlanMark>,
         limit: u64,
     ) -> Answer<'a, Vec<CachedPlan>> {
-        Box::pin(async move { plans::list(&mut self.inner.pool.session().await?, kind, after, limit).await })
+        Box::pin(
+            async move { plans::list(&mut self.inner.pool.session().await?, kind, who, after, limit).await },
+        )
     }
 
     /// The cached plan of that id, or the only one whose id begins so.
@@ -296,45 +311,17 @@ impl Store {
         })
     }
 
-    /// The conversations, the latest first: those behind the one with this name and time, if it is given.
+    /// The conversations, the latest first: those behind the one with this name and time, and those whose names begin
+    /// so, where that is given.
     pub fn conversations<'a>(
         &'a self,
+        beginnings: &'a [String],
         after: Option<(&'a str, &'a str)>,
         limit: u64,
     ) -> Answer<'a, Vec<Conversation>> {
-        Box::pin(
-            async move { conversations::list(&mut self.inner.pool.session().await?, after, limit).await },
-        )
-    }
-
-    /// Makes a key for callers. Its secret is given back this once and kept only as a hash.
-    pub fn create_key(&self, key: NewKey, note: EntryNote) -> Answer<'_, (CallerKey, Secret)> {
-        Box::pin(async move { keys::create(&self.inner, key, note).await })
-    }
-
-    /// All keys, revoked and expired ones too, the oldest first.
-    pub fn keys(&self) -> Answer<'_, Vec<CallerKey>> {
-        Box::pin(async move { keys::list(&mut self.inner.pool.session().await?).await })
-    }
-
-    /// Makes a key useless from now on.
-    pub fn revoke_key<'a>(&'a self, key_id: &'a str, note: EntryNote) -> Answer<'a, CallerKey> {
-        Box::pin(async move { keys::revoke(&self.inner, key_id, note).await })
-    }
-
-    /// Makes a new key like an old one, which stays good for the overlap and no longer.
-    pub fn rotate_key<'a>(
-        &'a self,
-        key_id: &'a str,
-        overlap: std::time::Duration,
-        note: EntryNote,
-    ) -> Answer<'a, (CallerKey, Secret)> {
-        Box::pin(async move { keys::rotate(&self.inner, key_id, overlap, note).await })
-    }
-
-    /// Remembers that a key was used just now.
-    pub fn key_used<'a>(&'a self, key_id: &'a str) -> Answer<'a, ()> {
-        Box::pin(async move { keys::used(&self.inner, key_id).await })
+        Box::pin(async move {
+            conversations::list(&mut self.inner.pool.session().await?, beginnings, after, limit).await
+        })
     }
 
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.

@@ -70,6 +70,12 @@ pub(crate) struct Args {
     /// Tokens of models a day for a key that has no limit of its own; 0 is no limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     tokens_per_day: u64,
+    /// Sessions that one caller may have open; idle ones end after 15 minutes
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = at_least_one)]
+    sessions: usize,
+    /// Let callers run code under the policy `open`, where only the jail defends
+    #[arg(long)]
+    allow_open: bool,
     /// Connections that are open at once, if the system permits so many; others wait
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
     connections: usize,
@@ -212,6 +218,8 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         requests_per_minute: args.requests_per_minute,
         cells: args.cells,
         tokens_per_day: args.tokens_per_day,
+        sessions: args.sessions,
+        allow_open: args.allow_open,
         drain_time: args.drain,
         connections_max: args.connections,
         ui: !args.no_ui,

@@ -22,13 +22,13 @@ pub(crate) const LOCAL: &str = "local";
 /// What a key allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Look at runs, tables, plans, the ledger and the figures.
+    /// Look at tables, checks, figures, and what the key itself did.
     Read,
     /// Ask, and run code. It includes `read`.
     Run,
-    /// Approve, reject and undo. It includes `read`.
+    /// See held runs and decide on them. It includes `read`.
     Approve,
-    /// Everything, also pinning and removing plans and ending sessions.
+    /// Everything, of all callers: their runs, plans and conversations, and the ledger with its prompts.
     Admin,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Whether the caller has the scope.
+    /// Whether it has the scope.
     pub(crate) fn may(&self, wanted: Scope) -> bool {
         let Some(key) = &self.key else { return true };
         let scopes = key.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok());

@@ -95,9 +95,10 @@ pub(crate) struct Compiled {
     responses((status = 200, description = "A page of checks", body = CheckPage)))]
 pub(crate) async fn list(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     page: Query<Page>,
 ) -> Result<Response, Problem> {
+    may.caller.must_see_every_table()?;
     let limit = usize::try_from(page.limit()?).unwrap_or(usize::MAX);
     let after = page.after()?;
     let shown = look(&service, move |checks| page_of(checks, after.as_deref(), limit)).await?;
@@ -113,9 +114,10 @@ pub(crate) async fn list(
     responses((status = 200, description = "The check", body = CheckDetails)))]
 pub(crate) async fn get(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Path(check): Path<String>,
 ) -> Result<Response, Problem> {
+    may.caller.must_see_every_table()?;
     let (entry, kept, last, result) = look(&service, move |checks| {
         let entry = find(read(checks)?, &check)?;
         let state = checks.state()?;

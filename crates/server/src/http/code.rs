@@ -17,6 +17,7 @@ use super::frame::Context;
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::service::Service;
+use super::session_book::InSession;
 use super::telling::Telling;
 
 /// A question about files.
@@ -97,18 +98,18 @@ pub(crate) async fn create(
         check_name(session, "/session")?;
     }
     let caller = &may.caller;
+    let session = service.enter_session(caller, new.session.as_deref())?;
     let task = CodeTask {
         files: uploads.named()?,
         plan: new.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
         planner: service.planner(new.model.as_deref()).await?,
         cache: !new.no_cache,
-        // Sessions of two callers never meet.
-        session: new.session.map(|session| format!("{}:{session}", caller.id)),
+        session: session.as_ref().map(|session| session.name.clone()),
         allow_partial: new.allow_partial,
         idempotency_key: answer::idempotency_key(&headers, &caller.id)?,
         ..CodeTask::new(&new.request, &caller.id, "http")
     };
-    let run = service.begin_code(caller, task, uploads, None)?;
+    let run = service.begin_code(caller, task, (uploads, session), None)?;
     answer::of_run(run, &context, &headers).await
 }
 
@@ -118,7 +119,7 @@ impl Service {
         &self,
         caller: &Caller,
         mut task: CodeTask,
-        uploads: Uploads,
+        kept: (Uploads, Option<InSession>),
         conversation: Option<String>,
     ) -> Result<Arc<LiveRun>, Problem> {
         let cells = self.inner.rates.cell(caller, &self.inner.options)?;
@@ -132,12 +133,13 @@ impl Service {
             claim: task.idempotency_key.clone(),
             conversation: conversation.clone(),
         };
-        let engine = self.engine().clone();
+        task.cache &= !caller.is_limited();
+        let engine = self.engine_for(caller);
         self.begin(about, cells, |run| async move {
             let mut telling = Telling(run);
             let ended = engine.code_with(task, &mut telling).await;
-            // The files are on disk for as long as the run needs them.
-            drop(uploads);
+            // The files are on disk, and the session is held, for as long as the run needs them.
+            drop(kept);
             let record = ended?.record;
             if let Some(conversation) = conversation {
                 engine.store().add_turn(&conversation, &ordain_engine::turn_of(&record)).await?;

@@ -9,12 +9,12 @@ mod ask;
 mod checks;
 mod reply;
 mod runs;
-mod sessions;
 mod sign_in;
+mod sign_ins;
 mod visit;
 
 pub(crate) use reply::{POLICY, ProblemForm};
-pub(crate) use sessions::Sessions;
+pub(crate) use sign_ins::SignIns;
 
 use axum::Router;
 use axum::response::Redirect;

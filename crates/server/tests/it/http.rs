@@ -17,6 +17,7 @@ mod openai_retries;
 mod openai_stream;
 mod operations;
 mod schemathesis;
+mod scopes;
 mod streams;
 mod traces;
 mod ui;

@@ -25,6 +25,12 @@ impl Transaction {
                 review::invariants(&mut self.session, catalog, &store.invariants, &store.limits).await?;
             review.invariants = results;
             review.violations.extend(broken);
+            if let Some(access) = &self.access {
+                review.violations.extend(access.violation(self.changes.rows()));
+                // An invariant is the owner's, and may show rows that this caller may not see.
+                review.invariants.iter_mut().for_each(|result| result.rows.clear());
+                review.violations.iter_mut().for_each(|violation| violation.rows.clear());
+            }
             Ok(review)
         })
     }
@@ -73,7 +79,7 @@ impl Transaction {
     ) -> Result<RunRecord, StoreError> {
         let changes = self.change_set();
         let record = runs::with_receipt(record);
-        runs::write(&mut self.session, &record, Some(&changes)).await?;
+        runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
         let entry = runs::entry(kind, &record, Some(&changes), note);

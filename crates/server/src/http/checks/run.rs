@@ -67,6 +67,7 @@ pub(crate) async fn all(
     Extension(context): Extension<Context>,
     request: Request,
 ) -> Result<Response, Problem> {
+    may.caller.must_see_every_table()?;
     let (parts, body) = request.into_parts();
     let new = read_body(body, &parts.headers, &service).await?;
     let mut selection = Selection::default();
@@ -104,6 +105,7 @@ pub(crate) async fn one(
     Path(check): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    may.caller.must_see_every_table()?;
     let wanted = Wanted::one(&service, &check).await?;
     answer_with_report(&service, &may.caller, &context, &headers, wanted).await
 }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use ordain_store::RowConflict;
+use ordain_store::{RowConflict, RunFilter};
 use ordain_types::{Row, RunState};
 use ordain_ui::Place;
 use ordain_ui::approvals::{Conflict, Waiting};
@@ -24,12 +24,19 @@ pub(super) async fn page(
 ) -> Result<Response, Turned> {
     let store = service.engine().store();
     let mut waiting = Vec::new();
-    for record in store.runs(Some(RunState::Held), None, SHOWN_MAX).await? {
+    let filter = RunFilter {
+        state: Some(RunState::Held),
+        seen_by: visit.caller.seen_by(),
+        before: None,
+        limit: SHOWN_MAX,
+    };
+    for record in store.find_runs(filter).await? {
         let conflicts = store.conflicts(record.run_id.as_str()).await?;
         waiting.push(Waiting { conflicts: conflicts.iter().map(shown).collect(), record });
     }
     let shell = visit.shell(&service, None).await?;
-    let content = ordain_ui::approvals::page(&waiting, shell.waiting, &visit.viewer);
+    let content =
+        ordain_ui::approvals::page(&waiting, shell.waiting.max(waiting.len() as u64), &visit.viewer);
     Ok(reply::html(&headers, shell.page(Place::Approvals, "Approvals", &content)))
 }
 

@@ -67,7 +67,7 @@ async fn show(
     name: String,
     draft: String,
 ) -> Result<Response, Turned> {
-    let turns = turns(service, &own(&visit.caller, &name)).await?;
+    let turns = turns(service, &visit.caller.own(&name)).await?;
     let is_live = turns.iter().any(|turn| matches!(turn, Turn::Live(_)));
     let conversation = Conversation {
         earlier: earlier(service, &visit.caller, &name).await?,
@@ -107,10 +107,12 @@ async fn turns(service: &Service, conversation: &str) -> Result<Vec<Turn>, Probl
 /// The caller's other conversations.
 async fn earlier(service: &Service, caller: &Caller, but: &str) -> Result<Vec<Earlier>, Problem> {
     let store = service.engine().store();
-    let prefix = own(caller, "");
+    let prefix = caller.own("");
+    let beginnings: Vec<String> = (!prefix.is_empty()).then(|| prefix.clone()).into_iter().collect();
     let mut earlier = Vec::new();
-    for found in store.conversations(None, LOOKED_MAX).await? {
-        let Some(name) = found.conversation.strip_prefix(&prefix).filter(|name| *name != but) else {
+    for found in store.conversations(&beginnings, None, LOOKED_MAX).await? {
+        let name = found.conversation.strip_prefix(&prefix);
+        let Some(name) = name.filter(|name| *name != but && check_name(name).is_ok()) else {
             continue;
         };
         let first = store.turns(&found.conversation, TURNS_MAX).await?.into_iter().next();
@@ -121,11 +123,6 @@ async fn earlier(service: &Service, caller: &Caller, but: &str) -> Result<Vec<Ea
         }
     }
     Ok(earlier)
-}
-
-/// The conversation's name in the store: conversations of two callers never meet.
-fn own(caller: &Caller, name: &str) -> String {
-    format!("{}:{name}", caller.id)
 }
 
 fn check_name(name: &str) -> Result<(), Problem> {
@@ -233,12 +230,12 @@ async fn begin(
         let ask = Ask {
             planner,
             mode: new.mode()?,
-            conversation: Some(own(caller, name)),
+            conversation: Some(caller.own(name)),
             idempotency_key,
             ..Ask::new(&new.request, &caller.id, "ui")
         };
         return service.begin_ask(caller, ask);
     }
     let task = CodeTask { files, planner, idempotency_key, ..CodeTask::new(&new.request, &caller.id, "ui") };
-    service.begin_code(caller, task, uploads, Some(own(caller, name)))
+    service.begin_code(caller, task, (uploads, None), Some(caller.own(name)))
 }

@@ -39,6 +39,7 @@ pub(super) async fn grid(
     visit: Visit<Read>,
     query: Query<Which>,
 ) -> Result<Response, Turned> {
+    visit.caller.must_see_every_table()?;
     let mut grid = look(&service, rows).await?;
     grid.filter = Filter { status: query.status.clone(), text: query.text.clone() };
     let live = service.inner.live.going_on();
@@ -78,6 +79,7 @@ pub(super) async fn page(
     visit: Visit<Read>,
     Path(check): Path<String>,
 ) -> Result<Response, Turned> {
+    visit.caller.must_see_every_table()?;
     let (entry, mut shown) = look(&service, move |checks| {
         let entry = find(read(checks)?, &check)?;
         let state = checks.state()?;
@@ -115,6 +117,7 @@ pub(super) async fn run_all(
     State(service): State<Service>,
     sent: Sent<Run, Nothing>,
 ) -> Result<Response, Turned> {
+    sent.visit.caller.must_see_every_table()?;
     let run = begin(&service, &sent.visit.caller, Wanted::all(&service).await?, None)?;
     Ok(Redirect::to(&format!("/runs/{}", run.about.run_id)).into_response())
 }
@@ -125,6 +128,7 @@ pub(super) async fn run_one(
     Path(check): Path<String>,
     sent: Sent<Run, Nothing>,
 ) -> Result<Response, Turned> {
+    sent.visit.caller.must_see_every_table()?;
     let run = begin(&service, &sent.visit.caller, Wanted::one(&service, &check).await?, None)?;
     Ok(Redirect::to(&format!("/runs/{}", run.about.run_id)).into_response())
 }

@@ -6,6 +6,7 @@ pub(super) mod live;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use ordain_store::RunFilter;
 use ordain_types::{RunId, RunRecord};
 use ordain_ui::live::LiveRun as LiveView;
 use ordain_ui::run::{Details, Entry};
@@ -26,7 +27,7 @@ use crate::http::runs::read_state;
 use crate::http::service::Service;
 
 /// Runs on a page.
-const RUNS_SHOWN: usize = 50;
+const RUNS_SHOWN: u64 = 50;
 
 /// Which runs.
 #[derive(Debug, Deserialize)]
@@ -45,15 +46,25 @@ pub(super) async fn list(
     let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
     let state = query.state.as_deref().map(read_state).transpose()?;
     let mut list = RunList { state: query.state.clone(), ..RunList::default() };
+    let mut more = false;
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
-        list.live = service.inner.live.going_on().iter().map(|run| live_view(run)).collect();
+        let mut going_on = service.inner.live.going_on();
+        going_on.retain(|run| visit.caller.sees_all() || run.about.who == visit.caller.id);
+        list.live = going_on.iter().map(|run| live_view(run)).collect();
     }
     if state != Some(None) {
-        let store = service.engine().store();
-        list.ended = store.runs(state.flatten(), before.as_ref(), RUNS_SHOWN as u64 + 1).await?;
+        let filter = RunFilter {
+            state: state.flatten(),
+            seen_by: visit.caller.seen_by(),
+            before: before.clone(),
+            limit: RUNS_SHOWN,
+        };
+        list.ended = service.engine().store().find_runs(filter.clone()).await?;
+        // A page with large records is short, so only a look behind the last one tells whether there are more.
+        let last_shown = list.ended.last().map(|run| run.run_id.clone());
+        let behind = RunFilter { before: last_shown.clone(), limit: 1, ..filter };
+        more = last_shown.is_some() && !service.engine().store().find_runs(behind).await?.is_empty();
     }
-    let more = list.ended.len() > RUNS_SHOWN;
-    list.ended.truncate(RUNS_SHOWN);
     let of_state = query.state.as_ref().map_or_else(String::new, |state| format!("state={state}&"));
     let oldest = list.ended.last().filter(|_| more);
     list.pager = Pager {
@@ -79,11 +90,11 @@ pub(super) async fn page(
     query: Query<Said>,
 ) -> Result<Response, Turned> {
     let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
-    if let Some(run) = service.inner.live.find(&run).filter(|run| !run.is_over()) {
+    if let Some(run) = service.live_seen_by(&visit.caller, &run).filter(|run| !run.is_over()) {
         let content = ordain_ui::live::page(&live_view(&run), &visit.viewer);
         return Ok(reply::html(&headers, shell.live_page(Place::Runs, &run.about.request, &content)));
     }
-    let record = service.engine().store().run(&run).await?;
+    let record = service.run_seen_by(&visit.caller, &run).await?;
     let content = ordain_ui::run::page(&record, &details(&service, &record).await?, &visit.viewer);
     Ok(reply::html(&headers, shell.page(Place::Runs, &record.request, &content)))
 }
@@ -126,7 +137,7 @@ pub(super) async fn diff(
     Path((run, table)): Path<(String, String)>,
     query: Query<From>,
 ) -> Result<Response, Turned> {
-    let record = service.engine().store().run(&run).await?;
+    let record = service.run_seen_by(&visit.caller, &run).await?;
     let found = record.diff.tables.get(&table).ok_or_else(|| {
         Problem::new(StatusCode::NOT_FOUND, "unknown_table", "the run touched no table of that name")
     })?;
@@ -145,11 +156,11 @@ pub(super) struct How {
 /// A file that a run left: a download, or a picture on a page.
 pub(super) async fn file(
     State(service): State<Service>,
-    _visit: Visit<Read>,
+    visit: Visit<Read>,
     Path((run, name)): Path<(String, String)>,
     query: Query<How>,
 ) -> Result<Response, Turned> {
-    let mut response = artifacts::of_run(&service, &run, &name).await?;
+    let mut response = artifacts::of_run(&service, &visit.caller, &run, &name).await?;
     // The kind is found out from the content, and a bitmap can do nothing but be seen.
     let is_picture = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "image/png");
     if query.show.is_some() && is_picture {

@@ -50,7 +50,7 @@ pub(super) async fn enter(
     let next = inside(entered.next.as_deref());
     match service.caller_of_key(entered.key.trim()).await {
         Ok(caller) => {
-            let name = service.inner.sessions.open(&caller.id)?;
+            let name = service.inner.sign_ins.open(&caller.id)?;
             Ok(with_cookie(Redirect::to(next), &parts.headers, SESSION, &name, "HttpOnly; "))
         }
         Err(problem) if problem.status == 401 => {
@@ -74,7 +74,7 @@ pub(super) async fn leave(
 ) -> Result<Response, Turned> {
     drop(sent);
     if let Some(name) = cookie(&headers, SESSION) {
-        service.inner.sessions.close(name);
+        service.inner.sign_ins.close(name);
     }
     Ok(with_cookie(Redirect::to("/sign-in"), &headers, SESSION, "", "HttpOnly; Max-Age=0; "))
 }

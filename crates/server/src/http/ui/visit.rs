@@ -10,7 +10,7 @@ use ordain_types::RunState;
 use ordain_ui::{Notice, Shell, Theme, Viewer};
 use serde::de::DeserializeOwned;
 
-use super::sessions::Token;
+use super::sign_ins::Token;
 use crate::http::body;
 use crate::http::caller::{Asked, Caller, Scope};
 use crate::http::cors;
@@ -73,14 +73,14 @@ impl<S: Asked> FromRequestParts<Service> for Visit<S> {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Turned> {
         let has_key = parts.headers.contains_key(header::AUTHORIZATION);
-        let sessions = &service.inner.sessions;
+        let sign_ins = &service.inner.sign_ins;
         let (caller, token, is_signed_in) = if has_key || !service.inner.options.needs_keys() {
-            (service.identify(&parts.headers).await?, sessions.local_token().clone(), false)
+            (service.identify(&parts.headers).await?, sign_ins.local_token().clone(), false)
         } else {
             let here =
                 if parts.method == axum::http::Method::GET { parts.uri.to_string() } else { "/".to_owned() };
             let name = cookie(&parts.headers, SESSION);
-            let Some(session) = name.and_then(|name| sessions.find(name)) else {
+            let Some(session) = name.and_then(|name| sign_ins.find(name)) else {
                 return Err(Turned::SignIn(here));
             };
             let Ok(caller) = service.caller_of_id(&session.key_id).await else {
@@ -110,9 +110,17 @@ impl<S> Visit<S> {
             viewer: self.viewer.clone(),
             theme: self.theme,
             here: self.here.clone(),
-            waiting: service.engine().store().count_runs(RunState::Held).await?,
+            waiting: self.waiting(service).await?,
             notice,
         })
+    }
+
+    /// How many runs wait for this visitor's decision.
+    async fn waiting(&self, service: &Service) -> Result<u64, Problem> {
+        if !self.viewer.may_approve {
+            return Ok(0);
+        }
+        Ok(service.engine().store().count_runs(RunState::Held).await?)
     }
 
     /// Refuses a form that no page of this visitor sent.

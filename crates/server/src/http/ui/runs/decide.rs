@@ -39,7 +39,7 @@ pub(crate) async fn approve(
     Path(run): Path<String>,
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
-    let record = service.engine().store().run(&run).await?;
+    let record = service.run_seen_by(&sent.visit.caller, &run).await?;
     if record.state == RunState::Held && diff_hash(&record.diff) != sent.form.seen {
         return Ok(back(record.run_id.as_str(), "changed"));
     }
@@ -70,6 +70,8 @@ async fn decided(
     decision: Decision,
     sent: &Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
+    let seen = service.run_seen_by(&sent.visit.caller, run).await?;
+    let run = seen.run_id.as_str();
     let mut note = EntryNote::by(&sent.visit.caller.id, "ui");
     let comment: String = sent.form.comment.trim().chars().take(COMMENT_CHARS_MAX).collect();
     if !comment.is_empty() {
@@ -101,9 +103,9 @@ async fn decided(
 pub(crate) async fn cancel(
     State(service): State<Service>,
     Path(run): Path<String>,
-    _sent: Sent<Run, Nothing>,
+    sent: Sent<Run, Nothing>,
 ) -> Result<Response, Turned> {
-    match service.cancel_run(&run).await {
+    match service.cancel_run(&sent.visit.caller, &run).await {
         Ok(record) => Ok(back(record.run_id.as_str(), "cancel")),
         Err(problem) if problem.code == "already_ended" => Ok(back(&run, "ended")),
         Err(problem) => Err(problem.into()),
@@ -116,14 +118,17 @@ pub(crate) async fn again(
     Path(run): Path<String>,
     sent: Sent<Run, Nothing>,
 ) -> Result<Response, Turned> {
-    let record = service.engine().store().run(&run).await?;
     let caller = &sent.visit.caller;
+    let record = service.run_seen_by(caller, &run).await?;
     let begun = match record.kind.as_str() {
         "ask" => {
             let planner = service.planner(None).await?;
             service.begin_ask(caller, Ask { planner, ..Ask::new(&record.request, &caller.id, "ui") })?
         }
-        "check" => begin(&service, caller, Wanted::named(&service, &record.request).await?, None)?,
+        "check" => {
+            caller.must_see_every_table()?;
+            begin(&service, caller, Wanted::named(&service, &record.request).await?, None)?
+        }
         _ => {
             let detail = "this run had files or code of its own, which are not kept";
             return Err(Problem::unprocessable("not_repeatable", "/run", detail).into());

@@ -47,8 +47,8 @@ pub(crate) async fn stream(
 ) -> Result<Response, Turned> {
     let is_card = query.shape.as_deref() == Some("card");
     let ping_every = service.inner.options.ping_every;
-    let Some(run) = service.inner.live.find(&run) else {
-        let record = service.engine().store().run(&run).await?;
+    let Some(run) = service.live_seen_by(&visit.caller, &run) else {
+        let record = service.run_seen_by(&visit.caller, &run).await?;
         let shown = ended(&service, &record, &visit.viewer, is_card).await?;
         return Ok(Sse::new(stream::iter([Ok::<_, Infallible>(part(shown))])).into_response());
     };

@@ -19,7 +19,7 @@ const SESSIONS_MAX: usize = 10_000;
 
 /// Who is signed in.
 #[derive(Debug)]
-pub(crate) struct Sessions {
+pub(crate) struct SignIns {
     /// What forms send back where nobody signs in, because the server is this machine's alone.
     local_token: Token,
     open: Mutex<HashMap<[u8; 32], Session>>,
@@ -52,7 +52,7 @@ impl Token {
     }
 }
 
-impl Sessions {
+impl SignIns {
     pub(crate) fn new() -> Self {
         // Without random bytes there is no token that anybody can send, and no form is taken.
         let local_token = Token::new().unwrap_or(Token(String::new()));
@@ -106,13 +106,13 @@ mod tests {
 
     #[test]
     fn a_session_is_found_by_its_name_until_it_is_closed() {
-        let sessions = Sessions::new();
-        let (one, other) = (sessions.open("k1").unwrap(), sessions.open("k2").unwrap());
-        assert_eq!(sessions.find(&one).unwrap().key_id, "k1");
-        assert!(!sessions.find(&one).unwrap().token.is(&sessions.find(&other).unwrap().token.0));
-        sessions.close(&one);
-        assert!(sessions.find(&one).is_none() && sessions.find("").is_none());
-        assert_eq!(sessions.find(&other).unwrap().key_id, "k2");
+        let sign_ins = SignIns::new();
+        let (one, other) = (sign_ins.open("k1").unwrap(), sign_ins.open("k2").unwrap());
+        assert_eq!(sign_ins.find(&one).unwrap().key_id, "k1");
+        assert!(!sign_ins.find(&one).unwrap().token.is(&sign_ins.find(&other).unwrap().token.0));
+        sign_ins.close(&one);
+        assert!(sign_ins.find(&one).is_none() && sign_ins.find("").is_none());
+        assert_eq!(sign_ins.find(&other).unwrap().key_id, "k2");
     }
 
     #[test]
