@@ -148,22 +148,26 @@ impl Engine {
             Work::Exec(_) => None,
         };
         let Some(conversation) = conversation else { return Ok(()) };
-        let said = record.answer.text.clone();
-        let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
-        let turn = ConversationTurn {
-            seq: 0,
-            at: String::new(),
-            run_id: record.run_id.to_string(),
-            request: record.request.clone(),
-            answer: said.unwrap_or_default(),
-            status: record.status.clone(),
-        };
-        self.store.add_turn(&conversation, &turn).await?;
+        self.store.add_turn(&conversation, &turn_of(record)).await?;
         if let Work::Code(task) = work
             && let Some(session) = &task.session
         {
             self.sessions().insert(session.clone());
         }
         Ok(())
+    }
+}
+
+/// A run as a turn of a conversation.
+pub fn turn_of(record: &RunRecord) -> ConversationTurn {
+    let said = record.answer.text.clone();
+    let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
+    ConversationTurn {
+        seq: 0,
+        at: String::new(),
+        run_id: record.run_id.to_string(),
+        request: record.request.clone(),
+        answer: said.unwrap_or_default(),
+        status: record.status.clone(),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use futures_util::future::{Either, select};
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::Exchange;
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
@@ -191,7 +192,13 @@ impl<'a> RunTrial<'a> {
             Ok(execution) => Arc::new(execution),
             Err(error) => {
                 roll_back(transaction).await?;
-                return Err(error);
+                story.timing.run = millis(running);
+                return match error {
+                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                        Ok(store_limit(&error, Cause::LockLimit, None))
+                    }
+                    error => Err(error),
+                };
             }
         };
         story.timing.run = millis(running);
@@ -253,8 +260,13 @@ impl<'a> RunTrial<'a> {
             // A session's earlier turns and the modules of a program may read what this code does not name.
             Work::Code(_) | Work::Exec(_) => Grant::read_only(),
         };
+        let overdue = transaction.overdue();
         let mut host = TransactionHost::new(transaction, grant, evidence);
-        let execution = executor.run(job, &mut host, output).await;
+        let execution = match select(executor.run(job, &mut host, output), overdue).await {
+            Either::Left((execution, _)) => execution,
+            // Dropping the run ends its cell.
+            Either::Right((Err(late), _)) => return Err(late.into()),
+        };
         host.settle(execution)
     }
 
@@ -378,7 +390,9 @@ impl<'a> RunTrial<'a> {
                 Ok(violated(&violations, attempt))
             }
             // An invariant took too long; nothing is committed that was not checked.
-            Err(error @ StoreError::Timeout { .. }) => Ok(too_slow(&error, attempt)),
+            Err(error @ StoreError::Timeout { .. }) => {
+                Ok(store_limit(&error, Cause::Timeout, Some(Box::new(attempt))))
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -482,15 +496,15 @@ fn violated(violations: &[Violation], attempt: Attempt) -> Tried<RunRecord> {
     Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
 }
 
-fn too_slow(error: &StoreError, attempt: Attempt) -> Tried<RunRecord> {
+fn store_limit(error: &StoreError, cause: Cause, attempt: Option<Box<Attempt>>) -> Tried<RunRecord> {
     let trouble = Trouble {
         class: ErrorClass::Limit,
-        code: Cause::Timeout.as_str().to_owned(),
+        code: cause.as_str().to_owned(),
         message: error.to_string(),
         line: None,
         hint: error.hint(),
     };
-    Tried::Trouble { trouble, state: RunState::Failed, attempt: Some(Box::new(attempt)) }
+    Tried::Trouble { trouble, state: RunState::Failed, attempt }
 }
 
 fn broken(violations: &[Violation]) -> Vec<InvariantResult> {

@@ -1,5 +1,6 @@
 //! Tests of the transports through their public surface, with real servers, real cells and real stores.
 
+mod browser;
 mod grpc;
 mod http;
 mod roads;
