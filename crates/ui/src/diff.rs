@@ -167,7 +167,8 @@ mod tests {
     use super::*;
 
     fn record() -> RunRecord {
-        let mut record = RunRecord::new(ordain_types::RunId("r1".to_owned()), "ask", "buy");
+        let mut record =
+            RunRecord::new(ordain_types::RunId("r1".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.diff = serde_json::from_value(json!({ "inventory": {
             "added": [{"item_id": "<i>", "name": "New", "stock": 1}],
             "changed": [{"key": {"item_id": "A"}, "before": {"item_id": "A", "name": "Aviator", "colour": "red", "stock": 5},

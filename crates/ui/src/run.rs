@@ -4,7 +4,7 @@ mod rounds;
 mod stages;
 
 use maud::{Markup, html};
-use ordain_types::{Artifact, PlanSource, RunRecord, RunState, format_bytes};
+use ordain_types::{Artifact, CodeError, PlanSource, RunKind, RunRecord, RunState, format_bytes};
 use serde_json::Value;
 
 use crate::code::listing;
@@ -199,7 +199,7 @@ pub(crate) fn plan(record: &RunRecord) -> Markup {
                 ol.steps {
                     @for step in &record.plan.steps {
                         li id={ "step-" (in_path(&step.id)) } {
-                            p.step-title { strong { (visible(&step.title)) } " " span.muted { (visible(&step.state)) }
+                            p.step-title { strong { (visible(&step.title)) } " " span.muted { (step.state.as_str()) }
                                 @if !step.needs.is_empty() { span.muted { " · needs " (visible(&step.needs.join(", "))) } }
                             }
                             @if !step.success.is_empty() { p.muted { "Done when: " (visible(&step.success)) } }
@@ -232,13 +232,15 @@ fn output(record: &RunRecord) -> Markup {
     }
 }
 
-fn raised(error: &Value) -> Markup {
-    let text = |name: &str| error[name].as_str().unwrap_or_default();
+fn raised(error: &CodeError) -> Markup {
     html! {
         div.problem { p {
-            @if let Some(line) = error["line"].as_u64() { a href={ "#step-1-L" (line) } { "Line " (line) } ": " }
-            strong { (visible(text("type"))) @if !text("type").is_empty() { ": " } (visible(text("message"))) }
-            " " code.muted { (visible(text("cause"))) }
+            @if let Some(line) = error.line { a href={ "#step-1-L" (line) } { "Line " (line) } ": " }
+            strong {
+                @if let Some(kind) = &error.kind { (visible(kind)) ": " }
+                (visible(error.message.as_deref().unwrap_or_default()))
+            }
+            " " code.muted { (error.cause.as_str()) }
         } }
     }
 }
@@ -258,7 +260,7 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
         }
         section #more {
             h2 { "More" }
-            @if viewer.may_run && matches!(record.kind.as_str(), "ask" | "check") {
+            @if viewer.may_run && matches!(record.kind, RunKind::Ask | RunKind::Check) {
                 form.inline method="post" action={ "/runs/" (record.run_id.as_str()) "/again" } {
                     (viewer.hidden_token())
                     button type="submit" { "Run again" }

@@ -80,12 +80,12 @@ fn stages(record: &RunRecord) -> [(&'static str, Stage); 6] {
 
 #[cfg(test)]
 mod tests {
-    use ordain_types::{RunId, StepRecord};
+    use ordain_types::{RunId, RunKind, StepRecord, StepState};
 
     use super::*;
 
     fn shown(change: impl FnOnce(&mut RunRecord)) -> String {
-        let mut record = RunRecord::new(RunId("r".to_owned()), "ask", "buy");
+        let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         record.plan.steps.push(StepRecord {
             id: "1".to_owned(),
             title: String::new(),
@@ -93,7 +93,7 @@ mod tests {
             success: String::new(),
             code: String::new(),
             modules: Vec::new(),
-            state: "done".to_owned(),
+            state: StepState::Done,
         });
         record.verdict.accepted = true;
         change(&mut record);

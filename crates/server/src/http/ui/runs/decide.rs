@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::Ask;
 use ordain_store::{EntryNote, StoreError};
-use ordain_types::RunState;
+use ordain_types::{RunKind, RunState};
 use ordain_ui::diff_hash;
 use serde::Deserialize;
 use serde_json::json;
@@ -120,16 +120,16 @@ pub(crate) async fn again(
 ) -> Result<Response, Turned> {
     let caller = &sent.visit.caller;
     let record = service.run_seen_by(caller, &run).await?;
-    let begun = match record.kind.as_str() {
-        "ask" => {
+    let begun = match record.kind {
+        RunKind::Ask => {
             let planner = service.planner(None).await?;
             service.begin_ask(caller, Ask { planner, ..Ask::new(&record.request, &caller.id, "ui") })?
         }
-        "check" => {
+        RunKind::Check => {
             caller.must_see_every_table()?;
             begin(&service, caller, Wanted::named(&service, &record.request).await?, None)?
         }
-        _ => {
+        RunKind::Code | RunKind::Exec => {
             let detail = "this run had files or code of its own, which are not kept";
             return Err(Problem::unprocessable("not_repeatable", "/run", detail).into());
         }
