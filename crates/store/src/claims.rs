@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ordain_types::{RunError, RunId, RunRecord, RunState};
+use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState};
 
 use crate::alive;
 use crate::bookkeeping::own;
@@ -142,10 +142,12 @@ pub(crate) async fn release_dead(store: &Arc<Inner>) -> Result<(), StoreError> {
 
 /// The record of a run whose process has died. What was asked is not known any more; nothing was changed.
 fn lost(store: &Inner, run: &RunId) -> RunRecord {
-    let mut record = RunRecord::new(run.clone(), "lost", "(the process ended while the run was going on)");
+    let mut record =
+        RunRecord::new(run.clone(), RunKind::Lost, "(the process ended while the run was going on)");
     record.started_at = store.clock.timestamp();
     record.state = RunState::Failed;
     record.error = Some(RunError {
+        class: ErrorClass::Internal,
         code: "process_ended".to_owned(),
         message: "the process that carried the run out has ended; nothing was changed".to_owned(),
         hint: Some("send the request again, under the same key if you like".to_owned()),

@@ -4,7 +4,7 @@
 //! Somebody who can write to the database can edit the one and not the other. So a record is believed only if its entry
 //! says the same. Kept plans have no entry of their own and are signed instead.
 
-use ordain_types::{RunError, RunId, RunRecord, RunState};
+use ordain_types::{ErrorClass, RunError, RunId, RunRecord, RunState};
 use serde_json::Value;
 
 use crate::changes::ChangeSet;
@@ -65,10 +65,11 @@ fn says(content: &Value, stored: &str) -> bool {
 }
 
 fn in_place_of(record: &RunRecord) -> RunRecord {
-    let mut shown = RunRecord::new(record.run_id.clone(), &record.kind, "(altered)");
+    let mut shown = RunRecord::new(record.run_id.clone(), record.kind, "(altered)");
     shown.state = RunState::Failed;
     shown.started_at.clone_from(&record.started_at);
     shown.error = Some(RunError {
+        class: ErrorClass::Internal,
         code: "altered".to_owned(),
         message: "the record is not the one of its ledger entry, so it is not shown".to_owned(),
         hint: Some("look at `ordain ledger verify`, and at the entry with `ordain ledger list`".to_owned()),

@@ -48,6 +48,8 @@ pub enum RunKind {
     Exec,
     /// Checks.
     Check,
+    /// Something whose process ended before it was recorded: only its id and its key are known.
+    Lost,
 }
 
 impl RunKind {
@@ -58,6 +60,7 @@ impl RunKind {
             Self::Code => "code",
             Self::Exec => "exec",
             Self::Check => "check",
+            Self::Lost => "lost",
         }
     }
 }

@@ -80,7 +80,7 @@ fn stages(record: &RunRecord) -> [(&'static str, Stage); 6] {
 
 #[cfg(test)]
 mod tests {
-    use ordain_types::{RunId, RunKind, StepRecord, StepState};
+    use ordain_types::{Cause, CodeError, RunId, RunKind, StepRecord, StepState};
 
     use super::*;
 
@@ -100,15 +100,16 @@ mod tests {
         stages(&record).map(|(_, stage)| stage.words().0).join(" ")
     }
 
+    fn failed() -> CodeError {
+        CodeError { cause: Cause::Error, kind: None, message: None, line: None }
+    }
+
     #[test]
     fn the_bar_says_where_a_run_stopped() {
         assert_eq!(shown(|record| record.state = RunState::Committed), "done done done done idle done");
         assert_eq!(shown(|record| record.state = RunState::Held), "done done done done waits idle");
         assert_eq!(shown(|record| record.verdict.accepted = false), "done failed idle idle idle idle");
-        assert_eq!(
-            shown(|record| record.outcome.error = Some(serde_json::json!({}))),
-            "done done failed idle idle idle"
-        );
+        assert_eq!(shown(|record| record.outcome.error = Some(failed())), "done done failed idle idle idle");
         assert_eq!(shown(|record| record.state = RunState::Rejected), "done done done done failed idle");
     }
 }

@@ -129,7 +129,7 @@ pub(crate) async fn again(
             caller.must_see_every_table()?;
             begin(&service, caller, Wanted::named(&service, &record.request).await?, None)?
         }
-        RunKind::Code | RunKind::Exec => {
+        RunKind::Code | RunKind::Exec | RunKind::Lost => {
             let detail = "this run had files or code of its own, which are not kept";
             return Err(Problem::unprocessable("not_repeatable", "/run", detail).into());
         }
