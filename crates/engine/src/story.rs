@@ -168,20 +168,9 @@ impl Story {
             accepted: self.is_accepted,
             iterations: self.iterations,
             findings: self.findings.clone(),
-            history: self.history(),
+            history: self.rounds.clone(),
             modifications: self.modifications.clone(),
         }
-    }
-
-    /// The rounds. The code of the last one is the plan's, and is not written twice.
-    fn history(&self) -> Vec<Round> {
-        let mut rounds = self.rounds.clone();
-        if let Some(Round::Judged(judged)) = rounds.last_mut()
-            && judged.code.as_deref() == self.draft.as_ref().map(|draft| draft.code.as_str())
-        {
-            (judged.code, judged.modules) = (None, Vec::new());
-        }
-        rounds
     }
 
     fn plan(&self, head: &Head, attempt: Option<&Attempt>) -> PlanRecord {

@@ -79,7 +79,7 @@ fn meta(record: &RunRecord) -> Markup {
         p.meta {
             (state(record.state)) " "
             @if let Some(status) = &record.status { span.muted { "status " } code { (visible(status)) } " · " }
-            span { (visible(&record.kind)) } " · " (when(&record.started_at)) " · " (duration(record.timing_ms.total))
+            span { (record.kind.as_str()) } " · " (when(&record.started_at)) " · " (duration(record.timing_ms.total))
             " · " (writer(record))
         }
     }
@@ -293,7 +293,7 @@ fn timing(record: &RunRecord) -> Markup {
 fn terminal(record: &RunRecord) -> Markup {
     let quoted = format!("'{}'", record.request.replace('\'', "'\\''"));
     let body = serde_json::json!({ "request": record.request }).to_string().replace('\'', "'\\''");
-    let (command, route) = if record.kind == "code" { ("code", "code") } else { ("ask", "requests") };
+    let (command, route) = if record.kind == RunKind::Code { ("code", "code") } else { ("ask", "requests") };
     html! {
         pre tabindex="0" { (lines(&format!("ordain {command} {quoted}"), 4000)) }
         pre tabindex="0" { (lines(&format!("curl -s localhost:8000/v1/{route} -H 'Content-Type: application/json' -d '{body}'"), 4000)) }

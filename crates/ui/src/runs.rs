@@ -84,7 +84,7 @@ fn row(run: &RunRecord) -> Markup {
             td { (state(run.state)) }
             td.wide { a href={ "/runs/" (run.run_id.as_str()) } { (lines(&run.request, ROW_CHARS_MAX)) } }
             td { @if touches { (lines(&run.receipt.text, 160)) } @else if let Some(error) = &run.error { span.muted { (lines(&error.message, 80)) } } }
-            td { (crate::text::visible(&run.kind)) }
+            td { (run.kind.as_str()) }
             td.right { (duration(run.timing_ms.total)) }
             td { (when(&run.started_at)) }
         }

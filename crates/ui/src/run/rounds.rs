@@ -1,8 +1,7 @@
 //! The rounds in which a plan was written: what each gave, what was wrong with it, and what the next one changed.
 
 use maud::{Markup, html};
-use ordain_types::RunRecord;
-use serde_json::Value;
+use ordain_types::{Judged, Round, RunRecord};
 
 use crate::code::{changed, listing};
 use crate::parts::{chip, fold};
@@ -18,13 +17,13 @@ pub(super) fn section(record: &RunRecord) -> Markup {
                 h2 { "Rounds" }
                 ol.plain {
                     @for (place, round) in history.iter().enumerate() {
-                        li { (one(round, place.checked_sub(1).and_then(|before| history[before]["code"].as_str()))) }
+                        li { (one(round, place.checked_sub(1).and_then(|before| code_of(&history[before])))) }
                     }
                 }
                 @if !record.verdict.modifications.is_empty() {
                     h3 { "Changed on the way" }
                     ul { @for done in &record.verdict.modifications {
-                        li { @if let Some(round) = done["round"].as_u64() { "Round " (round) ": " } (visible(done["what"].as_str().unwrap_or_default())) }
+                        li { @if done.round > 0 { "Round " (done.round) ": " } (visible(&done.what)) }
                     } }
                 }
             }
@@ -32,25 +31,42 @@ pub(super) fn section(record: &RunRecord) -> Markup {
     }
 }
 
-fn one(round: &Value, before: Option<&str>) -> Markup {
-    let is_accepted = round["accepted"].as_bool().unwrap_or_default();
-    let findings = round["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let trouble = round["trouble"]["message"].as_str();
+fn one(round: &Round, before: Option<&str>) -> Markup {
+    match round {
+        Round::Judged(judged) => judged_round(judged, before),
+        Round::Stale { stale, .. } => html! { p { "A kept plan was not used: " (visible(stale)) } },
+        Round::KeptFailed { trouble, .. } => {
+            html! { p { "A kept plan did not hold: " (visible(&trouble.message)) } }
+        }
+        Round::ExecutorLost { executor_lost } => {
+            html! { p { "An executor was lost: " (visible(executor_lost)) } }
+        }
+    }
+}
+
+fn code_of(round: &Round) -> Option<&str> {
+    match round {
+        Round::Judged(judged) => judged.code.as_deref(),
+        _ => None,
+    }
+}
+
+fn judged_round(judged: &Judged, before: Option<&str>) -> Markup {
     let title = html! {
-        "Round " (round["round"].as_u64().unwrap_or_default()) " "
-        @if is_accepted { (chip("good", "accepted")) } @else { (chip("bad", "refused")) }
-        @if let Some(trouble) = trouble { " " span.muted { (visible(trouble)) } }
+        "Round " (judged.round) " "
+        @if judged.accepted { (chip("good", "accepted")) } @else { (chip("bad", "refused")) }
+        @if let Some(trouble) = &judged.trouble { " " span.muted { (visible(&trouble.message)) } }
     };
     let inside = html! {
-        @if let Some(code) = round["code"].as_str() {
+        @if let Some(code) = &judged.code {
             @match before {
                 Some(before) => {
                     (changed(before, code))
-                    @for finding in findings { p { code { (visible(finding["code"].as_str().unwrap_or_default())) } " line " (finding["line"].as_u64().unwrap_or_default()) ": " (visible(finding["message"].as_str().unwrap_or_default())) } }
+                    @for finding in &judged.findings { p { code { (visible(finding["code"].as_str().unwrap_or_default())) } " line " (finding["line"].as_u64().unwrap_or_default()) ": " (visible(finding["message"].as_str().unwrap_or_default())) } }
                 }
-                None => { (listing(code, findings, &format!("round-{}", round["round"].as_u64().unwrap_or_default()))) },
+                None => { (listing(code, &judged.findings, &format!("round-{}", judged.round))) },
             }
         }
     };
-    fold(&title, !is_accepted, &inside)
+    fold(&title, !judged.accepted, &inside)
 }
