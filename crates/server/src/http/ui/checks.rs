@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_checks::file::CheckFiles;
 use ordain_engine::checks::{Checks, Past};
+use ordain_types::RunKind;
 use ordain_ui::Place;
 use ordain_ui::checks::{CheckPage, Filter, Grid, Row};
 use serde::Deserialize;
@@ -17,7 +18,6 @@ use crate::http::body::Query;
 use crate::http::caller::{Read, Run};
 use crate::http::checks::run::{Wanted, begin};
 use crate::http::checks::{find, look, read, stale};
-use crate::http::live::CHECK;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 
@@ -43,7 +43,8 @@ pub(super) async fn grid(
     let mut grid = look(&service, rows).await?;
     grid.filter = Filter { status: query.status.clone(), text: query.text.clone() };
     let live = service.inner.live.going_on();
-    grid.running = live.iter().find(|run| run.about.kind == CHECK).map(|run| run.about.run_id.to_string());
+    grid.running =
+        live.iter().find(|run| run.about.kind == RunKind::Check).map(|run| run.about.run_id.to_string());
     let shell = visit.shell(&service, None).await?;
     let content = ordain_ui::checks::grid(&grid, &visit.viewer);
     Ok(reply::html(&headers, shell.page(Place::Checks, "Checks", &content)))

@@ -174,7 +174,7 @@ pub(super) fn live_view(run: &LiveRun) -> LiveView {
     let events = run.events_after(0).0;
     LiveView {
         run_id: run.about.run_id.to_string(),
-        kind: run.about.kind.to_owned(),
+        kind: run.about.kind.to_string(),
         request: run.about.request.clone(),
         started_at: run.started_at.clone(),
         events: events
