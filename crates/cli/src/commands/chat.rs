@@ -19,6 +19,7 @@ use crate::engine;
 use crate::failure;
 use crate::planner::{PlannerArgs, of_planner};
 use crate::runtime;
+use crate::show::diff::Extent;
 use crate::show::progress::Shown;
 use crate::show::{Colour, coloured, diff, line as one_line, lines as safe_lines};
 use crate::typed::{Line, Typed};
@@ -128,7 +129,7 @@ async fn talk(
             match Slash::parse(command) {
                 Ok(Slash::Quit) => break,
                 Ok(command) => chat.carry_out(command).await?,
-                Err(problem) => writeln!(io::stderr(), "{problem}")?,
+                Err(problem) => writeln!(io::stderr(), "{}", one_line(&problem))?,
             }
             continue;
         }
@@ -190,7 +191,7 @@ fn show(record: &RunRecord) -> io::Result<()> {
     let note = match record.state {
         RunState::Committed => " /diff shows them, /undo takes them back.",
         RunState::Held => {
-            diff::write(&mut out, &record.diff)?;
+            diff::write(&mut out, &record.diff, Extent::Short { run: record.run_id.as_str() })?;
             " /approve commits this, /reject drops it."
         }
         _ => "",

@@ -4,10 +4,16 @@ use std::io::{self, Write};
 
 use ordain_types::{PlanSource, RunRecord, RunState};
 
-use super::{Colour, code, coloured, cut, diff, line, lines};
+use super::diff::Extent;
+use super::{Colour, behind, code, coloured, cut, diff, line};
 
 /// Writes what a run was about and what came of it.
 pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
+    write_with(out, run, Extent::Short { run: run.run_id.as_str() })
+}
+
+/// The same with so much of its diff.
+pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'_>) -> io::Result<()> {
     writeln!(out, "run      {}", run.run_id)?;
     writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
     let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
@@ -16,12 +22,12 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     if let Some(text) = &run.answer.text {
-        writeln!(out, "answer   {}", hanging(text))?;
+        writeln!(out, "{}", behind("answer   ", text))?;
     }
     if let Some(error) = &run.error {
-        writeln!(out, "error    {}: {}", line(&error.code), hanging(&error.message))?;
+        writeln!(out, "{}", behind("error    ", &format!("{}: {}", error.code, error.message)))?;
         if let Some(hint) = &error.hint {
-            writeln!(out, "hint     {}", hanging(hint))?;
+            writeln!(out, "{}", behind("hint     ", hint))?;
         }
     }
     for invariant in run.invariants.iter().filter(|invariant| !invariant.holds) {
@@ -30,14 +36,9 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
     }
     if !run.diff.is_empty() {
         writeln!(out)?;
-        diff::write(out, &run.diff)?;
+        diff::write(out, &run.diff, extent)?;
     }
     Ok(())
-}
-
-/// A text of several lines, all behind the first: none can pass for a line of ours.
-fn hanging(text: &str) -> String {
-    lines(text).replace('\n', "\n         ")
 }
 
 /// Writes the code of each step.

@@ -157,7 +157,7 @@ fn a_held_run_is_listed_shown_and_approved() {
          \x20 item_id=SG005  quantity_in_stock  10      9\n\
          transactions: 1 added\n\
          \x20 transaction_id  customer_name  transaction_amount  balance_after_transaction  timestamp\n\
-         + SALE002         Ada·[2J        60.0                560.0                      2025-10-02T10:00:00\n"
+         + SALE002         Ada\\u{1b}[2J   60.0                560.0                      2025-10-02T10:00:00\n"
     );
     assert_eq!(shop.stock(), 10);
     let approved = shop.ordain(&["approve", held.run_id.as_str(), "--json"]);

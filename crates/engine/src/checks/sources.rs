@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::ChecksError;
 use super::read::write_file;
+use crate::workspace::inside;
 
 /// The folder with file tables.
 const FOLDER: &str = "data";
@@ -65,6 +66,12 @@ pub(super) fn data_files(root: &Path, catalog: &Catalog) -> Result<Vec<DataFile>
     for entry in entries.take(FILES_MAX) {
         let path = entry.map_err(ChecksError::state("list the data files"))?.path();
         files.extend(data_file(path, catalog));
+    }
+    for file in &files {
+        let checked = inside::check(root, Path::new(&file.shown));
+        checked.map_err(|message| {
+            ChecksError::state("read a data file")(io::Error::other(format!("{}: {message}", file.shown)))
+        })?;
     }
     files.sort_by(|left, right| left.shown.cmp(&right.shown));
     Ok(files)

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use ordain_cell::Level;
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
 use ordain_types::{
     Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Limits, Metric, Phrasing, Reference,
@@ -48,6 +49,8 @@ pub(super) struct StoreSection {
     pub(super) url: Option<String>,
     pub(super) url_line: Option<u64>,
     pub(super) tables: Option<Vec<String>>,
+    /// Where the ledger's checkpoint is kept.
+    pub(super) checkpoint: Option<String>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -168,6 +171,11 @@ pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
 }
 
 impl TableSection {
+    /// The file with the table's first rows, as it is written.
+    pub(super) fn seed(&self) -> Option<&str> {
+        self.seed.as_deref()
+    }
+
     /// What the section says about meanings.
     pub(super) fn notes(&self) -> TableNotes {
         let noted = self.columns.iter().filter(|(_, column)| column.notes != ColumnNotes::default());
@@ -239,14 +247,14 @@ impl ProfileName {
 
 impl LevelName {
     pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::Full, Self::Reduced, Self::None].into_iter().find(|level| level.as_str() == text)
+        [Self::Full, Self::Reduced, Self::None].into_iter().find(|name| name.level().as_str() == text)
     }
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub(super) fn level(self) -> Level {
         match self {
-            Self::Full => "full",
-            Self::Reduced => "reduced",
-            Self::None => "none",
+            Self::Full => Level::Full,
+            Self::Reduced => Level::Reduced,
+            Self::None => Level::None,
         }
     }
 }
@@ -258,10 +266,12 @@ impl<'de> Deserialize<'de> for StoreSection {
         struct Written {
             url: Option<Spanned<String>>,
             tables: Option<Vec<String>>,
+            checkpoint: Option<String>,
         }
         let written = Written::deserialize(deserializer)?;
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
-        Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables: written.tables })
+        let (tables, checkpoint) = (written.tables, written.checkpoint);
+        Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables, checkpoint })
     }
 }
 

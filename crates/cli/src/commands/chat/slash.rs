@@ -6,6 +6,7 @@ use ordain_types::RunRecord;
 
 use super::Chat;
 use crate::failure;
+use crate::show::diff::Extent;
 use crate::show::{code, diff, run as show_run};
 use crate::workspace;
 
@@ -96,7 +97,7 @@ fn tell(command: &Slash, record: &RunRecord) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match command {
         Slash::Diff(_) if record.diff.is_empty() => writeln!(out, "that run changed nothing"),
-        Slash::Diff(_) => diff::write(&mut out, &record.diff),
+        Slash::Diff(_) => diff::write(&mut out, &record.diff, Extent::Short { run: record.run_id.as_str() }),
         Slash::Plan(_) => {
             writeln!(out, "plan {}", show_run::plan(record))?;
             record.plan.steps.iter().try_for_each(|step| code::write(&mut out, &step.code, ""))

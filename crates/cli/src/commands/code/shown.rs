@@ -14,7 +14,7 @@ use super::setup::Setup;
 use crate::engine;
 use crate::failure::FAILED;
 use crate::show::grid::Grid;
-use crate::show::{cell, line, lines, run as show_run};
+use crate::show::{behind, cell, line, lines, run as show_run};
 
 /// Rows that are shown; all that the code gave are in the JSON.
 const ROWS_SHOWN: usize = 20;
@@ -76,9 +76,9 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
         writeln!(stderr, "note: {}", line(note))?;
     }
     if let Some(error) = &record.error {
-        writeln!(stderr, "error: {}: {}", line(&error.code), lines(&error.message))?;
+        writeln!(stderr, "{}", behind("error: ", &format!("{}: {}", error.code, error.message)))?;
         if let Some(hint) = &error.hint {
-            writeln!(stderr, "hint: {}", lines(hint))?;
+            writeln!(stderr, "{}", behind("hint: ", hint))?;
         }
     }
     write_artifacts(&mut stdout, &mut stderr, answer, saved)?;
@@ -113,7 +113,7 @@ pub(crate) fn write_turn(answer: &CodeAnswer, is_python: bool) -> io::Result<()>
     if let Some(error) = &record.error {
         writeln!(stderr, "{}", lines(&error.message))?;
         if let Some(hint) = &error.hint {
-            writeln!(stderr, "hint: {}", lines(hint))?;
+            writeln!(stderr, "{}", behind("hint: ", hint))?;
         }
     }
     write_artifacts(&mut stdout, &mut stderr, answer, &save(answer, None))
