@@ -15,6 +15,7 @@ mod model;
 mod planner;
 mod prompt;
 pub mod provider;
+pub mod reader;
 mod repair;
 mod reply;
 pub mod rules;

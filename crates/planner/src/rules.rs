@@ -19,7 +19,7 @@ pub const RULES_VERSION: u32 = 3;
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
     match brief.task {
-        Task::Ask => ask::plan(brief),
+        Task::Ask => crate::reader::plan(brief),
         Task::Check => check::plan(brief),
         Task::Code => files::plan(brief),
     }

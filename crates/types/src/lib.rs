@@ -18,7 +18,7 @@ mod timestamp;
 
 pub use approval::Approval;
 pub use catalog::{
-    Action, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges, Metric, Param,
+    Action, BoundParam, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges, Metric, Param,
     ParamKind, Phrasing, Reference, TableNotes,
 };
 pub use cause::Cause;
