@@ -15,6 +15,7 @@ use crate::ask::{Ask, Mode};
 use crate::claims::{self, Evidence, Told};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::grant::Grant;
 use crate::host::TransactionHost;
 use crate::outcome::{self, run_error};
 use crate::rounds::{Accepted, Last, Trial, Tried, millis};
@@ -97,7 +98,8 @@ impl StoreTrial<'_> {
         let running = Instant::now();
         let mut evidence = Evidence::default();
         let job = self.job(accepted);
-        let execution = match self.run_job(&mut transaction, job, &mut evidence).await {
+        let grant = Grant::of(&accepted.effects, &self.policy);
+        let execution = match self.run_job(&mut transaction, job, grant, &mut evidence).await {
             Ok(execution) => execution,
             Err(error) => {
                 transaction.roll_back().await?;
@@ -152,9 +154,10 @@ impl StoreTrial<'_> {
         &self,
         transaction: &mut Transaction,
         job: Job,
+        grant: Grant,
         evidence: &mut Evidence,
     ) -> Result<Execution, EngineError> {
-        let mut host = TransactionHost::new(transaction, evidence);
+        let mut host = TransactionHost::new(transaction, grant, evidence);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
         match host.into_failure() {
             Some(failure) => Err(failure.into()),

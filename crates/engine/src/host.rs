@@ -1,10 +1,11 @@
 //! The host of a plan's code: the run's open transaction.
 
 use ordain_cell::{Host, HostCall, HostError, HostFuture};
-use ordain_store::{StoreError, Transaction};
+use ordain_store::{Call, Reply, StoreError, Transaction};
 use serde_json::Value;
 
 use crate::claims::Evidence;
+use crate::grant::Grant;
 
 /// Calls of the table interface begin with this.
 const TABLE_CALL: &str = "table.";
@@ -12,6 +13,8 @@ const TABLE_CALL: &str = "table.";
 /// Answers a plan's calls from one transaction.
 pub(crate) struct TransactionHost<'a> {
     transaction: &'a mut Transaction,
+    /// What the code was judged to do.
+    grant: Grant,
     /// The first error that was not the plan's own. The transaction cannot be used after it.
     failure: Option<StoreError>,
     /// What the plan was given to see.
@@ -19,8 +22,9 @@ pub(crate) struct TransactionHost<'a> {
 }
 
 impl<'a> TransactionHost<'a> {
-    pub(crate) fn new(transaction: &'a mut Transaction, evidence: &'a mut Evidence) -> Self {
-        Self { transaction, failure: None, evidence }
+    pub(crate) fn new(transaction: &'a mut Transaction, grant: Grant, evidence: &'a mut Evidence) -> Self {
+        transaction.let_queries_see(grant.readable());
+        Self { transaction, grant, failure: None, evidence }
     }
 
     /// What went wrong with the store itself, if anything did.
@@ -32,7 +36,9 @@ impl<'a> TransactionHost<'a> {
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
         };
-        match self.transaction.call(operation, Value::Object(call.arguments)).await {
+        let call = Call::parse(operation, Value::Object(call.arguments)).map_err(|error| refusal(&error))?;
+        self.grant.check(&call)?;
+        match self.transaction.carry_out(call).await.map(Reply::into_value) {
             Ok(value) => {
                 self.evidence.take(&value);
                 Ok(value)

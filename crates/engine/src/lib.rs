@@ -24,6 +24,7 @@ mod example;
 mod exec;
 mod files;
 mod fingerprint;
+mod grant;
 mod host;
 mod outcome;
 mod rounds;

@@ -3,7 +3,7 @@
 mod introspect;
 mod keep;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use ordain_types::Schema;
@@ -27,7 +27,16 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     pub(crate) fn new(relations: Vec<Relation>) -> Self {
-        let relations: Vec<Arc<Relation>> = relations.into_iter().map(Arc::new).collect();
+        Self::of(relations.into_iter().map(Arc::new).collect())
+    }
+
+    /// The same tables without those of other names. Places differ.
+    pub(crate) fn only(&self, tables: &BTreeSet<String>) -> Self {
+        let named = self.relations.iter().filter(|relation| tables.contains(&relation.table.name));
+        Self::of(named.map(Arc::clone).collect())
+    }
+
+    fn of(relations: Vec<Arc<Relation>>) -> Self {
         let places = relations
             .iter()
             .enumerate()

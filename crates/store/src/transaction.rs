@@ -7,6 +7,7 @@ mod finish;
 mod read;
 mod write;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ordain_types::{Diff, RunId};
@@ -36,6 +37,8 @@ pub struct Transaction {
     broken: bool,
     /// Undo and approval write what a plan may not.
     pub(crate) rules_lifted: bool,
+    /// The tables that queries may name, where they may not name all.
+    queried: Option<Catalog>,
 }
 
 impl Transaction {
@@ -49,6 +52,7 @@ impl Transaction {
             run_id,
             broken: false,
             rules_lifted: false,
+            queried: None,
         })
     }
 
@@ -65,6 +69,11 @@ impl Transaction {
     /// Whether anything was changed so far.
     pub fn has_changes(&self) -> bool {
         self.changes.touched().next().is_some()
+    }
+
+    /// Lets `db.query` see these tables and no others; `None`: every table that plans see.
+    pub fn let_queries_see(&mut self, tables: Option<&BTreeSet<String>>) {
+        self.queried = tables.map(|tables| self.catalog.only(tables));
     }
 
     /// Carries out a call that a cell sent: an operation's name and its arguments.
@@ -134,7 +143,8 @@ impl Transaction {
 
     async fn query(&mut self, sql: &str, params: &Value) -> Result<Reply, StoreError> {
         let bounds = Bounds::query(&self.store.limits);
-        let prepared = query::prepare(&self.catalog, self.session.dialect(), sql, params, bounds)?;
+        let catalog = self.queried.as_ref().unwrap_or(&self.catalog);
+        let prepared = query::prepare(catalog, self.session.dialect(), sql, params, bounds)?;
         if self.session.dialect() == Dialect::Postgres && !prepared.qualifiers.is_empty() {
             let mut known =
                 self.session.sql("SELECT nspname::text FROM pg_catalog.pg_namespace WHERE nspname IN (");

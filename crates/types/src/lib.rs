@@ -15,6 +15,7 @@ mod row;
 mod run;
 mod schema;
 mod timestamp;
+mod visible;
 
 pub use approval::Approval;
 pub use catalog::{
@@ -34,3 +35,4 @@ pub use run::{
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};
+pub use visible::visible;

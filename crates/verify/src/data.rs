@@ -4,6 +4,7 @@ pub(crate) mod blocked_calls;
 pub(crate) mod blocked_imports;
 pub(crate) mod builtins;
 pub(crate) mod dunders;
+pub(crate) mod foreign;
 pub(crate) mod frame_methods;
 pub(crate) mod known_imports;
 pub(crate) mod profiles;

@@ -5,7 +5,7 @@
 //! [`crate::flow`].
 
 mod attributes;
-mod calls;
+pub(crate) mod calls;
 mod chance;
 mod imports;
 pub(crate) mod scopes;
@@ -14,10 +14,10 @@ mod undefined;
 
 use ordain_types::Schema;
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Parameters, Stmt};
+use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Parameters, PatternKeyword, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::data::stdlib;
+use crate::data::{dunders, stdlib};
 use crate::effects::Effects;
 use crate::policy::Policy;
 use crate::report::Report;
@@ -44,6 +44,7 @@ pub(crate) fn judge<'a>(
         undefined: undefined::Undefined::default(),
         chance: chance::Chance::default(),
         annotations_run: true,
+        callee: None,
     };
     names.visit_module(body);
     chance::finish(&mut names);
@@ -65,6 +66,8 @@ struct Names<'a, 'r, 's> {
     chance: chance::Chance,
     /// Whether annotations are evaluated when the code runs.
     annotations_run: bool,
+    /// What stands before the parentheses of the call that is judged.
+    callee: Option<TextRange>,
 }
 
 /// How many `try` statements around the current place catch these errors.
@@ -118,6 +121,11 @@ impl<'a> Names<'a, '_, '_> {
             && matches!(self.scopes.meaning(name, self.scope), Meaning::Free)
     }
 
+    /// Whether an expression is called where it stands.
+    fn is_callee(&self, range: TextRange) -> bool {
+        self.callee == Some(range)
+    }
+
     /// Whether the cell defines the name before the code starts.
     fn is_provided(&self, name: &str) -> bool {
         self.policy.names.iter().any(|provided| provided == name)
@@ -144,6 +152,9 @@ impl<'a> Names<'a, '_, '_> {
     }
 
     fn function(&mut self, function: &'a ast::StmtFunctionDef) {
+        if matches!(function.name.as_str(), "__instancecheck__" | "__subclasscheck__" | "__subclasshook__") {
+            attributes::attribute_name(self, function.name.as_str(), function.name.range());
+        }
         for decorator in &function.decorator_list {
             self.visit_decorator(decorator);
         }
@@ -201,6 +212,11 @@ impl<'a> Names<'a, '_, '_> {
     }
 }
 
+/// `__match_args__ = …`
+fn is_match_arguments(targets: &[Expr]) -> bool {
+    matches!(targets, [Expr::Name(name)] if name.id.as_str() == "__match_args__")
+}
+
 /// Whether a handler of the statement catches one of the errors, or everything.
 fn catches(statement: &ast::StmtTry, errors: &[&str]) -> bool {
     let is_one = |expr: &Expr| {
@@ -247,6 +263,10 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
                 self.inside(class.range, |names| names.visit_body(&class.body));
             }
             Stmt::Try(statement) => self.try_statement(statement),
+            Stmt::Assign(statement) if is_match_arguments(&statement.targets) => {
+                attributes::match_arguments(self, &statement.value);
+                self.visit_expr(&statement.value);
+            }
             // What annotates a local variable is never evaluated.
             Stmt::AnnAssign(statement) if self.scopes.is_function(self.scope) => {
                 if let Some(value) = &statement.value {
@@ -256,6 +276,11 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
             }
             _ => visitor::walk_stmt(self, stmt),
         }
+    }
+
+    fn visit_pattern_keyword(&mut self, keyword: &'a PatternKeyword) {
+        attributes::attribute_of_anything(self, keyword.attr.as_str(), keyword.attr.range());
+        visitor::walk_pattern_keyword(self, keyword);
     }
 
     fn visit_annotation(&mut self, annotation: &'a Expr) {
@@ -268,7 +293,12 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
             Expr::Name(name) if name.ctx == ExprContext::Load => calls::name(self, name),
-            Expr::Name(_) => {}
+            Expr::Name(name) => {
+                // A field of a dataclass is what a pattern looks at.
+                if dunders::is_listed(name.id.as_str()) {
+                    attributes::attribute_name(self, name.id.as_str(), name.range());
+                }
+            }
             Expr::Attribute(attribute) => {
                 attributes::judge(self, attribute);
                 match &*attribute.value {
@@ -285,6 +315,7 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
                 let path = self.path(&call.func);
                 calls::call(self, call, path.as_deref());
                 chance::call(self, call, path);
+                self.callee = Some(call.func.range());
                 visitor::walk_expr(self, expr);
             }
             Expr::Lambda(lambda) => {

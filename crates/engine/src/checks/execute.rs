@@ -20,6 +20,7 @@ use super::compile::Ready;
 use super::error::ChecksError;
 use super::tables::Tables;
 use crate::claims::Evidence;
+use crate::grant::Grant;
 use crate::host::TransactionHost;
 
 const SUMMARY_CHARACTERS_MAX: usize = 500;
@@ -108,7 +109,7 @@ impl Checks {
         let run_id = self.store.new_run_id()?;
         let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
         let mut evidence = Evidence::default();
-        let mut host = TransactionHost::new(&mut transaction, &mut evidence);
+        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence);
         let execution = executor.run(job, &mut host, &mut Discard).await;
         let failure = host.into_failure();
         transaction.roll_back().await?;

@@ -16,6 +16,7 @@ use crate::claims::Evidence;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::{Prepared, profile_for_files};
+use crate::grant::Grant;
 use crate::host::TransactionHost;
 use crate::outcome;
 use crate::rounds::{Accepted, Last, Trial, Tried, millis};
@@ -157,7 +158,7 @@ impl<'a> FileTrial<'a> {
         let begin = BeginOptions { run_id: record.run_id.clone(), intent: Intent::Read };
         let mut transaction = self.engine.store.begin(begin).await?;
         let mut evidence = Evidence::default();
-        let mut host = TransactionHost::new(&mut transaction, &mut evidence);
+        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
         let failure = host.into_failure();
         transaction.roll_back().await?;

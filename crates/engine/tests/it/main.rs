@@ -8,6 +8,7 @@ mod code;
 mod concurrency;
 mod crash;
 mod files;
+mod grants;
 mod models;
 mod plan_cache;
 mod tinydb;

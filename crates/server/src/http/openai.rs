@@ -22,8 +22,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use ordain_types::RunRecord;
+use ordain_types::{RunRecord, RunState};
 
+pub(crate) use approval::Questions;
 pub(crate) use error::{OpenAiError, OpenAiErrorDetails};
 pub(crate) use retries::Retries;
 
@@ -63,9 +64,12 @@ pub(crate) fn routes_without_version() -> Router<Service> {
 }
 
 /// What a client wants of the outcome.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Wanted {
     is_json: bool,
+    /// Who asks, and in which conversation.
+    who: String,
+    asked: String,
     /// The client says that it has sent the call before, so it need not be told.
     is_retry: bool,
 }
@@ -74,7 +78,8 @@ struct Wanted {
 ///
 /// The last message is the request, the others are earlier turns. `message.content` is the answer,
 /// `message.reasoning_content` plan, code and findings, and `ordain` the run with its diff. A change that waits for
-/// approval is answered with its diff; the next message `approve <id>` commits it. The same call, sent again within a
+/// approval is answered with its diff; the next message `approve` commits it, if the key has that scope, and
+/// `approve <id>` another held run. The same call, sent again within a
 /// minute of its end, is not carried out again if it changed rows.
 #[utoipa::path(
     post,
@@ -121,7 +126,12 @@ async fn complete(
         }
         return Ok(written(&chat, &reply));
     }
-    let wanted = Wanted { is_json: chat.is_json, is_retry: is_retry(&headers) };
+    let wanted = Wanted {
+        is_json: chat.is_json,
+        who: caller.id.clone(),
+        asked: chat.asked.clone(),
+        is_retry: is_retry(&headers),
+    };
     let call = Call {
         given: answer::idempotency_key(&headers, &caller.id)?,
         fingerprint: chat.fingerprint.clone(),
@@ -132,7 +142,7 @@ async fn complete(
     match service.join_or_begin(caller, call, &work).await? {
         Found::Record(record) => {
             context.is_about(record.run_id.as_str());
-            let reply = Reply::of_run(&record, chat.is_json).replayed(!wanted.is_retry && !has_key);
+            let reply = reply_to(service, &wanted, &record).replayed(!wanted.is_retry && !has_key);
             Ok(written(&chat, &reply))
         }
         Found::Run(watching) => {
@@ -148,9 +158,20 @@ async fn without_run(service: &Service, caller: &Caller, chat: &Chat) -> Result<
     if let Some(text) = background::answer(&chat.request, first, &service.inner.options.workspace) {
         return Ok(Some(Reply::plain(text)));
     }
-    let Some(decision) = Decision::read(chat) else { return Ok(None) };
-    let (record, text) = decision.carry_out(service, caller).await?;
-    Ok(Some(Reply::about(&record, text)))
+    let Some(decision) = Decision::read(&chat.request) else { return Ok(None) };
+    let (record, text) = decision.carry_out(service, caller, chat).await?;
+    Ok(Some(match record {
+        Some(record) => Reply::about(&record, text),
+        None => Reply::plain(text),
+    }))
+}
+
+/// The answer about a run. One that is held is a question, which the caller may answer in this conversation.
+fn reply_to(service: &Service, wanted: &Wanted, record: &RunRecord) -> Reply {
+    if record.state == RunState::Held {
+        service.inner.questions.ask(&wanted.who, &wanted.asked, &record.run_id);
+    }
+    Reply::of_run(record, wanted.is_json)
 }
 
 /// Waits for a run, or streams it.
@@ -183,7 +204,7 @@ async fn settled(watching: &Watching, wanted: &Wanted) -> Result<(RunRecord, Rep
             _ => return Err(problem.clone()),
         },
     };
-    let reply = Reply::of_run(&record, wanted.is_json);
+    let reply = reply_to(&watching.service, wanted, &record);
     let is_of_key = record.run_id != *begun;
     if watching.is_joined || is_of_key {
         return Ok((record, reply.replayed(!wanted.is_retry && !is_of_key)));

@@ -14,7 +14,7 @@ use super::keyring::KeyRing;
 use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
-use super::openai::Retries;
+use super::openai::{Questions, Retries};
 use super::rate::RateLimits;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
@@ -116,6 +116,7 @@ pub(crate) struct Inner {
     pub(crate) rates: RateLimits,
     pub(crate) live: LiveRuns,
     pub(crate) retries: Retries,
+    pub(crate) questions: Questions,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
@@ -131,6 +132,7 @@ impl Service {
             rates: RateLimits::default(),
             live: LiveRuns::new(options.runs_max),
             retries: Retries::default(),
+            questions: Questions::default(),
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),

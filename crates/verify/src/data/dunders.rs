@@ -1,12 +1,101 @@
 //! Attributes that lead into the interpreter's own objects.
 
-/// Why an attribute may not be used, if it may not.
-pub(crate) fn reason(attribute: &str) -> Option<&'static str> {
-    LIST.iter().find(|(name, _)| *name == attribute).map(|&(_, reason)| reason)
+use crate::contract::Contract;
+
+/// Why an attribute may not be used, if it may not. A plan may use those of Python's own attributes that are known to
+/// be harmless; a general program may not use those that are known to open the interpreter.
+pub(crate) fn reason(attribute: &str, contract: Contract) -> Option<&'static str> {
+    let listed = LIST.iter().find(|(name, _)| *name == attribute).map(|&(_, reason)| reason);
+    if contract.is_plan() {
+        let is_known = || HARMLESS.contains(&attribute) || is_operator(attribute);
+        return listed.or_else(|| (is_dunder(attribute) && !is_known()).then_some(INNER));
+    }
+    listed.filter(|_| !PLANS_ONLY.contains(&attribute))
+}
+
+/// Whether an attribute is known to open the interpreter.
+pub(crate) fn is_listed(attribute: &str) -> bool {
+    LIST.iter().any(|(name, _)| *name == attribute)
+}
+
+fn is_dunder(attribute: &str) -> bool {
+    attribute.len() > 4 && attribute.starts_with("__") && attribute.ends_with("__")
+}
+
+/// `__add__`, `__radd__`, `__iadd__` and the other operators.
+fn is_operator(attribute: &str) -> bool {
+    let bare = attribute.trim_matches('_');
+    let turned = bare.strip_prefix(['r', 'i']).unwrap_or(bare);
+    OPERATORS.contains(&bare) || OPERATORS.contains(&turned)
 }
 
 /// Attributes that plans may not use, but general programs may: ordinary there, and blinding for effects.
-pub(crate) const PLANS_ONLY: &[&str] = &["__dict__", "__setattr__", "__delattr__", "__getattribute__"];
+const PLANS_ONLY: &[&str] = &["__dict__", "__setattr__", "__delattr__", "__getattribute__", "__match_args__"];
+
+const INNER: &str = "it belongs to the interpreter, and a plan has no use for it";
+
+const OPERATORS: &[&str] = &[
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and",
+    "or", "xor", "neg", "pos", "abs", "invert", "eq", "ne", "lt", "le", "gt", "ge",
+];
+
+/// Python's own attributes that show or do nothing but what plain code does too.
+const HARMLESS: &[&str] = &[
+    "__aenter__",
+    "__aexit__",
+    "__aiter__",
+    "__all__",
+    "__anext__",
+    "__annotations__",
+    "__await__",
+    "__bool__",
+    "__bytes__",
+    "__call__",
+    "__cause__",
+    "__ceil__",
+    "__complex__",
+    "__contains__",
+    "__context__",
+    "__copy__",
+    "__dataclass_fields__",
+    "__deepcopy__",
+    "__delitem__",
+    "__doc__",
+    "__enter__",
+    "__exit__",
+    "__file__",
+    "__float__",
+    "__floor__",
+    "__format__",
+    "__getitem__",
+    "__hash__",
+    "__index__",
+    "__init__",
+    "__int__",
+    "__iter__",
+    "__len__",
+    "__length_hint__",
+    "__main__",
+    "__members__",
+    "__missing__",
+    "__module__",
+    "__name__",
+    "__new__",
+    "__next__",
+    "__notes__",
+    "__post_init__",
+    "__qualname__",
+    "__repr__",
+    "__reversed__",
+    "__round__",
+    "__setitem__",
+    "__slots__",
+    "__str__",
+    "__suppress_context__",
+    "__traceback__",
+    "__trunc__",
+    "__version__",
+];
 
 const CLASSES: &str = "it walks from any object to every class";
 const FUNCTION: &str = "it opens a function's code and variables";
@@ -22,6 +111,12 @@ const LIST: &[(&str, &str)] = &[
     ("__mro__", CLASSES),
     ("__subclasses__", CLASSES),
     ("__subclasshook__", CLASSES),
+    ("__instancecheck__", CLASSES),
+    ("__subclasscheck__", CLASSES),
+    ("__objclass__", CLASSES),
+    ("__thisclass__", CLASSES),
+    ("__self_class__", CLASSES),
+    ("__match_args__", ATTRIBUTES),
     ("__globals__", FUNCTION),
     ("__closure__", FUNCTION),
     ("__code__", FUNCTION),
@@ -48,6 +143,9 @@ const LIST: &[(&str, &str)] = &[
     ("cr_frame", FRAME),
     ("ag_frame", FRAME),
     ("gi_code", FRAME),
+    ("cr_code", FRAME),
+    ("ag_code", FRAME),
+    ("f_code", FRAME),
     ("func_globals", FUNCTION),
     ("func_code", FUNCTION),
 ];

@@ -132,6 +132,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             }
             Value::Member(path) => {
                 let path = format!("{path}.{name}");
+                self.judge_member(&path, attribute.range());
                 self.module_call(&path, args, attribute.range())
             }
             Value::Text(_) => self.text_call(name, args),
@@ -258,8 +259,10 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     // A helper is known: it writes only if it says so.
                     Value::Table(table) => {
                         self.read_whole(*table);
-                        if let Some(table) = table.filter(|_| may_write) {
-                            self.usage.write_whole(table);
+                        if may_write {
+                            for table in self.possible(*table) {
+                                self.usage.write_any(table);
+                            }
                         }
                     }
                     other => self.consume(other),

@@ -69,15 +69,26 @@ impl<'a> Flow<'a, '_, '_, '_> {
             }
             Value::Table(table) => {
                 self.read_whole(*table);
-                if let Some(table) = table.filter(|table| !self.escaped.contains(table)) {
-                    self.escaped.push(table);
-                }
+                self.escapes(*table);
+            }
+            Value::Database => {
+                self.read_whole(None);
+                self.escapes(None);
             }
             Value::Method(table, name) => {
                 let args = Args::of([Value::Unknown, Value::Unknown]);
                 let _ = self.table_call(*table, name, &args, TextRange::default(), TextRange::default());
             }
             _ => {}
+        }
+    }
+
+    /// A table, or any, goes out of sight.
+    fn escapes(&mut self, table: Option<usize>) {
+        for table in self.possible(table) {
+            if !self.escaped.contains(&table) {
+                self.escaped.push(table);
+            }
         }
     }
 

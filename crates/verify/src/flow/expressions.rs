@@ -24,6 +24,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Expr::BytesLiteral(_) | Expr::EllipsisLiteral(_) | Expr::IpyEscapeCommand(_) => Value::Unknown,
             Expr::Attribute(attribute) => {
                 let value = self.eval(&attribute.value);
+                if let Value::Member(path) = &value {
+                    self.judge_member(&format!("{path}.{}", attribute.attr), attribute.range());
+                }
                 self.attribute(&value, attribute.attr.as_str(), attribute.attr.range())
             }
             Expr::Subscript(subscript) => {

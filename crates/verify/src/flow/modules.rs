@@ -10,6 +10,7 @@ use super::shape::Shape;
 use super::value::{Entry, Literal, Operation, Record, Text, Value};
 use crate::data::blocked_calls;
 use crate::finding_code::FindingCode;
+use crate::names::calls::member_refusal;
 use crate::report::Draft;
 
 impl<'a> Flow<'a, '_, '_, '_> {
@@ -168,6 +169,14 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
         args.consume(self);
         Value::Unknown
+    }
+
+    /// Judges a member of a module that was reached through a variable, where the walk over names does not see it.
+    pub(super) fn judge_member(&mut self, path: &str, range: TextRange) {
+        if let Some((reason, instead)) = member_refusal(path, self.policy) {
+            let message = format!("`{path}` may not be used: {reason}");
+            self.report.add(Draft::new(FindingCode::BlockedCall, range, message).hint(instead));
+        }
     }
 
     /// A function of a module.

@@ -60,6 +60,14 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 }
             }
         }
+        // A table may stand where no name of a table is looked for: inside brackets, or under a name of its own.
+        for (table, info) in self.schema.tables.iter().enumerate() {
+            let is_named = words.iter().any(|word| word.is_name && word.is(&info.name));
+            if is_named && !info.hidden && !tables.contains(&table) {
+                self.usage.read_table(table);
+                tables.push(table);
+            }
+        }
         for table in tables {
             self.sql_columns(table, &words);
         }

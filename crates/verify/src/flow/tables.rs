@@ -114,7 +114,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// The tables that a value may be: a computed name may be any that plans see.
-    fn possible(&self, table: Option<usize>) -> Vec<usize> {
+    pub(super) fn possible(&self, table: Option<usize>) -> Vec<usize> {
         match table {
             Some(table) => vec![table],
             None => (0..self.schema.tables.len()).filter(|&table| !self.table(table).hidden).collect(),

@@ -78,6 +78,13 @@ impl Usage {
         write.removes |= kind == WriteKind::Remove;
     }
 
+    /// A write of which nothing is known.
+    pub(crate) fn write_any(&mut self, table: usize) {
+        self.write(table, WriteKind::AddOrChange);
+        self.write(table, WriteKind::Remove);
+        self.write_whole(table);
+    }
+
     pub(crate) fn write_column(&mut self, table: usize, column: usize) {
         self.writes[table].get_or_insert_default().columns.mark(column);
     }

@@ -5,10 +5,10 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::scopes::{Meaning, text_of};
 use super::{Names, attributes, undefined};
-use crate::data::blocked_calls;
-use crate::data::builtins;
+use crate::data::{blocked_calls, blocked_imports, builtins, foreign};
 use crate::finding::Severity;
 use crate::finding_code::FindingCode;
+use crate::policy::Policy;
 use crate::report::Draft;
 
 /// Judges a name where its value is used.
@@ -35,6 +35,10 @@ fn builtin(names: &mut Names<'_, '_, '_>, name: &str, range: TextRange) {
         // The program may define names by text now, so an undefined one proves nothing.
         names.undefined.is_silent = true;
     }
+    if ATTRIBUTES_BY_TEXT.contains(&name) && !names.is_callee(range) {
+        uncalled(names, name, range);
+        return;
+    }
     if matches!(name, "__builtins__" | "__loader__" | "__spec__") {
         attributes::attribute_name(names, name, range);
         return;
@@ -57,23 +61,50 @@ fn builtin(names: &mut Names<'_, '_, '_>, name: &str, range: TextRange) {
 /// Judges a member of a module: `os.system`.
 pub(super) fn member(names: &mut Names<'_, '_, '_>, expr: &Expr) {
     let Some(path) = names.path(expr) else { return };
-    let policy = names.policy;
-    if policy.allowed_calls.contains(&path) {
-        return;
+    if ["operator.attrgetter", "operator.methodcaller"].contains(&path.as_str())
+        && !names.is_callee(expr.range())
+    {
+        uncalled(names, &path, expr.range());
     }
-    if let Some(entry) = blocked_calls::blocking_member(&path, policy.contract) {
-        // An import that was refused has said it already.
-        if crate::data::blocked_imports::blocking(&path).is_none() {
-            blocked(names, expr.range(), &path, entry.reason, entry.instead);
-        }
-    } else if policy.blocked_calls.contains(&path) {
-        blocked(names, expr.range(), &path, "the policy of this workspace blocks it", "do without it");
+    if let Some((reason, instead)) = member_refusal(&path, names.policy) {
+        blocked(names, expr.range(), &path, reason, &instead);
     }
+}
+
+/// Why a member of a module may not be used, if it may not, and what to do instead.
+pub(crate) fn member_refusal(path: &str, policy: &Policy) -> Option<(&'static str, String)> {
+    let is_allowed = policy.allowed_calls.iter().any(|allowed| allowed == path);
+    // An import that was refused has said it already.
+    if is_allowed || blocked_imports::blocking(path).is_some() {
+        return None;
+    }
+    if let Some(entry) = blocked_calls::blocking_member(path, policy.contract) {
+        return Some((entry.reason, entry.instead.to_owned()));
+    }
+    if policy.blocked_calls.iter().any(|blocked| blocked == path) {
+        return Some(("the policy of this workspace blocks it", "do without it".to_owned()));
+    }
+    if let Some(module) = foreign::reached(path, policy.python) {
+        let reason = "it reaches a module through another one, so that no import tells of it";
+        return Some((reason, format!("write `import {}`", module.trim_start_matches('_'))));
+    }
+    let member = path.rsplit('.').next().unwrap_or(path);
+    let is_private = policy.contract.is_plan() && member.starts_with('_') && !member.starts_with("__");
+    is_private.then(|| ("it is private to its module", "use what the module offers to everybody".to_owned()))
+}
+
+/// Builtin functions that reach attributes by text. Only a call shows which.
+const ATTRIBUTES_BY_TEXT: &[&str] = &["getattr", "setattr", "delattr"];
+
+fn uncalled(names: &mut Names<'_, '_, '_>, name: &str, range: TextRange) {
+    let message = format!("`{name}` may only be called, with the attribute's name written there");
+    let draft = Draft::new(FindingCode::BlockedCall, range, message);
+    names.report.add(draft.hint("name the attribute, or choose the function from a dict of your own"));
 }
 
 /// Judges a call whose arguments decide.
 pub(super) fn call<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall, path: Option<&str>) {
-    for function in ["getattr", "setattr", "delattr"] {
+    for function in ATTRIBUTES_BY_TEXT {
         if names.is_builtin(&call.func, function) {
             attribute_by_text(names, call, function);
             return;
@@ -110,9 +141,17 @@ fn by_arguments<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall, path: &st
             }
         }
         "operator.attrgetter" | "operator.methodcaller" => {
-            for argument in &call.arguments.args {
-                for part in text_of(argument).unwrap_or_default().split('.') {
-                    attributes::attribute_name(names, part, argument.range());
+            let function = path.rsplit('.').next().unwrap_or(path);
+            // What follows the name of a method are its arguments.
+            let texts = if function == "attrgetter" { call.arguments.args.len() } else { 1 };
+            for argument in call.arguments.args.iter().take(texts) {
+                match text_of(argument) {
+                    Some(text) => {
+                        for part in text.split('.') {
+                            attributes::attribute_of_anything(names, part, argument.range());
+                        }
+                    }
+                    None => computed_attribute(names, call, function),
                 }
             }
         }
@@ -129,7 +168,12 @@ fn by_arguments<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall, path: &st
 }
 
 fn attribute_by_text<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall, function: &str) {
-    let Some(argument) = call.arguments.args.get(1) else { return };
+    let [owner, argument, ..] = &*call.arguments.args else {
+        return computed_attribute(names, call, function);
+    };
+    if owner.is_starred_expr() {
+        return computed_attribute(names, call, function);
+    }
     let known: Vec<&str> = match argument {
         Expr::StringLiteral(literal) => vec![literal.value.to_str()],
         Expr::Name(name) => match names.scopes.meaning(name.id.as_str(), names.scope) {
@@ -139,16 +183,23 @@ fn attribute_by_text<'a>(names: &mut Names<'a, '_, '_>, call: &'a ExprCall, func
         _ => Vec::new(),
     };
     for attribute in &known {
-        attributes::attribute_name(names, attribute, argument.range());
+        attributes::attribute_of_anything(names, attribute, argument.range());
     }
-    if known.is_empty() && !names.policy.allowed_calls.iter().any(|allowed| allowed == function) {
-        let message = format!(
-            "`{function}` may not be given a computed name: which attribute it reaches cannot be known"
-        );
-        let severity = if names.policy.contract.is_plan() { Severity::Error } else { Severity::Warning };
-        let draft = Draft::new(FindingCode::BlockedCall, call.range(), message).severity(severity);
-        names.report.add(draft.hint("name the attribute, or choose the function from a dict of your own"));
+    if known.is_empty() {
+        computed_attribute(names, call, function);
     }
+}
+
+/// General programs may compute names; a plan's effects must be known.
+fn computed_attribute(names: &mut Names<'_, '_, '_>, call: &ExprCall, function: &str) {
+    if names.policy.allowed_calls.iter().any(|allowed| allowed == function) {
+        return;
+    }
+    let message =
+        format!("`{function}` may not be given a computed name: which attribute it reaches cannot be known");
+    let severity = if names.policy.contract.is_plan() { Severity::Error } else { Severity::Warning };
+    let draft = Draft::new(FindingCode::BlockedCall, call.range(), message).severity(severity);
+    names.report.add(draft.hint("name the attribute, or choose the function from a dict of your own"));
 }
 
 fn blocked(names: &mut Names<'_, '_, '_>, range: TextRange, name: &str, reason: &str, instead: &str) {

@@ -4,8 +4,8 @@ use ruff_python_ast::{StmtImport, StmtImportFrom};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::Names;
+use super::calls::member_refusal;
 use crate::contract::Contract;
-use crate::data::blocked_calls;
 use crate::data::blocked_imports::{self, is_below};
 use crate::data::{profiles, stdlib};
 use crate::finding::Severity;
@@ -77,17 +77,9 @@ fn blocked_module(names: &mut Names<'_, '_, '_>, path: &str, range: TextRange) -
 }
 
 fn blocked_member(names: &mut Names<'_, '_, '_>, path: &str, range: TextRange) {
-    let policy = names.policy;
-    if policy.allowed_calls.iter().any(|allowed| allowed == path) {
-        return;
-    }
-    if let Some(entry) = blocked_calls::blocking_member(path, policy.contract) {
-        let draft = Draft::new(
-            FindingCode::BlockedCall,
-            range,
-            format!("`{path}` may not be used: {}", entry.reason),
-        );
-        names.report.add(draft.hint(entry.instead));
+    if let Some((reason, instead)) = member_refusal(path, names.policy) {
+        let message = format!("`{path}` may not be used: {reason}");
+        names.report.add(Draft::new(FindingCode::BlockedCall, range, message).hint(instead));
     }
 }
 

@@ -9,3 +9,4 @@ mod reference;
 mod shop;
 mod suites;
 mod verdicts;
+mod ways_around;

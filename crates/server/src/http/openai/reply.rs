@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ordain_types::{Diff, PlanSource, Row, RunId, RunRecord, RunState, Usage};
+use ordain_types::{PlanSource, Row, RowChange, RunId, RunRecord, RunState, Usage, visible};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -14,6 +14,8 @@ use super::approval;
 const CONTENT_BYTES_MAX: usize = 256 << 10;
 /// Changed rows that an answer shows as text when it asks for approval.
 const LINES_MAX: usize = 20;
+/// The longest text of one value in such a row.
+const CELL_CHARS_MAX: usize = 80;
 /// Changed rows that are sent along; more are looked up by the run's id.
 const DIFF_ROWS_MAX: usize = 200;
 
@@ -158,10 +160,10 @@ fn content(record: &RunRecord) -> String {
     };
     match record.state {
         RunState::Held => {
-            let _ = write!(text, "\n\n{}\n\n{}", lines(&record.diff), approval::question(record));
+            let _ = write!(text, "\n\n{}\n\n{}", lines(record), approval::question(record));
         }
         RunState::RolledBack if record.error.is_none() && !record.diff.is_empty() => {
-            let _ = write!(text, "\n\n{}\n\nThis was a dry run: nothing is changed.", lines(&record.diff));
+            let _ = write!(text, "\n\n{}\n\nThis was a dry run: nothing is changed.", lines(record));
         }
         _ => {}
     }
@@ -224,35 +226,61 @@ fn beside(record: &RunRecord) -> Value {
 }
 
 /// A diff as a block of lines, one for each row.
-fn lines(diff: &Diff) -> String {
+fn lines(record: &RunRecord) -> String {
     let mut all = Vec::new();
-    for (table, changes) in &diff.tables {
-        all.extend(changes.added.iter().map(|row| format!("+ {table} {}", values(row, None))));
-        all.extend(changes.removed.iter().map(|row| format!("- {table} {}", values(row, None))));
-        for change in &changes.changed {
-            let (key, from) = (values(&change.key, None), values(&change.before, Some(&change.after)));
-            all.push(format!("~ {table} {key}: {from} → {}", values(&change.after, Some(&change.before))));
-        }
+    for (table, changes) in &record.diff.tables {
+        all.extend(changes.added.iter().map(|row| format!("+ {table} {}", values(row))));
+        all.extend(changes.removed.iter().map(|row| format!("- {table} {}", values(row))));
+        let changed =
+            |change: &RowChange| format!("~ {table} {}: {}", values(&change.key), differences(change));
+        all.extend(changes.changed.iter().map(changed));
     }
     let more = all.len().saturating_sub(LINES_MAX);
     all.truncate(LINES_MAX);
     if more > 0 {
-        all.push(format!("… and {more} more rows"));
+        all.push(format!("… and {more} more rows; all are at /v1/runs/{}", record.run_id));
     }
     // Text of rows must not end the block.
     format!("```\n{}\n```", all.join("\n").replace("```", "'''"))
 }
 
-/// The values of a row in one line; where another is given, only those that differ from it.
-fn values(row: &Row, other: Option<&Row>) -> String {
-    let is_shown = |name: &String, value: &Value| other.is_none_or(|other| other.get(name) != Some(value));
-    let shown = row.fields.iter().filter(|(name, value)| is_shown(name, value));
-    let line = shown.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
-    if line.chars().count() > 200 {
-        format!("{}…", line.chars().take(200).collect::<String>())
-    } else {
-        line
+/// The values of a row in one line.
+fn values(row: &Row) -> String {
+    let shown =
+        row.fields.iter().map(|(name, value)| format!("{}={}", visible(name), excerpt(&text(value), 0)));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// What changes in a row: each value before and after, from shortly before the place where they begin to differ.
+fn differences(change: &RowChange) -> String {
+    let (before, after) = (&change.before, &change.after);
+    let is_new = |name: &&String| before.get(name).is_none();
+    let names = before.fields.iter().map(|(name, _)| name);
+    let names = names.chain(after.fields.iter().map(|(name, _)| name).filter(is_new));
+    let shown = names.filter(|name| before.get(name) != after.get(name)).map(|name| {
+        let [from, to] = [before, after].map(|row| row.get(name).map_or_else(|| "–".to_owned(), text));
+        let same = std::iter::zip(from.chars(), to.chars()).take_while(|(one, other)| one == other).count();
+        format!("{}={} → {}", visible(name), excerpt(&from, same), excerpt(&to, same))
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// A value as JSON in which everything can be seen.
+fn text(value: &Value) -> String {
+    visible(&value.to_string())
+}
+
+/// As much of a long text as a line has room for, from shortly before a place.
+fn excerpt(text: &str, place: usize) -> String {
+    let length = text.chars().count();
+    if length <= CELL_CHARS_MAX {
+        return text.to_owned();
     }
+    let start = place.saturating_sub(CELL_CHARS_MAX / 4);
+    let shown: String = text.chars().skip(start).take(CELL_CHARS_MAX).collect();
+    let (before, rest) = (start > 0, length > start + CELL_CHARS_MAX);
+    let ends = |is_cut| if is_cut { "…" } else { "" };
+    format!("{}{shown}{}({length} characters)", ends(before), ends(rest))
 }
 
 fn cut(mut text: String) -> (String, bool) {
@@ -279,6 +307,18 @@ mod tests {
         assert_eq!(whole["choices"][0]["finish_reason"], "stop");
         assert_eq!(whole["usage"]["total_tokens"], 0);
         assert_eq!(whole["ordain"]["run_id"], "01abc");
+    }
+
+    #[test]
+    fn a_change_behind_the_shown_part_of_a_value_is_shown() {
+        let row = |note: String| Row::from_iter([("note".to_owned(), Value::from(note))]);
+        let (before, after) =
+            ("x".repeat(500) + "pay 1", "x".repeat(500) + "pay 1000\u{202e}\x1b[2J\n~ all is well");
+        let key = Row::from_iter([("id".to_owned(), Value::from(7))]);
+        let change = RowChange { key, before: row(before), after: row(after) };
+        let shown = differences(&change);
+        assert!(shown.contains("pay 1\"(") && shown.contains("pay 1000\\u{202e}\\u001b[2J\\n~"), "{shown}");
+        assert!(!shown.contains(char::is_control));
     }
 
     #[test]

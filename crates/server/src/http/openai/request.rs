@@ -144,6 +144,10 @@ pub(crate) struct Chat {
     pub(super) mode: Mode,
     /// Stands for everything that the client asked: equal calls have equal ones.
     pub(super) fingerprint: String,
+    /// Stands for all that the user has said so far.
+    pub(super) asked: String,
+    /// Stands for all that the user had said before this request.
+    pub(super) asked_before: String,
 }
 
 /// A file that comes with a request.
@@ -185,7 +189,11 @@ impl NewCompletion {
         });
         let spoken = spoken(&self.messages)?;
         let files = parts::files(self.messages.last().and_then(Message::parts), self.messages.len())?;
-        let fingerprint = fingerprint(&spoken, &files, &format!("{strategy}\0{mode:?}\0{is_json}"));
+        let fingerprint = fingerprint(spoken.iter(), &files, &format!("{strategy}\0{mode:?}\0{is_json}"));
+        // What assistants and systems say is the client's word for it, so the user's own words name a conversation.
+        let own = || spoken.iter().filter(|(role, _)| *role == "user");
+        let asked = self::fingerprint(own(), &[], "");
+        let asked_before = self::fingerprint(own().take(own().count().saturating_sub(1)), &[], "");
         let (request, turns) = turns(spoken)?;
         Ok(Chat {
             request,
@@ -196,6 +204,8 @@ impl NewCompletion {
             is_json,
             mode,
             fingerprint,
+            asked,
+            asked_before,
         })
     }
 
@@ -308,7 +318,11 @@ fn turns(spoken: Vec<(&str, String)>) -> Result<(String, Vec<Turn>), Problem> {
     }
 }
 
-fn fingerprint(spoken: &[(&str, String)], files: &[GivenFile], more: &str) -> String {
+fn fingerprint<'a>(
+    spoken: impl Iterator<Item = &'a (&'a str, String)>,
+    files: &[GivenFile],
+    more: &str,
+) -> String {
     let mut hasher = Sha256::new();
     hasher.update(more);
     for (role, text) in spoken {
