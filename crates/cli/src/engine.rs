@@ -16,7 +16,6 @@ pub(crate) fn executor(workspace: &Workspace, idle_cells: usize) -> Result<Arc<L
     let mut options = LocalOptions::new(DataDir::from_env()?);
     options.limits = workspace.limits.clone();
     options.idle_cells = idle_cells;
-    options.practice = ordain_planner::rules::ask::practice();
     LocalExecutor::new(options).map(Arc::new)
 }
 

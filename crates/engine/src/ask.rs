@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Shape, Turn};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Turn};
 use ordain_store::{Claim, ConversationTurn};
 use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::Policy;
@@ -216,7 +216,7 @@ impl Engine {
             record.error = Some(error_of(&rounds::refused(&verdict.findings)));
             return trial.write_down(record, &exchange).await;
         };
-        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        let accepted = Accepted::plain(code, verdict.effects.clone());
         let last = Last { is_last: true, exchange: &exchange };
         match trial.run(accepted, record, last).await? {
             Tried::Done(record) => Ok(*record),
@@ -242,7 +242,9 @@ impl Engine {
         // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
-        if ask.cache && key.is_usable {
+        // The reader reads anew each time: that costs less than a lookup, and no plan of its own serves another request.
+        let keeps = ask.cache && key.is_usable && ask.planner.can_repair();
+        if keeps {
             let (tried, history) = self.try_kept(key.under(), &ask.planner, &record, &mut trial).await?;
             match tried {
                 Some(record) => return Ok(record),
@@ -253,9 +255,8 @@ impl Engine {
         let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
         match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
             Ended::Done { mut record, accepted, draft } => {
-                if ask.cache && key.is_usable && self.is_worth_keeping(&record) {
-                    let under = Under { shape: key.served_by(&draft.code), ..key.under() };
-                    let kept = self.keep(under, &record, &accepted, &draft).await?;
+                if keeps && self.is_worth_keeping(&record) {
+                    let kept = self.keep(key.under(), &record, &accepted, &draft).await?;
                     record.plan.plan_id = Some(kept);
                 }
                 Ok(*record)
@@ -295,38 +296,24 @@ impl Engine {
     }
 }
 
-/// What a request is found by in the plan cache.
+/// What a request is found by in the plan cache: its exact words and signs.
 struct Key {
     exact: String,
-    shape: String,
-    parametric: Shape,
     /// A request that refers to earlier turns means nothing without them.
     is_usable: bool,
 }
 
 impl Key {
     fn under(&self) -> Under<'_> {
-        Under { kind: "ask", exact: &self.exact, shape: Some(&self.shape) }
-    }
-
-    /// The key of the shape, if code serves all of it.
-    fn served_by(&self, code: &str) -> Option<&str> {
-        self.parametric.is_served_by(code).then_some(&self.shape)
+        Under { kind: "ask", exact: &self.exact, shape: None }
     }
 
     fn of(brief: &Brief) -> Self {
-        let parametric = Shape::of(brief);
-        let words: Vec<String> =
-            ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
-        let refers = words.iter().any(|word| BACKWARD.contains(&word.as_str()))
+        let words = ordain_planner::reader::spoken(&brief.request);
+        let refers = words.iter().any(|word| BACKWARD.contains(&word.trim_matches(|sign: char| !sign.is_alphanumeric())))
             || words.first().is_some_and(|first| first == "and" || first == "what")
                 && words.get(1).is_some_and(|second| second == "about");
-        Self {
-            exact: hash(&format!("ask\0{}", words.join(" "))),
-            shape: hash(&format!("ask\0{}", parametric.text)),
-            is_usable: brief.turns.is_empty() || !(refers || parametric.refers_back),
-            parametric,
-        }
+        Self { exact: hash(&format!("ask\0{}", words.join(" "))), is_usable: brief.turns.is_empty() || !refers }
     }
 }
 

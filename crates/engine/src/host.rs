@@ -4,6 +4,7 @@ use ordain_cell::{Host, HostCall, HostError, HostFuture};
 use ordain_store::{Call, Reply, StoreError, Transaction};
 use serde_json::Value;
 
+use crate::actions::{Acted, Actions};
 use crate::claims::Evidence;
 use crate::grant::Grant;
 
@@ -19,20 +20,33 @@ pub(crate) struct TransactionHost<'a> {
     failure: Option<StoreError>,
     /// What the plan was given to see.
     evidence: &'a mut Evidence,
+    /// What runs the workspace's actions; nothing inside of an action.
+    actions: Option<Actions<'a>>,
+    acted: Acted,
 }
 
 impl<'a> TransactionHost<'a> {
-    pub(crate) fn new(transaction: &'a mut Transaction, grant: Grant, evidence: &'a mut Evidence) -> Self {
+    pub(crate) fn new(
+        transaction: &'a mut Transaction,
+        grant: Grant,
+        evidence: &'a mut Evidence,
+        actions: Option<Actions<'a>>,
+    ) -> Self {
         transaction.let_queries_see(grant.readable());
-        Self { transaction, grant, failure: None, evidence }
+        Self { transaction, grant, failure: None, evidence, actions, acted: Acted::default() }
     }
 
-    /// What went wrong with the store itself, if anything did.
-    pub(crate) fn into_failure(self) -> Option<StoreError> {
-        self.failure
+    /// What went wrong with the store itself, if anything did, and what became of actions.
+    pub(crate) fn into_parts(self) -> (Option<StoreError>, Acted) {
+        (self.failure, self.acted)
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
+        if let (crate::actions::CALL, Some(actions)) = (call.name.as_str(), self.actions) {
+            let done = actions.run(&call.arguments, self.transaction, self.evidence, &mut self.acted).await;
+            self.transaction.let_queries_see(self.grant.readable());
+            return done;
+        }
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
         };

@@ -25,6 +25,7 @@ mod exec;
 mod files;
 mod fingerprint;
 mod grant;
+mod actions;
 mod host;
 mod outcome;
 mod rounds;

@@ -91,6 +91,36 @@ pub fn explain(brief: &Brief) -> Value {
     json!({ "request": brief.request, "tokens": shown, "readings": readings, "not_understood": unknown })
 }
 
+/// The words and signs of a request in lower case, so that two requests can be told apart: a question mark counts.
+pub fn spoken(request: &str) -> Vec<String> {
+    request.to_lowercase().split_whitespace().map(str::to_owned).collect()
+}
+
+/// The values that stand in a request: what each is (`number`, `table.column`), and its words.
+pub fn values(brief: &Brief) -> Vec<(String, String)> {
+    let index = indexed(brief);
+    let tokens = token::tokens(&brief.request);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let mentions = index.at(&tokens, at);
+        let named = mentions.iter().filter(|(what, ..)| matches!(what, What::Value(..))).max_by_key(|(_, length, _)| *length);
+        let (kind, length) = match (named, &tokens[at].kind) {
+            (Some((What::Value(table, column, _), length, _)), _) => {
+                let table = &index.tables[*table];
+                (Some(format!("{}.{}", table.name, table.columns[*column].name)), *length)
+            }
+            (_, Kind::Number(_)) => (Some("number".to_owned()), 1),
+            (_, Kind::Days(..)) => (Some("day".to_owned()), 1),
+            _ => (None, 1),
+        };
+        let said = brief.request.get(tokens[at].at.0..tokens[at + length - 1].at.1).unwrap_or_default();
+        found.extend(kind.map(|kind| (kind, said.to_owned())));
+        at += length;
+    }
+    found
+}
+
 /// What a token is: a filler, an operator, or what it mentions.
 fn class(index: &Index, tokens: &[Token], at: usize) -> Vec<String> {
     let token = &tokens[at];

@@ -4,7 +4,6 @@
 //! values, and writes ordinary commented plan code. The code takes its values from `user_request`, so that it serves
 //! every request of the same shape. Where a slot is missing it asks; where nothing fits it says so.
 
-pub mod ask;
 pub mod check;
 pub mod files;
 pub mod roles;

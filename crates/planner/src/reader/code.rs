@@ -1,5 +1,6 @@
 //! Writes the short program that carries a form out.
 
+use ordain_types::DirectChanges;
 use serde_json::{Value, json};
 
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Operand, Path, Select, Set, To};
@@ -32,7 +33,7 @@ pub fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
         Form::Select(select) => Writer { index, params: &mut params }.select(select),
         Form::Calls(calls) => Writer { index, params: &mut params }.calls(calls),
         Form::Offer(calls) => Writer { index, params: &mut params }.offer(parser, calls)?,
-        Form::Sets(sets) => Writer { index, params: &mut params }.sets(sets),
+        Form::Sets(sets) => Writer { index, params: &mut params }.sets(sets, index.catalog.policy.direct_changes == DirectChanges::Hold),
         Form::Talk(_) => return None,
     };
     let is_direct = matches!(form, Form::Sets(_));
@@ -111,7 +112,10 @@ impl Writer<'_> {
         let found = self.query(select, &names, &[]);
         let noun = &self.index.tables[select.table].noun;
         let text = self.row_text(&names);
-        let said = self.said(&select.filter);
+        let order = select.order.as_ref().map(|order| words::order_words(self.index, order, select.nth, select.limit));
+        let filter = words::filter_words(self.index, &select.filter);
+        let said = [filter, order.unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let said = if said.is_empty() { said } else { format!("({said})") };
         let one = format!("{} {said}", words::plural(noun));
         format!(
             "rows = {}\n{}answer_rows = rows\nshown = \"; \".join({text} for row in rows[:{SHOWN}])\n\
@@ -188,6 +192,9 @@ impl Writer<'_> {
         let sign = if is_money { "$" } else { "" };
         if column.sort == Sort::Number && !column.has_nulls {
             return format!("{sign}{{row['{name}']:,.2f}}");
+        }
+        if column.has_time {
+            return format!("{{str(row['{name}']).replace('T', ' ')}}");
         }
         format!("{{row['{name}']}}")
     }
@@ -362,7 +369,7 @@ impl Writer<'_> {
             .collect();
         let run = format!(
             "done = [{}]\nfailed = [one for one in done if one[\"status\"] != \"success\"]\n\
-             answer_text = \" \".join(one[\"text\"] for one in failed[:1] or done)\nSTATUS = failed[0][\"status\"] if failed else \"success\"\n",
+             answer_text = \" \".join(one[\"text\"] for one in failed[:1] or done) + (\" Nothing was changed.\" if failed else \"\")\nSTATUS = failed[0][\"status\"] if failed else \"success\"\n",
             made.join(", "),
         );
         guarded(&queries, &run)
@@ -399,7 +406,7 @@ impl Writer<'_> {
         Some(guarded(&queries, &run))
     }
 
-    fn sets(&mut self, sets: &[Set]) -> String {
+    fn sets(&mut self, sets: &[Set], is_held: bool) -> String {
         let mut queries = Vec::new();
         let mut lines = String::new();
         let mut told = Vec::new();
@@ -437,11 +444,12 @@ impl Writer<'_> {
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
              else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
+            quote(if is_held { "Nothing was changed yet, a person must approve it: " } else { "Changed " }),
             told.join(" + "),
         )
     }

@@ -7,7 +7,6 @@ use serde_json::json;
 use super::form::{Cond, Lit, Op, Operand, Path};
 use super::formula;
 use super::index::{Sort, What};
-use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number};
 
@@ -22,13 +21,30 @@ impl Parser<'_> {
         let mut found: All<Cond> = Vec::new();
         for (start, negated) in self.starts(place) {
             for (cond, end, cost) in self.base(start) {
-                let cond = if negated { Cond::Not(Box::new(cond)) } else { cond };
+                let cond = if negated { self.negated(cond) } else { cond };
                 found.push((cond, end, cost));
             }
         }
         let found = Rc::new(prune(found));
         self.atoms.borrow_mut().insert(place, found.clone());
         found
+    }
+
+    /// The opposite of a condition; of a column without gaps, the opposite comparison.
+    fn negated(&self, cond: Cond) -> Cond {
+        match cond {
+            Cond::Not(inner) => *inner,
+            Cond::Cmp(path, op, operand) if op != Op::Eq && path.hops.is_empty() && !self.index.tables[path.table].columns[path.column].has_nulls => {
+                let op = match op {
+                    Op::Lt => Op::Ge,
+                    Op::Le => Op::Gt,
+                    Op::Gt => Op::Le,
+                    Op::Ge | Op::Eq => Op::Lt,
+                };
+                Cond::Cmp(path, op, operand)
+            }
+            other => Cond::Not(Box::new(other)),
+        }
     }
 
     /// Where a condition may begin after `that`, `are`, `not`, and whether it is negated.
@@ -111,7 +127,8 @@ impl Parser<'_> {
         found.extend(self.having(place));
         found.extend(self.acted(place));
         for after in self.lex("in", place) {
-            found.extend(self.value(after));
+            let says_name = matches!(self.tokens[after - 1].lower.as_str(), "named" | "called");
+            found.extend(self.value(after).into_iter().filter(|(cond, ..)| says_name || !self.is_name(cond)));
             found.extend(self.of_column(after).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
             found.extend(self.numbered(after));
         }
@@ -433,8 +450,9 @@ impl Parser<'_> {
             conds.extend(self.numbered(start));
             conds.extend(self.of_column(start));
             conds.extend(self.related(start));
+            conds.extend(self.acted(start));
             found.extend(conds.into_iter().map(|(cond, end, cost)| {
-                let cond = if negated { negate(cond) } else { cond };
+                let cond = if negated { self.negated(cond) } else { cond };
                 (cond, end, cost)
             }));
         }
@@ -473,6 +491,11 @@ impl Parser<'_> {
                 None => Some(Cond::always()),
             };
             let Some(means) = means else { continue };
+            if table == self.focus {
+                for (object, end, more) in self.object(end) {
+                    found.push((Cond::all(vec![means.clone(), object]), end, cost + more));
+                }
+            }
             for link in self.links().into_iter().filter(|link| link.table == table) {
                 let some = |conds: Vec<Cond>| Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())));
                 found.push((some(Vec::new()), end, cost + 1));
@@ -502,21 +525,9 @@ impl Parser<'_> {
     }
 }
 
-fn negate(cond: Cond) -> Cond {
-    match cond {
-        Cond::Not(inner) => *inner,
-        other => Cond::Not(Box::new(other)),
-    }
-}
-
 fn within(path: &Path, low: &Lit, high: &Lit) -> Cond {
     let at = |lit: &Lit| lit.value.as_f64().unwrap_or_default();
     let (low, high) = if at(low) <= at(high) { (low, high) } else { (high, low) };
     let side = |op: Op, lit: &Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
     Cond::And(vec![side(Op::Ge, low), side(Op::Le, high)])
-}
-
-/// Whether a word belongs to the language itself and can stand for nothing else.
-pub fn is_operator(word: &str) -> bool {
-    LEXICON.is_operator(word)
 }

@@ -97,18 +97,41 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
         return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
     }
     if let (false, Some(number)) = (past.is_done, only_number(&list)) {
-        return with_number(index, last, &number);
+        let asks = list.iter().any(|token| token.kind == Kind::Sign('?'));
+        return with_number(index, last, &number).map(|form| match form {
+            Form::Calls(calls) if asks => Form::Offer(calls),
+            form => form,
+        });
     }
-    another(index, &list, last)
+    another(index, &list, last).or_else(|| if past.is_done { None } else { chosen(index, &list, last) })
+}
+
+/// `the cheaper one`, `the Moon`: an answer to the question which row was meant.
+fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<Form> {
+    let (Form::Calls(calls) | Form::Offer(calls)) = order else { return None };
+    let [call] = calls.as_slice() else { return None };
+    let place = call.arguments.iter().position(|(_, argument)| matches!(argument, Argument::Row(_)))?;
+    let Argument::Row(rows) = &call.arguments[place].1 else { return None };
+    let furthest = std::cell::Cell::new(0);
+    let parser = Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &furthest) };
+    let fits = |np: &super::phrase::Np, end: usize| np.is_named() && np.number.is_none() && parser.is_end(end);
+    let nps = parser.np(parser.opening());
+    let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;
+    let mut call = call.clone();
+    call.arguments[place].1 = Argument::Row(Box::new(np.select(rows.table, Asked::Rows)));
+    let calls = vec![call];
+    Some(if matches!(order, Form::Calls(_)) { Form::Calls(calls) } else { Form::Offer(calls) })
 }
 
 /// A request that is a number and nothing else but fillers and `make it`.
 fn only_number(list: &[super::token::Token]) -> Option<Lit> {
     let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
-    let start = LEXICON.matches("talk.instead", &words).first().map_or(0, |(length, _)| *length);
+    let before = ["talk.instead", "talk.and_what"].into_iter();
+    let start = before.filter_map(|class| LEXICON.matches(class, &words).first().map(|(length, _)| *length)).max().unwrap_or(0);
     let rest: Vec<_> = list[start..]
         .iter()
         .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!' | ',')) && token.lower != "please")
+        .filter(|token| start == 0 || token.kind != Kind::Sign('?'))
         .collect();
     match rest.as_slice() {
         [token] => match token.kind {

@@ -56,6 +56,8 @@ pub struct Column {
     pub sort: Sort,
     /// Whether some row has no value.
     pub has_nulls: bool,
+    /// Whether its days have a time.
+    pub has_time: bool,
     /// The table and column that it refers to.
     pub refers: Option<(usize, usize)>,
     /// What its numbers count.
@@ -188,7 +190,7 @@ impl Index {
 
     fn add_values(&mut self, place: usize, at: usize, brief: &TableBrief) {
         let column = self.tables[place].columns[at].clone();
-        let Some(values) = brief.columns.get(at).and_then(|column| column.values.as_ref()) else { return };
+        let Some(values) = brief.columns.iter().find(|seen| seen.name == column.name).and_then(|seen| seen.values.as_ref()) else { return };
         let is_name = self.tables[place].key == Some(at) || self.tables[place].label == Some(at);
         if values.len() > VALUES_MAX || column.refers.is_some() {
             return;
@@ -209,7 +211,8 @@ impl Index {
             }
             let is_label = self.tables[place].label == Some(at);
             if !is_short || (is_label && words.len() > 1) {
-                for word in words.iter().filter(|word| word.len() > 2 && !LEXICON.is_operator(word) && !is_small(word)) {
+                let own = split_name(&column.name);
+                for word in words.iter().filter(|word| word.len() > 2 && !own.contains(word) && !LEXICON.is_operator(word) && !is_small(word)) {
                     let stem = singular(word);
                     let forms = self.forms.entry((place, at, stem.clone())).or_default();
                     if !forms.contains(word) {
@@ -344,11 +347,13 @@ fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     let columns: Vec<Column> = table
         .columns
         .iter()
-        .zip(&brief.columns)
+        .filter(|column| !column.hidden)
+        .filter_map(|column| Some((column, brief.columns.iter().find(|seen| seen.name == column.name)?)))
         .map(|(column, seen)| Column {
             name: column.name.clone(),
             sort: sort(column.column_type, &column.name, seen),
             has_nulls: seen.null_share > 0.0,
+            has_time: seen.samples.iter().any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
             refers: None,
             unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
             role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
@@ -359,9 +364,10 @@ fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         _ => None,
     };
     let label = label(&columns, key);
-    let noun = split_name(&table.name).iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
     let words = notes.map(|notes| notes.synonyms.clone()).unwrap_or_default();
-    let is_people = words.iter().chain([&noun]).any(|word| LEXICON.has("person_words", &singular(word)));
+    let own = split_name(&table.name).iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
+    let noun = words.first().map_or(own, |word| singular(word));
+    let is_people = words.iter().chain([&noun, &table.name]).any(|word| LEXICON.has("person_words", &singular(word)));
     Table { name: table.name.clone(), noun, columns, key, label, is_people, read_only: table.read_only, append_only: table.append_only }
 }
 
@@ -389,13 +395,19 @@ fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort 
                 Sort::Day
             } else if all(|text| text.len() == 5 && text.as_bytes()[2] == b':') {
                 Sort::Time
-            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36 {
+            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36 || is_sentences(&words, &values) {
                 Sort::Prose
             } else {
                 Sort::Text
             }
         }
     }
+}
+
+/// Notes and summaries in words, however short.
+fn is_sentences(name: &[String], values: &[&str]) -> bool {
+    let is_note = name.iter().any(|word| LEXICON.has("note_columns", word));
+    is_note && values.iter().map(|value| value.split(' ').count()).sum::<usize>() > values.len() * 2
 }
 
 fn is_day(text: &str) -> bool {

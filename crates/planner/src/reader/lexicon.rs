@@ -22,7 +22,8 @@ struct Entry {
 pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
 /// Classes whose words may be names and values too.
-const PLAIN: [&str; 12] = [
+const PLAIN: [&str; 13] = [
+    "note_columns",
     "filler", "money_columns", "price_columns", "stock_columns", "label_columns", "date_columns", "person_words",
     "irregular", "months", "currency", "cost", "show",
 ];

@@ -7,7 +7,7 @@ use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select, S
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json};
-use super::phrase::Np;
+use super::phrase::{Head, Np};
 use super::token::{Kind, Token};
 
 /// Calls of one order beyond this many are not carried out.
@@ -47,12 +47,15 @@ impl Parser<'_> {
 
     /// Where an order may begin; whether a wish was said that makes even a question an order; whether it is a question.
     fn order_openings(&self) -> Vec<(usize, bool, bool)> {
-        let mut found = vec![(0, false, false), (self.fill(0), false, false)];
-        let first = self.fill(0);
-        for end in self.lex("want", first) {
-            found.push((end, true, false));
-        }
-        found.extend(self.lex("may_i", first).into_iter().map(|end| (end, false, true)));
+        let first = self.opening();
+        let mut found = vec![(0, false, false), (first, false, false)];
+        let orders = self.lex("polite", first);
+        let wishes = self.lex("want", first);
+        // The longest wins: `could you please` asks for more than `could you` does.
+        let longest = wishes.iter().chain(&orders).copied().max().unwrap_or(0);
+        found.extend(wishes.into_iter().map(|end| (end, false, false)));
+        found.extend(orders.into_iter().map(|end| (end, true, false)));
+        found.extend(self.lex("may_i", first).into_iter().filter(|end| *end > longest).map(|end| (end, false, true)));
         found.sort_unstable();
         found.dedup();
         found
@@ -118,7 +121,10 @@ impl Parser<'_> {
             }
             for begin in begins {
                 for given in self.arguments(action, begin) {
-                    found.push((self.calls(which, action, &given), given.end, given.cost));
+                    let calls = self.calls(which, action, &given);
+                    let missing: usize = calls.iter().map(|call| call.missing.len()).sum();
+                    let cost = given.cost + 3 * u32::try_from(missing).unwrap_or(9);
+                    found.push((calls, given.end, cost));
                 }
             }
         }
@@ -230,6 +236,11 @@ impl Parser<'_> {
                 }
                 for start in starts {
                     for (argument, end, more) in self.argument(name, param, start) {
+                        // `the 2 cheapest`: two of one, or one of each?
+                        let after_number = start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
+                        if after_number && matches!(&argument, Argument::Row(select) if select.order.is_some()) {
+                            continue;
+                        }
                         open.push(([item.clone(), vec![(name.clone(), argument)]].concat(), end, cost + more));
                     }
                 }
@@ -251,7 +262,8 @@ impl Parser<'_> {
                 for (np, end, cost) in other.np(start).iter() {
                     // The number before a noun is another param; alone, the noun says nothing about which row.
                     let says_which = np.is_named() || !np.conds.is_empty() || np.order.is_some();
-                    if np.number.is_none() && says_which {
+                    let has_noun = !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || self.is_value(np);
+                    if np.number.is_none() && says_which && has_noun {
                         found.push((self.row(table, np), *end, *cost));
                     }
                 }
@@ -276,6 +288,11 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Whether a phrase without a noun names a value of a column, and not just a word of a description.
+    fn is_value(&self, np: &Np) -> bool {
+        np.conds.iter().any(|cond| !matches!(cond, Cond::Word(..)))
     }
 
     /// The places after the words that stand before a param.
@@ -403,6 +420,12 @@ impl Parser<'_> {
                     arguments.push((name.to_owned(), Argument::Row(Box::new(rows))));
                     continue;
                 }
+                // `buy it`, `the cheapest one`: one of them.
+                let is_single = arguments.iter().any(|(_, argument)| matches!(argument, Argument::Row(select) if select.limit == Some(1)));
+                if param.kind == Some(ParamKind::Count) && is_single {
+                    arguments.push((name.to_owned(), Argument::Value(Lit { value: json!(1), at: (0, 0) })));
+                    continue;
+                }
                 match &param.default {
                     Some(value) => arguments.push((name.to_owned(), Argument::Value(Lit { value: value.clone(), at: (0, 0) }))),
                     None => missing.push(name.to_owned()),
@@ -450,6 +473,18 @@ impl Parser<'_> {
                     found.push((Set { rows, column, to }, end, cost));
                 }
             }
+            // `add 2 copies of Dune`
+            if let (Some(sign), Some((number, mut lit, after))) = (direction, self.number(begin))
+                && !number.percent
+            {
+                lit.value = signed(&lit.value, sign);
+                for (np, column, end, cost) in self.cell(after) {
+                    if self.is_number(&self.own(column)) && np.is_named() {
+                        let rows = np.select(self.focus, Asked::Rows);
+                        found.push((Set { rows, column, to: To::By(lit.clone()) }, end, cost));
+                    }
+                }
+            }
             // `add 5 to the stock of Moon`, `add 10% to the price of the Classic`
             if let (Some(sign), Some((number, lit, after))) = (direction, self.number(begin))
                 && sign > 0.0
@@ -470,7 +505,7 @@ impl Parser<'_> {
     /// A column of named rows: `the price of Sport`, `Moon stock`, `Chen Yu's team`.
     fn cell(&self, place: usize) -> Vec<(Np, usize, usize, u32)> {
         let mut found = Vec::new();
-        let fits = |np: &Np| np.is_named() && np.number.is_none() && np.order.is_none();
+        let fits = |np: &Np| !np.conds.is_empty() && np.number.is_none() && np.order.is_none();
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
                 for (np, end, more) in self.np(start).iter().filter(|(np, ..)| fits(np)) {
@@ -549,12 +584,4 @@ pub fn priced(parser: &Parser<'_>, action: &Action) -> Option<(String, String, u
     let table = parser.table_of(&action.params[item])?;
     let price = parser.index.role(table, "price")?;
     Some((item.clone(), count.clone(), table, price))
-}
-
-/// The rows that an argument describes.
-pub fn rows_of(argument: &Argument) -> Option<&Select> {
-    match argument {
-        Argument::Row(select) => Some(select),
-        Argument::Value(_) => None,
-    }
 }

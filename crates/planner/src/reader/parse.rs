@@ -103,6 +103,13 @@ impl<'a> Parser<'a> {
         place
     }
 
+    /// The first place after fillers and an interjection: `great, …`.
+    pub fn opening(&self) -> usize {
+        let first = self.fill(0);
+        let Some(end) = self.exact("interjection", first).into_iter().max() else { return first };
+        self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end))
+    }
+
     /// Passes over fillers, `all` and `any`.
     pub fn determiners(&self, place: usize) -> usize {
         let mut place = self.fill(place);

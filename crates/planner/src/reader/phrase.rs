@@ -24,6 +24,8 @@ pub struct Np {
     pub names: Vec<Cond>,
     /// What stands where the noun does.
     pub head: Head,
+    /// Whether one row is meant.
+    pub single: bool,
 }
 
 /// What stands where the noun does.
@@ -62,7 +64,7 @@ impl Np {
             filter: Cond::all(self.conds.clone()),
             order: self.order.clone(),
             nth: self.nth,
-            limit: limit.or(if self.order.is_some() { Some(1) } else { None }),
+            limit: limit.or(if self.order.is_some() || self.single { Some(1) } else { None }),
             asked,
         }
     }
@@ -131,7 +133,7 @@ impl Parser<'_> {
     }
 
     /// Whether a condition names a row of the table in question.
-    fn is_name(&self, cond: &Cond) -> bool {
+    pub fn is_name(&self, cond: &Cond) -> bool {
         let table = &self.index.tables[self.focus];
         match cond {
             Cond::Cmp(path, Op::Eq, Operand::Lit(_)) => {
@@ -186,12 +188,16 @@ impl Parser<'_> {
             number: np.number.clone(),
             names: vec![context.filter.clone()],
             head: Head::Name,
+            single: false,
         };
         if np.number.is_some() || !np.conds.is_empty() || np.order.is_some() {
             return Vec::new();
         }
         let mut found: All<Np> = Vec::new();
-        found.extend(self.one("talk.it", place).map(|end| (known(None), end, cost)));
+        if let Some(end) = self.one("talk.it", place) {
+            let is_one = matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
+            found.push((Np { single: is_one, ..known(None) }, end, cost));
+        }
         if let Some((end, meaning)) = self.meaning("comparatives", place)
             && let Some((role, sign)) = meaning.split_once(' ')
             && let Some(column) = self.role(role)
@@ -216,6 +222,7 @@ impl Parser<'_> {
             number: outer.number.clone(),
             names: inner.names.clone(),
             head: Head::Table,
+            single: inner.single,
         }
     }
 

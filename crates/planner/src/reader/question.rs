@@ -30,9 +30,9 @@ impl Parser<'_> {
 
     /// Where a question may begin: after fillers, and after words like `can you tell me`.
     fn openings(&self) -> Vec<usize> {
-        let first = self.fill(0);
+        let first = self.opening();
         let mut found = vec![0, first];
-        if let Some(end) = self.one("may_i", first).or_else(|| self.one("want", first)) {
+        if let Some(end) = self.one("polite", first).or_else(|| self.one("may_i", first)).or_else(|| self.one("want", first)) {
             found.extend(self.one("show", end).map(|_| end));
         }
         found.dedup();
@@ -100,6 +100,9 @@ impl Parser<'_> {
                 for (filter, end, more) in self.with_more(np, *end) {
                     for (end, total) in self.tails(end) {
                         found.extend(self.count_of(np, &filter, is_kinds, total, Vec::new()).into_iter().map(|s| (s, end, cost + more)));
+                        if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
+                            found.extend(self.count_of(np, &filter, is_kinds, true, Vec::new()).into_iter().map(|s| (s, left, cost + more)));
+                        }
                         for (by, end, less) in self.per(end) {
                             let asked = Asked::Figure { measure: Measure::Count, by, best: None };
                             found.push((self.select(filter.clone(), asked), end, cost + more + less));
@@ -147,13 +150,31 @@ impl Parser<'_> {
             1 => self.select(rest, Asked::Columns(vec![stock])),
             _ => self.select(rest, sum(&stock)),
         };
-        if np.is_named() || total || (asks_stock && total) {
+        if np.is_named() || total || !np.has_table() {
             vec![pieces]
-        } else if np.conds.is_empty() && !asks_stock {
-            vec![rows()]
-        } else {
+        } else if let Some(others) = self.others(filter) {
+            // `how many books are on loan`: titles, or copies?
+            vec![rows(), others]
+        } else if asks_stock {
             vec![pieces, rows()]
+        } else {
+            vec![rows()]
         }
+    }
+
+    /// The rows of another table that a filter speaks of, counted instead.
+    fn others(&self, filter: &Cond) -> Option<Select> {
+        let conds = match filter {
+            Cond::And(all) => all.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        conds.iter().find_map(|cond| match cond {
+            Cond::Some(link, inner) => {
+                let asked = Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None };
+                Some(Select { table: link.table, ..self.select(inner.as_ref().clone(), asked) })
+            }
+            _ => None,
+        })
     }
 
     /// The rows of a phrase with what is said of them after it: `are on loan`, `does Emil Roth have`.
@@ -212,8 +233,14 @@ impl Parser<'_> {
                     continue;
                 }
                 let asked = if asks_any { Asked::Any } else { Asked::Rows };
-                for (end, _) in self.tails(*end) {
-                    found.push((np.select(self.focus, asked.clone()), end, cost + extra));
+                for (after, _) in self.tails(*end) {
+                    found.push((np.select(self.focus, asked.clone()), after, cost + extra));
+                    if after != *end {
+                        for (cond, end, more) in self.conds(after) {
+                            let np = Np { conds: [np.conds.clone(), vec![cond]].concat(), ..np.clone() };
+                            found.push((np.select(self.focus, asked.clone()), end, cost + extra + more));
+                        }
+                    }
                 }
                 // `which rooms are the cheapest`, `which part has the fewest in stock`
                 if np.order.is_none() {
@@ -229,9 +256,9 @@ impl Parser<'_> {
             if extra == 0 {
                 let place = self.determiners(begin);
                 for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text) {
-                    let is_person = split_name(&self.index.tables[self.focus].columns[path.column].name).iter().any(|word| LEXICON.has("person_words", word));
+                    let is_said = self.tokens[begin..place].iter().any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
                     for (end, _) in self.tails(end) {
-                        if is_person || place != begin {
+                        if is_said {
                             found.push((self.select(Cond::always(), Asked::Values(path.clone())), end, cost + 1));
                         }
                     }
@@ -260,6 +287,9 @@ impl Parser<'_> {
                 rows.retain(|(np, ..)| fits(np));
                 for (np, end, more) in rows {
                     found.push((single(&np, vec![path.clone()]), end, cost + more));
+                    // `in which city does Dev Patel live`
+                    let again = self.columns(end).into_iter().filter(|(same, ..)| *same == path);
+                    found.extend(again.map(|(_, end, _)| (single(&np, vec![path.clone()]), end, cost + more)));
                 }
                 // `price and stock of the Moon`
                 if let Some(and) = self.one("and", end) {
@@ -506,7 +536,7 @@ impl Parser<'_> {
             let end = self.sign(',', end).or_else(|| self.sign(':', end)).unwrap_or(end);
             for (names, end, cost) in self.names(end).into_iter().filter(|(names, ..)| names.len() > 1) {
                 let order = Some(Order { by: Some(self.own(column)), down: sign == ">" });
-                found.push((Select { order, limit: Some(1), ..self.select(Cond::any(names), Asked::Rows) }, end, cost));
+                found.push((Select { order, ..self.select(Cond::any(names), Asked::Rows) }, end, cost));
             }
         }
         found

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Measure, Operand, Order, Path, Select, Set, To};
+use super::form::{Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Path, Select, Set, To};
 use super::index::{Index, split_name};
 
 /// A form in words: what the answer, the record and reports show.
@@ -44,7 +44,8 @@ fn select_words(index: &Index, select: &Select) -> String {
     text
 }
 
-fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
+/// An order in words.
+pub fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
     let by = order.by.as_ref().map_or_else(|| "in the order of adding".to_owned(), |path| format!("by {}", column(index, path)));
     let way = if order.down { "highest" } else { "lowest" };
     match (nth, limit) {
@@ -148,11 +149,6 @@ pub fn column(index: &Index, path: &Path) -> String {
 /// A value in words.
 pub fn value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The literal's own words.
-pub fn lit(lit: &Lit) -> String {
-    value(&lit.value)
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {
