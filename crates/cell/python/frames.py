@@ -8,30 +8,64 @@ It also settles what a check's code found: failing rows stay in the cell but for
 """
 
 import csv
+import json
 import math
+import sys
 
 # The frame of failing rows is written as text up to this many rows, and in columns above it.
 TEXT_ROWS_MAX = 100_000
 COLUMNS_MAX = 50
 TEXT_CHARACTERS_MAX = 1000
 HIDDEN = "•••"
+NOTES_MAX = 50
 
 _mapped = {}
 
 
-def framer(files, tables):
-    """The function `frame`: over mounted files by table name, and tables of the store."""
+def framer(files, tables, readings, paths, notes):
+    """The function `frame`: over mounted files by table name, tables of the store, and files that were looked into.
 
-    def frame(name):
-        """A table as a pandas DataFrame."""
+    `readings` say how each table of such a file is read, `paths` where the file lies; what turns out when its values
+    are read goes to `notes`.
+    """
+
+    def frame(name, table=None, columns=None):
+        """A table as a pandas DataFrame: of the workspace by its name, of a file by the file's name and, where the file
+        holds several, the table's. Every column has the type that it was found to have."""
+        if name in readings:
+            facts, found = table_of(readings, name, table)
+            rows, said = sys.modules["ordain_reading"].loaded(paths[name], facts, found, columns)
+            tell(notes, name, said)
+            return rows
         if name in files:
             return from_file(files[name])
         if name in tables:
             return from_store(tables[name])
-        known = ", ".join(sorted([*files, *tables])) or "none"
+        known = ", ".join(sorted([*readings, *files, *tables])) or "none"
         raise KeyError(f"there is no table {name!r}; there are: {known}")
 
+    def pieces(name, table=None, columns=None):
+        """The same piece by piece, for a table that is too large to be read whole."""
+        facts, found = table_of(readings, name, table)
+        for rows, said in sys.modules["ordain_reading"].loaded_pieces(paths[name], facts, found, columns):
+            tell(notes, name, said)
+            yield rows
+
+    frame.pieces = pieces
     return frame
+
+
+def table_of(readings, name, table):
+    facts = readings[name]
+    found = [one for one in facts["tables"] if table is None or one.get("name") == table]
+    if len(found) == 1:
+        return facts, found[0]
+    known = ", ".join(repr(one.get("name")) for one in facts["tables"])
+    raise KeyError(f"{name} holds several tables; name one of them: {known}" if table is None else f"{name} has no table {table!r}; there are: {known}")
+
+
+def tell(notes, name, said):
+    notes += [f"{name}: {note}" for note in said if len(notes) < NOTES_MAX]
 
 
 def from_file(path):
@@ -39,7 +73,12 @@ def from_file(path):
         import pyarrow
 
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
-        _mapped[path] = table.to_pandas(split_blocks=True, use_threads=False)
+        frame = table.to_pandas(split_blocks=True, use_threads=False)
+        misfits = json.loads((table.schema.metadata or {}).get(b"ordain.misfits", b"{}"))
+        # Values that are there and do not fit their column: a check of the column fails them.
+        made = sys.modules["ordain_reading"].Misfits
+        frame.attrs["misfits"] = {name: made({int(place): text for place, text in some.items()}) for name, some in misfits.items()}
+        _mapped[path] = frame
     # The mapped frame stays referred to, so pandas copies a column before it writes to it.
     return _mapped[path].copy(deep=False)
 
@@ -123,8 +162,11 @@ def samples(rows, shown, spec):
     rows = rows.head(spec["max_rows"])
     keys = [column for column in spec["keys"] if column in rows.columns]
     found = []
+    misfits = rows.attrs.get("misfits", {})
     for place, (label, row) in enumerate(zip(rows.index, rows.itertuples(index=False, name=None))):
         values = dict(zip(rows.columns, row))
+        # What does not fit its column is shown as it stands in the file.
+        values |= {column: some[label] for column, some in misfits.items() if label in some}
         show = lambda column: HIDDEN if column in spec["mask"] else plain(values[column])
         key = {str(column): show(column) for column in keys} or {"row": plain(label)}
         found.append({"key": key, "values": {str(column): show(column) for column in shown}})
@@ -145,7 +187,7 @@ def plain(value):
         return plain(value.item())
     if hasattr(value, "isoformat"):
         text = value.isoformat()
-        return None if text == "NaT" else text
+        return None if text == "NaT" else text.removesuffix("T00:00:00")
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value[:COLUMNS_MAX]]
     return None if str(value) == "<NA>" else str(value)[:TEXT_CHARACTERS_MAX]
@@ -157,6 +199,8 @@ def hidden(rows, mask):
 
 
 def write_all(rows, folder):
+    # What hangs on a frame has no place in a file.
+    rows.attrs = {}
     if len(rows) <= TEXT_ROWS_MAX:
         rows.to_csv(folder / "failed_rows.csv", index=False)
         return "failed_rows.csv"

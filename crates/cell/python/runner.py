@@ -438,11 +438,13 @@ def start_anew(namespace):
 
 def run(job, source, compiled, namespace):
     namespace["files"] = MOUNTED | {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
+    readings = job["values"].pop("readings", {})
     namespace.update(job["values"])
-    if job["tables"] or job["frames"]:
+    if job["tables"] or job["frames"] or readings:
         tables = {name: TABLES.Table(call, name) for name in job["tables"]}
         mounted = {table: MOUNTED[name] for table, name in job["frames"].items()}
-        namespace["frame"] = FRAMES.framer(mounted, tables)
+        namespace["reading_notes"] = []
+        namespace["frame"] = FRAMES.framer(mounted, tables, readings, namespace["files"], namespace["reading_notes"])
         if tables:
             namespace.update(TABLES.bind(call, tables))
     if job["helpers"]:

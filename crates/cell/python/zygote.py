@@ -80,7 +80,7 @@ def words(data):
 
 def start(control_socket, text, descriptors):
     settings = json.loads(text)
-    library, runner_source, tables_source, frames_source, entries, zygote_filter, cell_filter = descriptors
+    library, runner_source, tables_source, reading_source, frames_source, entries, zygote_filter, cell_filter = descriptors
     lockdown = ctypes.PyDLL(f"/proc/self/fd/{library}")
     os.close(library)
     lockdown.ordain_enter.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -94,8 +94,8 @@ def start(control_socket, text, descriptors):
     nothing = os.open("/dev/null", os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    sources = (runner_source, tables_source, frames_source, entries)
-    runner_source, tables_source, frames_source, entries = map(read_all, sources)
+    sources = (runner_source, tables_source, reading_source, frames_source, entries)
+    runner_source, tables_source, reading_source, frames_source, entries = map(read_all, sources)
     zygote_filter, cell_filter = words(read_all(zygote_filter)), words(read_all(cell_filter))
 
     proc_folder = lockdown.ordain_enter(entries, len(entries))
@@ -112,6 +112,8 @@ def start(control_socket, text, descriptors):
     import_modules(settings["imports"])
     runner = load("ordain_runner", "<ordain runner>", runner_source)
     tables = load("ordain_tables", "<ordain tables>", tables_source) if "tinydb" in sys.modules else None
+    # Programs of Ordain itself import it: those that look into files, and the one that makes tables of them.
+    sys.modules["ordain_reading"] = load("ordain_reading", "<ordain reading>", reading_source)
     frames = load("ordain_frames", "<ordain frames>", frames_source)
     runner.prepare(settings, tables, frames)
     runner.rehearse(settings["rehearsals"])

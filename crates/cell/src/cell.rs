@@ -19,7 +19,7 @@ use crate::error::CellError;
 use crate::host::{Host, HostFuture, NoHost};
 use crate::job::{Discard, Job, Output};
 use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
-use crate::zygote::{Ended, Purpose, Zygote};
+use crate::zygote::{Cells, Ended, Purpose, Zygote};
 
 /// How long a cell may take from its fork until it is ready. A loaded machine needs more than the usual few
 /// milliseconds.
@@ -43,6 +43,8 @@ pub(crate) struct Cell {
     work: Arc<OwnedFd>,
     /// Until the end has been told.
     ended: Option<oneshot::Receiver<Ended>>,
+    /// All cells of the same zygote: what becomes of it becomes of them.
+    family: Arc<Cells>,
 }
 
 /// How a job ended, before artifacts are looked at.
@@ -95,12 +97,13 @@ impl Cell {
         let promises = zygote.order(work_bytes, purpose, descriptors)?;
         drop((theirs, ends));
         let process = promises.process.await;
+        let family = Arc::clone(zygote.cells());
         // Without a process there is no folder either, but there may be the reason.
-        let work = promises.work.await.map_err(|_| CellError::Lost)??;
-        let process = process.map_err(|_| CellError::Lost)?;
-        let frames = FrameBuffer::default();
+        let work = promises.work.await.map_err(|_| family.reason())??;
+        let process = process.map_err(|_| family.reason())?;
+        let (work, ended) = (Arc::new(work), Some(promises.ended));
         let mut cell =
-            Self { wire: ours, frames, capture, process, work: Arc::new(work), ended: Some(promises.ended) };
+            Self { wire: ours, frames: FrameBuffer::default(), capture, process, work, ended, family };
         match cell.next_frame().await {
             Ok(Some(FromCell::Ready)) => Ok(cell),
             _ => Err(CellError::Lost),
@@ -133,10 +136,14 @@ impl Cell {
         &self.process
     }
 
-    /// Whether it is still there, as far as its wire tells. An idle cell has nothing to say.
+    /// Whether it is still there, as far as its wire tells, and not about to go with its zygote. An idle cell has
+    /// nothing to say.
     ///
     /// It asks the kernel and not the runtime, which hears of a closed wire only in its next round.
     pub(crate) fn is_alive(&self) -> bool {
+        if self.family.is_lost() {
+            return false;
+        }
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let said = rustix::net::recv(&self.wire, &mut [0_u8; 1], flags);
         self.frames.is_empty() && matches!(said, Err(Errno::AGAIN))
@@ -311,7 +318,8 @@ impl Cell {
         let breath = left.clamp(LAST_BREATH_MIN, LAST_BREATH_MAX);
         let Ok(told) = tokio::time::timeout(breath, ended).await else {
             self.kill();
-            return End::OnlyWireClosed;
+            // On a busy machine the zygote may take longer to go than its cells.
+            return if self.family.is_lost() { End::ZygoteLost } else { End::OnlyWireClosed };
         };
         self.ended = None;
         told.map_or(End::ZygoteLost, End::Told)

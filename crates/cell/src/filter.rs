@@ -25,13 +25,19 @@ enum Rule {
     When { argument: u32, mask: u32, values: &'static [u32], otherwise: i32 },
     /// Unless the argument has all bits of one of these sets; then the error.
     Unless { argument: u32, bits: &'static [u32], otherwise: i32 },
-    /// When the argument is none of the values; otherwise the error.
-    Except { argument: u32, values: &'static [u32], otherwise: i32 },
+    /// As [`Rule::When`]; calls with the pretended values do nothing and succeed.
+    WhenOrPretend { argument: u32, values: &'static [u32], pretended: &'static [u32], otherwise: i32 },
+    /// It does nothing and succeeds.
+    Pretend,
     /// When the 64-bit argument is zero; otherwise the error.
     WhenZero { argument: u32, otherwise: i32 },
 }
 
-const PROCESS_THREAD: u32 = 0x1_0000;
+/// Everything that a thread shares with its process: memory, folders, descriptors, signals, and the rest. One that does
+/// not share the table of descriptors would have a limit on descriptors of its own.
+const THREAD: u32 = 0x3d_0f00;
+/// The same with a flag that means nothing any more, as another C library asks for it.
+const THREAD_DETACHED: u32 = 0x7d_0f00;
 const MAP_SHARED_ANONYMOUS: u32 = 0x21;
 const MAP_GROWS_DOWN: u32 = 0x100;
 const MAP_HUGE_PAGES: u32 = 0x4_0000;
@@ -41,7 +47,12 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
     // Threads, never processes: limits are kept for each process, and a cell is one.
     (
         libc::SYS_clone,
-        Rule::When { argument: 0, mask: PROCESS_THREAD, values: &[PROCESS_THREAD], otherwise: libc::EPERM },
+        Rule::When {
+            argument: 0,
+            mask: u32::MAX,
+            values: &[THREAD, THREAD_DETACHED],
+            otherwise: libc::EPERM,
+        },
     ),
     // Shared anonymous memory, stacks that grow by themselves and huge pages would not count against the memory
     // limit.
@@ -75,11 +86,28 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
             otherwise: libc::ENOTTY,
         },
     ),
-    // Anything but larger pipes, which are memory of the kernel.
+    // Copies and flags of descriptors. Larger pipes are memory of the kernel; leases, notifications and locks reach other
+    // processes through files that many see. A cell is one process, and locks of one process never stand in each other's
+    // way: taking one does nothing and succeeds, so that SQLite works, and asking tells that none is in the way.
     (
         libc::SYS_fcntl,
-        Rule::Except { argument: 1, values: &[libc::F_SETPIPE_SZ.cast_unsigned()], otherwise: libc::EPERM },
+        Rule::WhenOrPretend {
+            argument: 1,
+            values: &[
+                libc::F_DUPFD.cast_unsigned(),
+                libc::F_DUPFD_CLOEXEC.cast_unsigned(),
+                libc::F_GETFD.cast_unsigned(),
+                libc::F_SETFD.cast_unsigned(),
+                libc::F_GETFL.cast_unsigned(),
+                libc::F_SETFL.cast_unsigned(),
+                libc::F_GETLK.cast_unsigned(),
+                libc::F_GETPIPE_SZ.cast_unsigned(),
+            ],
+            pretended: &[libc::F_SETLK.cast_unsigned(), libc::F_SETLKW.cast_unsigned()],
+            otherwise: libc::EPERM,
+        },
     ),
+    (libc::SYS_flock, Rule::Pretend),
 ];
 
 /// Calls that are always allowed, by what they are needed for.
@@ -114,7 +142,6 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_fallocate,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
-    libc::SYS_flock,
     libc::SYS_fadvise64,
     libc::SYS_copy_file_range,
     libc::SYS_sendfile,
@@ -400,9 +427,18 @@ impl Rule {
             Self::When { argument, mask, values, otherwise } => {
                 compare(argument, mask, values, Action::Allow, Action::Refuse(otherwise))
             }
-            Self::Except { argument, values, otherwise } => {
-                compare(argument, u32::MAX, values, Action::Refuse(otherwise), Action::Allow)
+            Self::WhenOrPretend { argument, values, pretended, otherwise } => {
+                let mut program = vec![instruction(LOAD, 0, 0, ARGUMENTS_AT + 8 * argument)];
+                for (chosen, action) in [(values, Action::Allow), (pretended, Action::Refuse(0))] {
+                    for value in chosen {
+                        program.extend([instruction(JUMP_EQUAL, 0, 1, *value), answer(action)]);
+                    }
+                }
+                program.push(answer(Action::Refuse(otherwise)));
+                program
             }
+            // An error of 0 is no error.
+            Self::Pretend => vec![answer(Action::Refuse(0))],
             Self::Unless { argument, bits, otherwise } => {
                 let mut program = Vec::new();
                 for set in bits {
@@ -525,8 +561,15 @@ mod tests {
     #[test]
     fn threads_may_be_started_and_processes_not() {
         let filter = zygote_filter();
-        let thread = [u64::from(PROCESS_THREAD) | 0xf00, 0, 0, 0, 0, 0];
-        assert_eq!(judge(&filter, libc::SYS_clone, thread), ALLOWED);
+        for thread in [THREAD, THREAD_DETACHED] {
+            assert_eq!(judge(&filter, libc::SYS_clone, [u64::from(thread), 0, 0, 0, 0, 0]), ALLOWED);
+        }
+        for bit in 0..32 {
+            // A thread that shares less, or asks for more, is none that a library starts.
+            let flags = u64::from(THREAD ^ (1 << bit));
+            let expected = if flags == u64::from(THREAD_DETACHED) { ALLOWED } else { refused(libc::EPERM) };
+            assert_eq!(judge(&filter, libc::SYS_clone, [flags, 0, 0, 0, 0, 0]), expected, "{flags:x}");
+        }
         assert_eq!(judge(&filter, libc::SYS_clone, [17, 0, 0, 0, 0, 0]), refused(libc::EPERM));
         assert_eq!(judge(&cell_filter(), libc::SYS_clone3, [0; 6]), refused(libc::ENOSYS));
     }
@@ -543,7 +586,16 @@ mod tests {
         );
         assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 1, 0x1, 5, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_fcntl, [0, 1031, 0, 0, 0, 0]), refused(libc::EPERM));
-        assert_eq!(judge(&filter, libc::SYS_fcntl, [0, 3, 0, 0, 0, 0]), ALLOWED);
+        for command in 0..2000 {
+            let expected = match command {
+                0..=5 | 1030 | 1032 => ALLOWED,
+                // Locks are pretended: an error of 0.
+                6 | 7 => refused(0),
+                _ => refused(libc::EPERM),
+            };
+            assert_eq!(judge(&filter, libc::SYS_fcntl, [0, command, 0, 0, 0, 0]), expected, "{command}");
+        }
+        assert_eq!(judge(&filter, libc::SYS_flock, [0, 2, 0, 0, 0, 0]), refused(0));
         assert_eq!(judge(&filter, libc::SYS_socketpair, [1, 1, 0, 0, 0, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_socketpair, [2, 1, 0, 0, 0, 0]), refused(libc::EPERM));
         assert_eq!(judge(&filter, libc::SYS_sendto, [3, 0, 1, 0, 0, 0]), ALLOWED);

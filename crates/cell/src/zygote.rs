@@ -18,6 +18,7 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions};
 use serde::Serialize;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -30,6 +31,14 @@ static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so")
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
 static TABLES_SOURCE: &str = include_str!("../python/tables.py");
+/// How tables are read: three files, one module.
+static READING_SOURCE: &str = concat!(
+    include_str!("../python/reading.py"),
+    "\n\n",
+    include_str!("../python/layout.py"),
+    "\n\n",
+    include_str!("../python/loading.py")
+);
 static FRAMES_SOURCE: &str = include_str!("../python/frames.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
@@ -109,10 +118,15 @@ struct Waiting {
     ended: Option<oneshot::Sender<Ended>>,
 }
 
-#[derive(Debug, Default)]
-struct Cells {
+/// What is known of a zygote's cells, shared by all that come from it.
+#[derive(Debug)]
+pub(crate) struct Cells {
     waiting: Mutex<HashMap<u64, Waiting>>,
     is_lost: AtomicBool,
+    /// What the zygote said of itself before it went.
+    failure: Mutex<Option<CellError>>,
+    /// The outer process. When it is killed, the zygote and its cells follow, but not at once.
+    outer: OwnedFd,
 }
 
 impl Zygote {
@@ -123,7 +137,7 @@ impl Zygote {
         let stderr = process.stderr.take();
         let control = watched(ours).map_err(CellError::host("watch a control socket"))?;
         match introduce(&control, spec).await {
-            Ok(Report::Serving) => Ok(Self::serving(control, process)),
+            Ok(Report::Serving) => Self::serving(control, process),
             Ok(Report::Failed { step, errno, .. }) => {
                 reap(&mut process);
                 Err(jail_error(step, errno))
@@ -136,11 +150,19 @@ impl Zygote {
         }
     }
 
-    fn serving(control: UnixStream, process: Child) -> Self {
+    fn serving(control: UnixStream, process: Child) -> Result<Self, CellError> {
         let control = Arc::new(control);
-        let cells = Arc::new(Cells::default());
+        let outer = Pid::from_child(&process);
+        let outer = rustix::process::pidfd_open(outer, PidfdFlags::empty())
+            .map_err(|error| CellError::host("watch a zygote")(error.into()))?;
+        let cells = Arc::new(Cells::new(outer));
         tokio::spawn(listen(Arc::downgrade(&control), Arc::clone(&cells)));
-        Self { control, process: Mutex::new(process), cells, next_cell: AtomicU64::new(1) }
+        Ok(Self { control, process: Mutex::new(process), cells, next_cell: AtomicU64::new(1) })
+    }
+
+    /// What is known of its cells.
+    pub(crate) fn cells(&self) -> &Arc<Cells> {
+        &self.cells
     }
 
     /// Orders a cell that will keep these three descriptors.
@@ -154,9 +176,9 @@ impl Zygote {
         let is_idle = purpose == Purpose::Idle;
         let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false, is_idle };
         let promises = self.cells.expect(cell);
-        send_with(self.control.as_fd(), &order.encode(), &descriptors).map_err(|_| CellError::Lost)?;
-        if self.is_lost() {
-            return Err(CellError::Lost);
+        let sent = send_with(self.control.as_fd(), &order.encode(), &descriptors);
+        if sent.is_err() || self.is_lost() {
+            return Err(self.cells.reason());
         }
         Ok(promises)
     }
@@ -169,7 +191,7 @@ impl Zygote {
 
     /// Whether the zygote is gone.
     pub(crate) fn is_lost(&self) -> bool {
-        self.cells.is_lost.load(Ordering::Acquire)
+        self.cells.is_lost()
     }
 
     /// The outer process's number, for tests and measurements.
@@ -187,6 +209,26 @@ impl Drop for Zygote {
 }
 
 impl Cells {
+    fn new(outer: OwnedFd) -> Self {
+        Self { waiting: Mutex::default(), is_lost: AtomicBool::new(false), failure: Mutex::default(), outer }
+    }
+
+    /// Whether the zygote is gone, or about to go.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Acquire) || self.is_outer_gone()
+    }
+
+    fn is_outer_gone(&self) -> bool {
+        // Whoever reaps it is told of its end; this only looks.
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(rustix::process::waitid(WaitId::PidFd(self.outer.as_fd()), look), Ok(None))
+    }
+
+    /// Why no cell came of an order.
+    pub(crate) fn reason(&self) -> CellError {
+        lock(&self.failure).take().unwrap_or(CellError::Lost)
+    }
+
     fn expect(&self, cell: u64) -> Promises {
         let (process_sender, process) = oneshot::channel();
         let (work_sender, work) = oneshot::channel();
@@ -208,6 +250,10 @@ impl Cells {
             Report::Locked { cell } => {
                 let sender = waiting.get_mut(&cell).and_then(|it| it.work.take());
                 sender.zip(descriptor).map(|(sender, work)| sender.send(Ok(work)));
+            }
+            // No cell has this number: the zygote speaks of itself, and ends.
+            Report::Failed { cell: 0, step, errno } => {
+                *lock(&self.failure) = Some(jail_error(step, errno));
             }
             Report::Failed { cell, step, errno } => {
                 let Some(it) = waiting.get_mut(&cell) else { return };
@@ -287,8 +333,9 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
 fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let filters = [filter::zygote_filter(), filter::cell_filter()]
         .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
-    let sources = [RUNNER_SOURCE, TABLES_SOURCE, FRAMES_SOURCE].map(str::as_bytes);
-    let parts = [LOCKDOWN, sources[0], sources[1], sources[2], &spec.root, &filters[0], &filters[1]];
+    let [runner, tables, reading, frames] =
+        [RUNNER_SOURCE, TABLES_SOURCE, READING_SOURCE, FRAMES_SOURCE].map(str::as_bytes);
+    let parts = [LOCKDOWN, runner, tables, reading, frames, &spec.root, &filters[0], &filters[1]];
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;
@@ -395,9 +442,25 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
+    /// The cells of a zygote whose outer process is this one, which nobody can wait for.
+    fn cells() -> Cells {
+        let outer = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
+        Cells::new(outer.unwrap())
+    }
+
+    #[test]
+    fn what_a_zygote_says_of_itself_before_it_ends_is_the_reason() {
+        let cells = cells();
+        cells.tell(Report::Failed { cell: 0, step: Step::Receive as u8, errno: libc::ENOMEM }, None);
+        cells.lose();
+        assert!(cells.is_lost());
+        let reason = cells.reason();
+        assert!(matches!(reason, CellError::Jail { .. }), "{reason}");
+    }
+
     #[tokio::test]
     async fn a_refused_fork_is_told_to_whoever_waits() {
-        let cells = Cells::default();
+        let cells = cells();
         let promises = cells.expect(7);
         let step = Step::CloneCell as u8;
         cells.tell(Report::Failed { cell: 7, step, errno: libc::EAGAIN }, None);
@@ -409,7 +472,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_lost_zygote_is_told_to_whoever_waits() {
-        let cells = Cells::default();
+        let cells = cells();
         let promises = cells.expect(7);
         cells.lose();
         assert!(

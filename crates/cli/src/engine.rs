@@ -16,6 +16,7 @@ pub(crate) fn executor(workspace: &Workspace, idle_cells: usize) -> Result<Arc<L
     let mut options = LocalOptions::new(DataDir::from_env()?);
     options.limits = workspace.limits.clone();
     options.idle_cells = idle_cells;
+    options.minimum = workspace.minimum_isolation;
     LocalExecutor::new(options).map(Arc::new)
 }
 
@@ -40,10 +41,12 @@ pub(crate) fn of_engine(error: &EngineError) -> ExitCode {
     }
 }
 
-/// The exit code of a run. A dry run that would have been committed has answered.
+/// The exit code of a run. A dry run that would have been committed has answered; a request that was declined has not
+/// been carried out.
 pub(crate) fn exit_code(record: &RunRecord) -> ExitCode {
     match (&record.error, record.state) {
         (_, RunState::Held) => ExitCode::from(WAITING),
+        (None, RunState::Declined) => ExitCode::from(FAILED),
         (None, _) => ExitCode::SUCCESS,
         (Some(error), _) if error.code.starts_with("model-") => ExitCode::from(UNAVAILABLE),
         _ => ExitCode::from(FAILED),

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use ordain_cell::CellError;
 
+use crate::show::line;
+
 /// Refused or failed.
 pub(crate) const FAILED: u8 = 1;
 /// Wrong usage or configuration.
@@ -37,9 +39,9 @@ pub(crate) fn print(error: &dyn Error, hint: Option<&str>) {
 pub(crate) fn print_text(text: &str, hint: Option<&str>) {
     let mut stderr = io::stderr().lock();
     // Nothing is left to tell if stderr is closed.
-    let _ = writeln!(stderr, "error: {text}");
+    let _ = writeln!(stderr, "error: {}", line(text));
     if let Some(hint) = hint {
-        let _ = writeln!(stderr, "hint: {hint}");
+        let _ = writeln!(stderr, "hint: {}", line(hint));
     }
 }
 

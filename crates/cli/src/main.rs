@@ -53,6 +53,7 @@ enum Command {
     Runs(commands::runs::Args),
     Serve(commands::serve::Args),
     Tables(commands::tables::Args),
+    Trust(commands::trust::Args),
     Undo(commands::undo::Args),
     Verify(commands::verify::Args),
 }
@@ -85,11 +86,12 @@ fn main() -> ExitCode {
         Command::Runs(args) => commands::runs::run(args),
         Command::Serve(args) => commands::serve::run(args),
         Command::Tables(args) => commands::tables::run(args),
+        Command::Trust(args) => commands::trust::run(&args),
         Command::Undo(args) => commands::undo::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };
     result.unwrap_or_else(|error| {
-        let _ = writeln!(io::stderr(), "error: {error:#}");
+        let _ = writeln!(io::stderr(), "error: {}", show::line(&format!("{error:#}")));
         ExitCode::FAILURE
     })
 }

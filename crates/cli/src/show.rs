@@ -22,14 +22,30 @@ pub(crate) fn cell(value: &Value) -> String {
     }
 }
 
-/// Text on one line, with nothing in it that a terminal would obey.
+/// Text on one line, with nothing in it that a terminal would obey or hide: such characters are written out.
 pub(crate) fn line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_direction(c) { '·' } else { c }).collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            c if c.is_control() || is_unseen(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// Text of several lines, with nothing in it that a terminal would obey.
 pub(crate) fn lines(text: &str) -> String {
     text.lines().map(|text| line(&text.replace('\t', "    "))).collect::<Vec<_>>().join("\n")
+}
+
+/// Text of several lines behind a word: the lines that follow stand below it, where no line of ours begins.
+pub(crate) fn behind(word: &str, text: &str) -> String {
+    let indent = " ".repeat(word.chars().count());
+    format!("{word}{}", lines(text).replace('\n', &format!("\n{indent}")))
 }
 
 /// Text cut to a width, with a mark where it was cut.
@@ -41,9 +57,11 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{kept}…")
 }
 
-/// Characters that change the direction of writing, with which a text can show other than it is.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Characters that nobody sees, or that change the direction of writing, with which a text can show other than it is.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A colour, where the output is a terminal that wants colours.
@@ -85,8 +103,9 @@ mod tests {
 
     #[test]
     fn nothing_that_is_shown_can_steer_the_terminal() {
-        assert_eq!(cell(&json!("a\u{1b}[2Jb\nc\u{202e}d")), "a·[2Jb·c·d");
-        assert_eq!(lines("a\tb\r\nc\u{7}"), "a    b\nc·");
+        assert_eq!(cell(&json!("a\u{1b}[2Jb\nc\u{202e}d\u{200b}")), "a\\u{1b}[2Jb\\nc\\u{202e}d\\u{200b}");
+        assert_eq!(lines("a\tb\r\nc\u{7}"), "a    b\nc\\u{7}");
+        assert_eq!(behind("answer   ", "a\nstate    committed"), "answer   a\n         state    committed");
         assert_eq!(cut("abcdef", 4), "abc…");
     }
 }

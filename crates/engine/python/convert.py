@@ -1,40 +1,40 @@
 """Reads one data file and leaves its tables as Arrow files, with what is known of their columns.
 
-It runs in a cell, because data files are hostile: a parser that is led astray is led astray in a jail. The tables are
-written so that `frame` can map them without copying: floating point keeps its not-a-number, texts have wide offsets,
-times stand as plain numbers.
+It runs in a cell, because data files are hostile: a parser that is led astray is led astray in a jail. How columns are
+read is decided by `ordain_reading`, on all of their values. The tables are written so that `frame` can map them without
+copying: floating point keeps its not-a-number, texts have wide offsets, times stand as plain numbers. Values that do
+not fit their column are kept beside the table, by their places.
 
 Given: `source`, the name of the mounted file; `form`, how it is written; `packing`, how it is compressed; `known`, the
-columns of a table of the store and their types, or None.
+columns of a table of the store and their types, or None; `declared`, what the owner says about the file.
 Set: `tables`, one record for each table, or `problem`, one sentence.
 """
 
 import bz2
 import csv
-import datetime
-import decimal
 import gzip
 import io
+import itertools
 import json
 import lzma
-import re
-import warnings
 import zipfile
 
 import numpy as np
+import ordain_reading as reading
 import pandas as pd
 import pyarrow as pa
 
-# Values that a column is judged by when its texts may be times.
-LOOKED_AT = 1000
-TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?")
 SAMPLES = 5
 DISTINCT_MAX = 20
-NOTED = 5
-
-
-class Unreadable(Exception):
-    """The file cannot be read as what it claims to be; the message says why."""
+NOTED = 8
+# Texts above this are cut into fields by Arrow.
+QUICK_BYTES = 1 << 20
+# What a type that was found is called in a schema.
+SCHEMA_TYPES = {
+    "integer": "integer", "real": "real", "decimal": "real", "percent": "real", "duration": "real", "boolean": "boolean",
+    "date": "timestamp", "timestamp": "timestamp", "json": "json",
+}
+Unreadable = reading.Unreadable
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -72,6 +72,11 @@ def text_of(path, packing, notes):
                 return data.decode(encoding)
             except UnicodeDecodeError as error:
                 raise Unreadable(f"byte {error.start} is not {encoding}") from None
+    if declared.get("encoding"):
+        try:
+            return data.decode(declared["encoding"])
+        except (UnicodeDecodeError, LookupError) as error:
+            raise Unreadable(f"it is not {declared['encoding']}: {error}") from None
     if b"\0" in data:
         raise Unreadable("the file holds NUL bytes: it is not text")
     try:
@@ -82,52 +87,38 @@ def text_of(path, packing, notes):
         return data.decode("cp1252", "replace")
 
 
-def separator_of(text, form):
-    if form == "tsv":
-        return "\t"
-    head = text[:20_000]
-    first = head.splitlines()[0]
-    counts = {character: first.count(character) for character in ",;\t|"}
-    best = max(counts, key=counts.get)
-    return best if counts[best] else ","
+class Raw:
+    """A table as it lies in its file: a frame of undecided values, and where its first row stands."""
+
+    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False):
+        self.frame, self.notes, self.units, self.first_row, self.exact = frame, list(notes), units or {}, first_row, exact
 
 
 def from_text(text, form, notes):
-    separator = separator_of(text, form)
+    separator = declared.get("delimiter") or ("\t" if form == "tsv" else reading.delimiter_of(text[: 1 << 16], len(text) > 1 << 16))
     if separator != ("\t" if form == "tsv" else ","):
         notes.append(f"columns are separated by {separator!r}")
-    names = next(csv.reader(io.StringIO(text), delimiter=separator))
-    seen = set()
-    for name in names:
-        if name in seen:
-            notes.append(f"two columns are called {name!r}; the later one is numbered")
-        seen.add(name)
-    try:
-        with warnings.catch_warnings():
-            # Without this a first line that is too long would lose its last fields.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(io.StringIO(text), sep=separator, low_memory=False, index_col=False)
-    except pd.errors.ParserWarning:
-        require_whole_lines(text, separator, len(names))
-        raise Unreadable("its lines do not have as many fields as its header") from None
-    except pd.errors.ParserError as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found:
-            wanted, line, saw = found.groups()
-            raise Unreadable(f"line {line} has {saw} fields where the header has {wanted}") from None
-        raise Unreadable(f"it does not read as a table: {str(error).strip()}") from None
-    except (pd.errors.EmptyDataError, StopIteration):
-        raise Unreadable("the file is empty") from None
-    # A line that is too short ends in gaps; only then is it worth counting fields.
-    if len(frame) and frame.iloc[:, -1].isna().any():
-        require_whole_lines(text, separator, len(names))
-    return frame
+    csv.field_size_limit(1 << 24)
+    head = list(itertools.islice(csv.reader(io.StringIO(text[: 1 << 20], newline=""), delimiter=separator), reading.HEAD_ROWS))
+    if not any(head):
+        raise Unreadable("the file is empty")
+    start, names, units, said = reading.laid_out(head, declared.get("header_row"))
+    facts = {"delimiter": separator, "skip": start}
+    frame = None
+    if len(text) > QUICK_BYTES and not any("\n" in cell for row in head[:start] for cell in row):
+        frame = reading.raw_text_quickly(text.encode(), facts, names)
+    if frame is None:
+        frame = reading.raw_text(io.StringIO(text, newline=""), facts, names)
+        # A line that is too short ends in gaps; only then is it worth counting fields.
+        if len(frame) and (frame.iloc[:, -1] == "").any():
+            require_whole_lines(text, separator, start, len(names))
+    return Raw(reading.trimmed(frame), [*notes, *said], units, start + 1)
 
 
-def require_whole_lines(text, separator, wanted):
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    for fields in reader:
-        if fields and len(fields) != wanted:
+def require_whole_lines(text, separator, start, wanted):
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    for number, fields in enumerate(reader):
+        if number >= start and fields and len(fields) != wanted:
             raise Unreadable(f"line {reader.line_num} has {len(fields)} fields where the header has {wanted}")
 
 
@@ -141,12 +132,12 @@ def from_json(text):
         if len(lists) == 1 and all(isinstance(row, dict) for row in lists[0]):
             value = lists[0]
         elif lists and len(lists) == len(value) and len({len(item) for item in lists}) == 1:
-            return pd.DataFrame(value)
+            return pd.DataFrame(value, dtype="object")
         else:
             value = [value]
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         raise Unreadable("it is not a list of records")
-    return pd.DataFrame(value)
+    return objects(value)
 
 
 def from_lines(text, names):
@@ -161,7 +152,13 @@ def from_lines(text, names):
         if not isinstance(row, dict):
             raise Unreadable(f"line {number} is not a record")
         rows.append(row)
-    return pd.DataFrame(rows, columns=names)
+    return objects(rows, names)
+
+
+def objects(rows, names=None):
+    """Records as a frame of the very values that they hold: pandas would make gaps of whole numbers not-a-number."""
+    names = list(dict.fromkeys(name for row in rows for name in row)) if names is None else names
+    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype="object") for name in names}, columns=names)
 
 
 # --- binary formats --------------------------------------------------------------------------------------------------
@@ -193,10 +190,22 @@ def from_columns(path, packing, form):
 
 def from_workbook(path, packing):
     try:
-        sheets = pd.read_excel(whole(path, packing), sheet_name=None)
+        sheets = pd.read_excel(whole(path, packing), sheet_name=None, header=None, dtype="object", na_filter=False)
     except Exception as error:
         raise Unreadable(f"it does not read as a workbook: {error}") from None
-    filled = {name: sheet for name, sheet in sheets.items() if len(sheet.columns)}
+    if declared.get("sheet"):
+        if declared["sheet"] not in sheets:
+            raise Unreadable(f"it has no sheet {declared['sheet']!r}; there are {', '.join(map(repr, sheets))}")
+        sheets = {declared["sheet"]: sheets[declared["sheet"]]}
+    filled = {}
+    for name, sheet in sheets.items():
+        rows = sheet.head(reading.HEAD_ROWS).values.tolist()
+        if not any(not reading.is_blank(cell) for row in rows for cell in row):
+            continue
+        start, names, units, notes = reading.laid_out(rows, declared.get("header_row"))
+        body = sheet.iloc[start:].reset_index(drop=True).reindex(columns=range(len(names)))
+        body.columns = names
+        filled[name] = Raw(reading.trimmed(body), notes, units, start + 1)
     if not filled:
         raise Unreadable("the workbook has no sheet with a header")
     return filled if len(filled) > 1 else {None: next(iter(filled.values()))}
@@ -205,50 +214,28 @@ def from_workbook(path, packing):
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def settled(values, notes, name):
-    """A column of one clear kind: (values, type). Mixed values become text."""
-    kind = values.dtype.kind
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        return settled(values.astype(values.cat.categories.dtype), notes, name)
-    if kind == "b":
-        return values, "boolean"
-    if kind in "iu":
-        return values, "integer"
-    if kind == "f":
-        present = values.dropna()
-        whole = len(present) < len(values) and len(present) and bool((present % 1 == 0).all())
-        return values, ("text" if not len(present) and len(values) else "integer" if whole else "real")
-    if kind == "M":
-        return values, "timestamp"
-    if isinstance(values.dtype, pd.StringDtype):
-        return values, "timestamp" if looks_like_times(values) else "text"
-    return settle_objects(values, notes, name)
+def decided(raw):
+    """The readings of a table's columns, by name."""
+    said, table = declared.get("columns", {}), dict(declared.get("table", {})) | ({"exact": True} if raw.exact else {})
+    ready = {}
+    if not raw.exact and not table:
+        quick = ((str(name), reading.quickly_decided(str(name), raw.frame[name])) for name in raw.frame.columns if name not in said)
+        ready = {name: one for name, one in quick if one is not None}
+    counts = [(str(name), {} if str(name) in ready else reading.counted(raw.frame[name])) for name in raw.frame.columns]
+    found = {one["name"]: one for one in reading.decide_all(counts, said, table, ready)}
+    for place, unit in raw.units.items():
+        found[str(raw.frame.columns[place])].setdefault("unit", unit)
+    return found
 
 
-def settle_objects(values, notes, name):
-    present = values.dropna()
-    kinds = {type(value) for value in present}
-    if not kinds:
-        return values.astype("str"), "text"
-    if kinds <= {bool, np.bool_}:
-        return values, "boolean"
-    if kinds <= {decimal.Decimal, int, float, bool}:
-        return values.astype("float64"), "real"
-    if kinds <= {datetime.date, datetime.datetime, pd.Timestamp}:
-        return pd.to_datetime(values, errors="coerce"), "timestamp"
-    if kinds & {dict, list}:
-        return values.map(lambda value: json.dumps(value, default=str), na_action="ignore").astype("str"), "json"
-    texts = values.map(str, na_action="ignore").astype("str")
-    if kinds != {str}:
-        notes.append(f"column {name!r} holds values of several kinds; all are read as text")
-        return texts, "text"
-    return texts, "timestamp" if looks_like_times(texts) else "text"
-
-
-def looks_like_times(values):
-    """Nine of ten texts are times as ISO 8601 writes them: a few slips do not make a column of times one of words."""
-    present = values.dropna().head(LOOKED_AT)
-    return len(present) > 0 and sum(bool(TIME.fullmatch(value)) for value in present) >= 0.9 * len(present)
+def of_store(values, column_type):
+    """A column of the store: its type is known, and its texts are what they are."""
+    kind = {"integer": "integer", "real": "real", "boolean": "boolean", "timestamp": "timestamp"}.get(column_type)
+    if kind is None:
+        as_json = lambda value: json.dumps(value, default=str) if column_type == "json" or not isinstance(value, str) else value  # noqa: E731
+        return values.map(as_json, na_action="ignore").astype("str"), {"type": "json" if column_type == "json" else "text", "notes": []}
+    one = reading.decide("", reading.counted(values), {"exact": True}, {"type": kind})
+    return None, one
 
 
 def as_array(values):
@@ -268,11 +255,11 @@ def as_array(values):
     return pa.array(values, from_pandas=True)
 
 
-def described(name, values, column_type):
+def described(name, values, column_type, one):
     nulls = int(values.isna().sum())
     head = values.dropna().head(100_000)
     distinct = head.drop_duplicates()
-    plain = lambda items: [item if isinstance(item, (str, int, float, bool)) else str(item) for item in items.tolist()]
+    plain = lambda items: [item if isinstance(item, (str, int, float, bool)) else str(item).removesuffix(" 00:00:00") for item in items.tolist()]  # noqa: E731
     return {
         "name": name,
         "type": column_type,
@@ -281,25 +268,45 @@ def described(name, values, column_type):
         "samples": [value if not isinstance(value, str) else value[:80] for value in plain(distinct.head(SAMPLES))],
         "values": plain(distinct) if 0 < len(distinct) <= DISTINCT_MAX else None,
         "is_unique": bool(len(distinct) == len(head)) and nulls == 0,
+        "reading": {key: value for key, value in one.items() if key not in ("name", "missing")},
     }
 
 
-def written(number, sheet, frame, notes):
-    notes = list(notes)
-    frame = frame.reset_index(drop=True)
-    columns, arrays, names = [], [], []
-    for place, label in enumerate(frame.columns):
-        name = str(label)
-        if name.startswith("Unnamed: "):
-            notes.append(f"column {place + 1} has no name and is called {name!r}")
-        while name in names:
-            name += ".1"
-        values, column_type = settled(frame.iloc[:, place], notes, name)
-        column_type = (known or {}).get(name, column_type)
-        names.append(name)
-        columns.append(described(name, values, column_type))
+def written(number, sheet, raw):
+    frame, notes = raw.frame.reset_index(drop=True), list(raw.notes)
+    frame.columns = reading.unique_names([str(name) for name in frame.columns], notes)
+    readings = {} if known is not None else decided(raw)
+    total = None
+    if len(frame) > 2 and known is None:
+        last = frame.iloc[-1].tolist()
+        if reading.TOTALS.fullmatch(next((reading.cell_text(cell) for cell in last if not reading.is_blank(cell)), "").rstrip(":")):
+            total = reading.total_of(last, [frame[name].tolist() for name in frame.columns], list(readings.values()))
+    if total:
+        notes.append(total)
+        raw = Raw(frame.iloc[:-1], (), raw.units, raw.first_row, raw.exact)
+        frame, readings = raw.frame, decided(raw)
+    columns, arrays, misfits = [], [], {}
+    for name in frame.columns:
+        values = None
+        if known is not None:
+            values, one = of_store(frame[name], known.get(name))
+            one["name"] = name
+        else:
+            one = readings[name]
+        if values is None:
+            values, wrong = typed_column(frame[name], one)
+            if wrong:
+                misfits[name] = wrong
+                rows = [place + raw.first_row for place in list(wrong)[: reading.TOLD_MAX]]
+                one["misfits"] = {"count": len(wrong), "rows": rows, "values": list(wrong.values())[: reading.TOLD_MAX]}
+                one["notes"].insert(0, reading.misfit_note(one, rows, list(wrong.values()), len(wrong)))
+        notes += [f"{name}: {note}" for note in one["notes"]]
+        column_type = (known or {}).get(name) or SCHEMA_TYPES.get(one["type"], "text")
+        columns.append(described(name, values, column_type, one))
         arrays.append(as_array(values))
-    table = pa.Table.from_arrays(arrays, names=names)
+    table = pa.Table.from_arrays(arrays, names=list(frame.columns))
+    if misfits:
+        table = table.replace_schema_metadata({"ordain.misfits": json.dumps(misfits)})
     target = f"{number}.arrow"
     with pa.ipc.new_file(str(artifacts / target), table.schema) as writer:
         writer.write_table(table)
@@ -307,21 +314,30 @@ def written(number, sheet, frame, notes):
     return {"sheet": sheet, "file": target, "rows": len(frame), "columns": columns, "notes": kept}
 
 
+def typed_column(values, one):
+    if reading.is_native(values, one):
+        if one["type"] == "json":
+            return values.map(lambda value: json.dumps(value, default=str), na_action="ignore").astype("str"), {}
+        return values, {}
+    column, wrong = reading.typed(values, one)
+    return column.dt.tz_localize("UTC") if one.get("zone") and column.dtype.kind == "M" else column, wrong
+
+
 def converted(path):
     notes = []
     if form == "xlsx":
-        frames = from_workbook(path, packing)
+        raws = from_workbook(path, packing)
     elif form in ("parquet", "feather"):
-        frames = {None: from_columns(path, packing, form)}
+        raws = {None: Raw(from_columns(path, packing, form), exact=True)}
     else:
         text = text_of(path, packing, notes)
         if form == "json":
-            frames = {None: from_json(text)}
+            raws = {None: Raw(from_json(text), notes)}
         elif form == "jsonl":
-            frames = {None: from_lines(text, None if known is None else list(known))}
+            raws = {None: Raw(from_lines(text, None if known is None else list(known)), notes)}
         else:
-            frames = {None: from_text(text, form, notes)}
-    return [written(number, sheet, frame, notes) for number, (sheet, frame) in enumerate(frames.items())]
+            raws = {None: from_text(text, form, notes)}
+    return [written(number, sheet, raw) for number, (sheet, raw) in enumerate(raws.items())]
 
 
 tables, problem = [], None

@@ -8,14 +8,13 @@ use std::fmt::Write as _;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Executor, HostError, Job};
-use ordain_store::Transaction;
+use ordain_store::{StoreError, Transaction};
 use ordain_types::{Action, Approval, Cause, Catalog, Schema};
 use ordain_verify::{Contract, Policy, VerifiedCode, helper_source, helpers_of, verify};
 use serde_json::{Map, Value};
 
 use crate::claims::Evidence;
 use crate::engine::EngineSettings;
-use crate::error::EngineError;
 use crate::grant::Grant;
 use crate::host::TransactionHost;
 
@@ -44,6 +43,20 @@ pub(crate) struct Acted {
     pub(crate) approvals: Vec<Approval>,
 }
 
+/// Why an action gave nothing back.
+pub(crate) enum Stop {
+    /// The plan is told.
+    Refused(HostError),
+    /// The store failed; the run cannot go on.
+    Store(StoreError),
+}
+
+impl From<HostError> for Stop {
+    fn from(error: HostError) -> Self {
+        Self::Refused(error)
+    }
+}
+
 /// The helpers with a stub in the place of each action.
 pub(crate) fn stubbed(helpers: &str, catalog: &Catalog) -> String {
     let mut source = helpers.to_owned();
@@ -70,29 +83,28 @@ impl Actions<'_> {
         transaction: &mut Transaction,
         evidence: &mut Evidence,
         acted: &mut Acted,
-    ) -> Result<Value, HostError> {
+    ) -> Result<Value, Stop> {
         let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let Some(action) = self.settings.catalog.actions.iter().find(|action| action.name == name) else {
-            return Err(HostError::new("unknown_action", "there is no action of that name"));
+            return Err(HostError::new("unknown_action", "there is no action of that name").into());
         };
         acted.calls += 1;
         if acted.calls > CALLS_MAX {
-            return Err(HostError::new("too_many_actions", format!("a run may call at most {CALLS_MAX} actions")));
+            return Err(HostError::new("too_many_actions", format!("a run may call at most {CALLS_MAX} actions")).into());
         }
         let params = params(action, arguments.get("params"))?;
         acted.approvals.push(action.approval);
         let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
         let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);
         let execution = self.executor.run(job, &mut host, &mut Discard).await;
-        let (failure, _) = host.into_parts();
-        if let Some(failure) = failure {
-            return Err(HostError::new("action_failed", EngineError::from(failure).to_string()));
+        if let Some(failure) = host.take_failure() {
+            return Err(Stop::Store(failure));
         }
         let execution = execution.map_err(|error| HostError::new("action_failed", error.to_string()))?;
         if execution.cause != Cause::Ok {
             let said = execution.error.as_ref().map(|raised| format!("{}: {}", raised.kind, raised.message));
             let message = said.unwrap_or_else(|| execution.cause.as_str().to_owned());
-            return Err(HostError::new("action_failed", format!("the action `{name}` failed: {message}")));
+            return Err(HostError::new("action_failed", format!("the action `{name}` failed: {message}")).into());
         }
         let result = execution.values.get(RESULT).cloned().unwrap_or_default();
         match (result["text"].as_str(), result["status"].as_str()) {
@@ -100,7 +112,7 @@ impl Actions<'_> {
             (Some(_), Some(status)) => acted.refused = acted.refused.take().or_else(|| Some(status.to_owned())),
             _ => {
                 let message = format!("the action `{name}` gave back no dictionary with `text` and `status`");
-                return Err(HostError::new("action_failed", message));
+                return Err(HostError::new("action_failed", message).into());
             }
         }
         Ok(result)

@@ -190,7 +190,7 @@ impl Engine {
         }
         rounds::signed(&mut record, &ask.planner);
         if ask.request.trim().is_empty() {
-            record.state = RunState::Answered;
+            record.state = RunState::Declined;
             record.status = Some("invalid_request".to_owned());
             record.answer.text =
                 Some("The request is empty; say what you would like to know or change.".to_owned());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job, JudgedBy};
+use ordain_cell::{Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
 use ordain_types::{Cause, InvariantResult, ModuleRecord, RunError, RunRecord, RunState, Schema};
@@ -129,8 +129,9 @@ impl StoreTrial<'_> {
             record.state = if execution.cause == Cause::Ok { RunState::RolledBack } else { RunState::Failed };
             return Ok(Tried::Trouble(promise_trouble(&execution, error), Box::new(record)));
         }
-        if let Some(trouble) = self.false_claim(&record, &diff, &evidence, accepted) {
-            if !last.is_last {
+        if let Some(trouble) = self.unsupported(&record, &diff, &evidence, accepted) {
+            // A change is never thrown away for the words about it.
+            if diff.is_empty() && !last.is_last {
                 transaction.roll_back().await?;
                 record.state = RunState::RolledBack;
                 return Ok(Tried::Trouble(trouble, Box::new(record)));
@@ -143,7 +144,7 @@ impl StoreTrial<'_> {
         self.settle(record, transaction, last.exchange, holds).await
     }
 
-    fn false_claim(
+    fn unsupported(
         &self,
         record: &RunRecord,
         diff: &ordain_types::Diff,
@@ -152,12 +153,12 @@ impl StoreTrial<'_> {
     ) -> Option<Trouble> {
         let told = Told {
             answer: record.answer.text.as_deref()?,
-            status: record.status.as_deref()?,
             request: &self.ask.request,
+            policy: &self.engine.settings.policy,
             code: accepted.code.code(),
             diff,
         };
-        claims::false_claim(told, evidence)
+        claims::unsupported(told, evidence)
     }
 
     async fn run_job(
@@ -174,11 +175,8 @@ impl StoreTrial<'_> {
         };
         let mut host = TransactionHost::new(transaction, grant, evidence, Some(actions));
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
-        let (failure, acted) = host.into_parts();
-        match failure {
-            Some(failure) => Err(failure.into()),
-            None => Ok((execution.map_err(|error: CellError| -> EngineError { error.into() })?, acted)),
-        }
+        let acted = host.take_acted();
+        Ok((host.settle::<EngineError>(execution)?, acted))
     }
 
     /// Commits, holds or shows what the plan did.
@@ -214,6 +212,12 @@ impl StoreTrial<'_> {
                 take_back(&mut record, &violations);
                 Ok(Tried::Trouble(violated(&violations), Box::new(record)))
             }
+            // An invariant took too long; nothing is committed that was not checked.
+            Err(error @ StoreError::Timeout { .. }) => {
+                let mut record = before;
+                record.state = RunState::Failed;
+                Ok(Tried::Trouble(too_slow(&error), Box::new(record)))
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -227,7 +231,9 @@ impl StoreTrial<'_> {
     ) -> Result<Tried, EngineError> {
         let review = transaction.review().await?;
         transaction.roll_back().await?;
-        record.state = RunState::RolledBack;
+        let is_read = review.diff.is_empty();
+        let answered = RunState::without_changes(record.status.as_deref());
+        record.state = if is_read { answered } else { RunState::RolledBack };
         record.diff = review.diff;
         record.invariants = review.invariants;
         if !review.violations.is_empty() {
@@ -327,8 +333,7 @@ fn promise_trouble(execution: &Execution, error: RunError) -> Trouble {
 
 /// Puts a true sentence in the place of a false one, and keeps the finding.
 fn replace_answer(record: &mut RunRecord, diff: &ordain_types::Diff, trouble: &Trouble) {
-    let status = record.status.clone().unwrap_or_default();
-    let said = record.answer.text.replace(claims::plain_answer(&status, diff));
+    let said = record.answer.text.replace(claims::plain_answer(diff));
     record.verdict.findings.push(json!({
         "code": trouble.code,
         "severity": "warning",
@@ -356,6 +361,16 @@ fn take_back(record: &mut RunRecord, violations: &[Violation]) {
     record.status = Some("not_permitted".to_owned());
     record.answer = ordain_types::Answer::default();
     record.answer.text = Some(format!("Nothing was changed, because {}.", told.join("; ")));
+}
+
+fn too_slow(error: &StoreError) -> Trouble {
+    Trouble {
+        class: TroubleClass::Limit,
+        code: Cause::Timeout.as_str().to_owned(),
+        message: error.to_string(),
+        line: None,
+        hint: error.hint(),
+    }
 }
 
 fn broken(violations: &[Violation]) -> Vec<InvariantResult> {

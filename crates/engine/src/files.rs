@@ -4,8 +4,10 @@
 //! content was found out by `python/inspect` in a cell. One bad file never keeps the others from being used: it is
 //! refused or described with its problem, by name.
 
+pub(crate) mod declared;
 mod facts;
 mod look;
+pub(crate) mod readings;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -85,7 +87,8 @@ impl Engine {
         if prepared.files.is_empty() {
             return Ok(prepared);
         }
-        let found = look::look_into(self.executor.as_ref(), &prepared, limits).await?;
+        let found =
+            look::look_into(self.executor.as_ref(), &self.settings.catalog, &prepared, limits).await?;
         for file in &prepared.files {
             let bytes = std::fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
             let facts = found.get(&file.name).cloned().unwrap_or_else(

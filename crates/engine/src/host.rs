@@ -1,10 +1,11 @@
 //! The host of a plan's code: the run's open transaction.
 
-use ordain_cell::{Host, HostCall, HostError, HostFuture};
+use ordain_cell::{CellError, Execution, Host, HostCall, HostError, HostFuture};
 use ordain_store::{Call, Reply, StoreError, Transaction};
+use ordain_types::Cause;
 use serde_json::Value;
 
-use crate::actions::{Acted, Actions};
+use crate::actions::{Acted, Actions, Stop};
 use crate::claims::Evidence;
 use crate::grant::Grant;
 
@@ -36,16 +37,47 @@ impl<'a> TransactionHost<'a> {
         Self { transaction, grant, failure: None, evidence, actions, acted: Acted::default() }
     }
 
-    /// What went wrong with the store itself, if anything did, and what became of actions.
-    pub(crate) fn into_parts(self) -> (Option<StoreError>, Acted) {
-        (self.failure, self.acted)
+    /// What became of actions.
+    pub(crate) fn take_acted(&mut self) -> Acted {
+        std::mem::take(&mut self.acted)
+    }
+
+    /// What went wrong with the store itself, if anything did.
+    pub(crate) fn take_failure(&mut self) -> Option<StoreError> {
+        self.failure.take()
+    }
+
+    /// What the execution came to, with the store's own failures counted in: they end a run as its limits do, with
+    /// a cause and a record. An error that another try may not meet is given back as it is.
+    pub(crate) fn settle<E: From<CellError> + From<StoreError>>(
+        self,
+        execution: Result<Execution, CellError>,
+    ) -> Result<Execution, E> {
+        let Some(failure) = self.failure else { return Ok(execution?) };
+        if matches!(failure, StoreError::Conflict | StoreError::Busy) {
+            return Err(failure.into());
+        }
+        let mut execution = execution?;
+        execution.cause = match failure {
+            StoreError::Timeout { .. } => Cause::Timeout,
+            _ => Cause::StoreFailed,
+        };
+        execution.error = None;
+        execution.detail = Some(failure.to_string());
+        Ok(execution)
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
         if let (crate::actions::CALL, Some(actions)) = (call.name.as_str(), self.actions) {
             let done = actions.run(&call.arguments, self.transaction, self.evidence, &mut self.acted).await;
             self.transaction.let_queries_see(self.grant.readable());
-            return done;
+            return done.map_err(|stop| match stop {
+                Stop::Refused(error) => error,
+                Stop::Store(failure) => {
+                    self.failure.get_or_insert(failure);
+                    HostError::new("store_failed", "the store failed; the run will be rolled back")
+                }
+            });
         }
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));

@@ -42,5 +42,6 @@ pub use files::{Prepared, RefusedFile, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use workspace::{
-    DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, Workspace, WorkspaceError,
+    Accepted, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList, Workspace,
+    WorkspaceError,
 };

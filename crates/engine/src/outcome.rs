@@ -55,6 +55,7 @@ pub(crate) fn answer(execution: &Execution) -> Answer {
         text: given("answer_text").and_then(|text| text.as_str().map(str::to_owned)),
         rows: given("answer_rows"),
         json: given("answer_json"),
+        notes: Vec::new(),
     }
 }
 

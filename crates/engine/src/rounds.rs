@@ -349,7 +349,7 @@ pub(crate) fn step(title: &str, code: &str) -> StepRecord {
 /// An answer in a planner's own words, without any code.
 fn say(record: &mut RunRecord, status: &str, words: &str) -> Step {
     let end = words.floor_char_boundary(WORDS_BYTES_MAX);
-    record.state = RunState::Answered;
+    record.state = RunState::Declined;
     record.status = Some(status.to_owned());
     record.answer.text = Some(words[..end].trim().to_owned());
     record.error = None;

@@ -4,12 +4,15 @@ mod catalog;
 mod environment;
 mod error;
 mod file;
+pub(crate) mod inside;
 mod roles;
 mod settings;
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ordain_cell::Level;
 use ordain_planner::ModelSettings;
 use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
@@ -20,6 +23,7 @@ pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
 pub use settings::{Resolved, SETTINGS, Setting};
+pub use trust::{Accepted, TrustList};
 
 use crate::engine::{Approval, EngineSettings};
 
@@ -27,8 +31,10 @@ use crate::engine::{Approval, EngineSettings};
 const FILE: &str = "ordain.toml";
 /// The folder with the workspace's state.
 const STATE: &str = ".ordain";
-/// A policy or helpers file above this is a slip of the pen; both travel with every plan.
+/// A file of the workspace above this is a slip of the pen; all of them are read with every request.
 const TEXT_BYTES_MAX: u64 = 256 * 1024;
+/// The same for `ordain.toml`, which may describe very many tables.
+const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// A folder with its configuration, read and checked.
 #[derive(Debug, Clone)]
@@ -63,8 +69,8 @@ pub struct Workspace {
     pub rounds: u32,
     /// The Python packages that plans find: `core`, `data` or `full`.
     pub profile: String,
-    /// The isolation below which nothing runs: `full`, `reduced` or `none`.
-    pub minimum_isolation: Option<String>,
+    /// The isolation below which nothing runs.
+    pub minimum_isolation: Level,
     /// The variables that hold for it, keys among them.
     pub environment: Environment,
 }
@@ -79,14 +85,10 @@ impl Workspace {
 
     /// Reads the workspace in a folder.
     pub fn load(root: &Path) -> Result<Self, WorkspaceError> {
-        let text = fs_err::read_to_string(root.join(FILE)).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                return WorkspaceError::none(root);
-            }
-            WorkspaceError::unreadable(FILE, &error)
-        })?;
-        let environment = Environment::read(root)?;
-        let mut workspace = Self::from_text(root, &text, environment)?;
+        let (text, file, environment) = Self::read(root)?;
+        trust::check(&trust::asked(root, &file, &environment)?)?;
+        check_paths(root, &file)?;
+        let mut workspace = Self::from_parts(root, file, environment)?;
         workspace.policy = optional(root, "policy.md")?;
         workspace.helpers = optional(root, "helpers.py")?;
         workspace.check_invariant_names(&text)?;
@@ -94,17 +96,32 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// What a workspace asks its user to accept before it is used: owners other than the user, and addresses.
+    pub fn asks_to_accept(root: &Path) -> Result<Accepted, WorkspaceError> {
+        let (_, file, environment) = Self::read(root)?;
+        trust::asked(root, &file, &environment)
+    }
+
+    fn read(root: &Path) -> Result<(String, file::File, Environment), WorkspaceError> {
+        let text = inside::text(root, FILE, FILE_BYTES_MAX)?.ok_or_else(|| WorkspaceError::none(root))?;
+        let environment = Environment::read(root)?;
+        let mut file = file::parse(&text)?;
+        settings::apply(&mut file, &environment)?;
+        Ok((text, file, environment))
+    }
+
     /// Every setting with its value and where that comes from, secrets not shown.
     pub fn resolved(&self) -> Result<Vec<Resolved>, WorkspaceError> {
-        let text = fs_err::read_to_string(self.root.join(FILE))
-            .map_err(|error| WorkspaceError::unreadable(FILE, &error))?;
+        let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
         let written = toml::from_str(&text).map_err(|error| WorkspaceError::of_toml(&text, &error))?;
         Ok(settings::resolved(self, &written))
     }
 
-    fn from_text(root: &Path, text: &str, environment: Environment) -> Result<Self, WorkspaceError> {
-        let mut file = file::parse(text)?;
-        settings::apply(&mut file, &environment)?;
+    fn from_parts(
+        root: &Path,
+        mut file: file::File,
+        environment: Environment,
+    ) -> Result<Self, WorkspaceError> {
         let catalog = Arc::new(catalog::of(&mut file));
         let workspace = Self::from_file(root, file, environment)?;
         Ok(Self { catalog, ..workspace })
@@ -197,7 +214,7 @@ impl Workspace {
                 .python
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
-            minimum_isolation: file.sandbox.minimum.map(|minimum| minimum.as_str().to_owned()),
+            minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
             environment,
         })
     }
@@ -281,19 +298,29 @@ fn database(
 }
 
 fn optional(root: &Path, name: &str) -> Result<String, WorkspaceError> {
-    let path = root.join(name);
-    let length = match fs_err::metadata(&path) {
-        Ok(metadata) => metadata.len(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(WorkspaceError::unreadable(name, &error)),
+    Ok(inside::text(root, name, TEXT_BYTES_MAX)?.unwrap_or_default())
+}
+
+/// Refuses a workspace whose seeds or state lie outside of it.
+fn check_paths(root: &Path, file: &file::File) -> Result<(), WorkspaceError> {
+    let wrong = |what: String, message: String, hint: &str| WorkspaceError {
+        file: FILE.to_owned(),
+        line: None,
+        message: format!("{what}: {message}"),
+        hint: Some(hint.to_owned()),
     };
-    if length > TEXT_BYTES_MAX {
-        return Err(WorkspaceError {
-            file: name.to_owned(),
-            line: None,
-            message: format!("the file has {length} bytes, at most {TEXT_BYTES_MAX} are read"),
-            hint: Some("it travels with every plan; keep it short".to_owned()),
-        });
+    for (table, section) in &file.tables {
+        if let Some(seed) = section.seed() {
+            let what = format!("the seed of `{table}`, `{seed}`");
+            inside::check(root, Path::new(seed))
+                .map_err(|message| wrong(what, message, "put the file into the workspace's folder"))?;
+        }
     }
-    fs_err::read_to_string(&path).map_err(|error| WorkspaceError::unreadable(name, &error))
+    match fs_err::symlink_metadata(root.join(STATE)) {
+        Ok(metadata) if !metadata.is_dir() => {
+            let message = "it is not a folder, so nothing is kept there".to_owned();
+            Err(wrong(format!("`{STATE}`"), message, "remove it; it is made anew"))
+        }
+        _ => Ok(()),
+    }
 }

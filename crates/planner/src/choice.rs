@@ -308,10 +308,11 @@ fn remote(
         return Err(ProviderError::NoKey { provider: known.name.to_owned(), variable: known.keys[0] });
     }
     let own = keys.openai_address.as_deref().filter(|_| known.name == "openai").unwrap_or(known.base_url);
+    let base_url = base_url.unwrap_or(own);
     let endpoint = Endpoint {
-        provider: known.name.to_owned(),
+        provider: called(known.name, base_url),
         model: model.to_owned(),
-        base_url: base_url.unwrap_or(own).to_owned(),
+        base_url: base_url.to_owned(),
         key,
     };
     let timeouts = Timeouts::within(settings.timeout);
@@ -331,13 +332,26 @@ fn compatible(
     settings: &ModelSettings,
 ) -> Result<Planner, ProviderError> {
     let endpoint = Endpoint {
-        provider: provider.to_owned(),
+        provider: called(provider, base_url),
         model: model.to_owned(),
         base_url: base_url.to_owned(),
         key,
     };
     let provider = provider::openai(endpoint, Timeouts::within(settings.timeout))?;
     Ok(planner(Arc::new(provider), settings))
+}
+
+/// Who is really called, for records: a provider at its own address, or whoever stands at another one.
+fn called(provider: &str, base_url: &str) -> String {
+    let known = KNOWN.iter().map(|known| (known.name, known.base_url));
+    let is_own = known.chain(LOCAL).any(|usual| usual == (provider, base_url.trim_end_matches('/')));
+    if is_own {
+        return provider.to_owned();
+    }
+    let host =
+        base_url.split("://").last().unwrap_or(base_url).split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or(host);
+    format!("{provider}@{}", crate::prompt::text::line(host, 100))
 }
 
 fn planner(provider: Arc<dyn Provider>, settings: &ModelSettings) -> Planner {

@@ -147,26 +147,32 @@ impl Model {
             return None;
         }
         progress.stage("reviewing");
-        let messages = prompt::review(brief, code);
+        let mut messages = prompt::review(brief, code);
         exchange
             .reviews
             .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
-        let answer = self.ask(messages, Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
-        let completion = match answer {
-            Ok(completion) => completion,
-            Err(error) => {
-                // A second opinion that cannot be had must not stop what the first one and the verifier allow.
-                exchange.notes.push(format!("the review failed: {error}"));
-                return None;
+        for _ in 0..2 {
+            let asked = messages.clone();
+            let answer = self.ask(asked, Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
+            let completion = match answer {
+                Ok(completion) => completion,
+                Err(error) => {
+                    // A second opinion that cannot be had must not stop what the first one and the verifier allow.
+                    exchange.notes.push(format!("the review failed: {error}"));
+                    return None;
+                }
+            };
+            let said = Message { speaker: Speaker::Model, text: completion.text };
+            exchange.reviews.push(said.clone());
+            let verdict = reply::object(&said.text).filter(|verdict| verdict["ok"].is_boolean());
+            if let Some(verdict) = verdict {
+                return objection(&verdict);
             }
-        };
-        exchange.reviews.push(Message { speaker: Speaker::Model, text: completion.text.clone() });
-        let Some(verdict) = reply::object(&completion.text).filter(|verdict| verdict["ok"].is_boolean())
-        else {
-            exchange.notes.push("the review was not understood, so it counts as no objection".to_owned());
-            return None;
-        };
-        objection(&verdict)
+            messages.push(said);
+            let again = "Reply with the JSON object alone; it needs `ok`, which is true or false.".to_owned();
+            messages.push(Message { speaker: Speaker::Ordain, text: again });
+        }
+        Some(unreadable_review())
     }
 
     pub(crate) async fn outline(
@@ -210,8 +216,8 @@ impl Model {
         let mut heard = |piece: &str| progress.text(piece);
         let completion = self.provider.call(&request, &mut heard).await?;
         let Usage { input_tokens, output_tokens, .. } = &mut exchange.usage;
-        *input_tokens += completion.input_tokens;
-        *output_tokens += completion.output_tokens;
+        *input_tokens = input_tokens.saturating_add(completion.input_tokens);
+        *output_tokens = output_tokens.saturating_add(completion.output_tokens);
         exchange.cost_usd = cost_usd(&self.provider.name(), *input_tokens, *output_tokens);
         Ok(completion)
     }
@@ -232,6 +238,17 @@ struct Unheard;
 impl Progress for Unheard {
     fn text(&mut self, _piece: &str) {}
     fn stage(&mut self, _name: &str) {}
+}
+
+/// An opinion that cannot be read is no consent.
+fn unreadable_review() -> Trouble {
+    Trouble {
+        class: TroubleClass::Review,
+        code: "review-unreadable".to_owned(),
+        message: "the review of the code was not understood twice, so nobody consented to it".to_owned(),
+        line: None,
+        hint: Some("`model.review = false` does without a review".to_owned()),
+    }
 }
 
 fn objection(verdict: &Value) -> Option<Trouble> {

@@ -85,6 +85,12 @@ pub enum StoreError {
         /// Its value.
         value: u64,
     },
+    /// A statement took longer than it may. The run ends with it.
+    #[error("a statement took longer than {wall_ms} ms")]
+    Timeout {
+        /// How long it may take.
+        wall_ms: u64,
+    },
     /// SQL that may not be run, or that the database could not run.
     #[error("the query was not run: {message}")]
     Query {
@@ -228,6 +234,7 @@ impl StoreError {
             Self::ReadOnly { .. } => "read_only",
             Self::AppendOnly { .. } => "append_only",
             Self::Limit { .. } => "limit",
+            Self::Timeout { .. } => "timeout",
             Self::Query { .. } => "query",
             Self::Conflict => "conflict",
             Self::Busy => "busy",
@@ -260,6 +267,7 @@ impl StoreError {
             }
             Self::ReadOnly { reason, .. } => reason.clone(),
             Self::Seed(error) => error.hint.clone(),
+            Self::Timeout { .. } => Some("ask for fewer rows, or for less at once".to_owned()),
             Self::DuplicateKey { .. } => Some("take a key that is not in use, or update the row".to_owned()),
             Self::UnknownKey { .. } => Some("`ordain keys list` shows the keys".to_owned()),
             Self::Conflict => Some("run it again".to_owned()),

@@ -144,6 +144,8 @@ pub struct StoreLimits {
     pub query_rows_max: u64,
     /// Bytes that one `db.query` may return.
     pub query_bytes_max: u64,
+    /// Bytes of one value in a `db.query`, those in between included. Longer ones are read through the tables.
+    pub query_value_bytes_max: u64,
     /// How long one `db.query` or one invariant may take.
     pub query_wall: Duration,
     /// Parts of one condition.
@@ -167,6 +169,7 @@ impl Default for StoreLimits {
             page_bytes_max: MIB,
             query_rows_max: 100_000,
             query_bytes_max: 32 * MIB,
+            query_value_bytes_max: 2 * MIB,
             query_wall: Duration::from_secs(10),
             condition_parts_max: 2000,
             lock_wait: Duration::from_secs(15),

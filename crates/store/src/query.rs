@@ -1,15 +1,15 @@
 //! `db.query`: SQL that a plan may read with.
 //!
 //! The statement is one `SELECT`. The tables that it names are put before it as common table expressions with the
-//! visible columns only, so that `SELECT *` shows what plans may see and nothing else. The database enforces the
-//! rest: on SQLite an authorizer that denies every other table, column and action; on PostgreSQL a read-only
-//! subtransaction whose search path holds no table at all. What PostgreSQL could still reach — another schema by
-//! its name, a function that reads files or runs SQL — is refused here.
+//! visible columns only, so that `SELECT *` shows what plans may see and nothing else. What else it may do is decided
+//! where it is certain: on SQLite by the database's own authorizer, which is asked for every table, column and function;
+//! on PostgreSQL by judging the statement as a tree ([`judge`]), and it runs in a read-only subtransaction whose search
+//! path holds no table at all.
 
 mod functions;
+mod judge;
 pub(crate) mod tokens;
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -24,14 +24,6 @@ use tokens::{Param, Token, Tokens};
 
 const SQL_BYTES_MAX: usize = 64 * 1024;
 
-/// A plan's query, checked and made ready.
-#[derive(Debug)]
-pub(crate) struct PlanQuery {
-    pub(crate) guarded: Guarded,
-    /// Names that stand before a dot. On PostgreSQL none of them may be a schema.
-    pub(crate) qualifiers: BTreeSet<String>,
-}
-
 /// Checks a plan's query and makes it ready to be sent.
 pub(crate) fn prepare(
     catalog: &Catalog,
@@ -39,7 +31,7 @@ pub(crate) fn prepare(
     sql: &str,
     params: &Value,
     bounds: Bounds,
-) -> Result<PlanQuery, StoreError> {
+) -> Result<Guarded, StoreError> {
     if sql.len() > SQL_BYTES_MAX {
         return Err(refused(format!("it has more than {SQL_BYTES_MAX} bytes"), None));
     }
@@ -48,10 +40,11 @@ pub(crate) fn prepare(
         lexed.list.pop();
     }
     let tokens = &lexed.list;
-    check_statement(tokens)?;
-    match dialect {
-        Dialect::Sqlite => check_sqlite(tokens)?,
-        Dialect::Postgres => functions::check(tokens)?,
+    if tokens.is_empty() {
+        return Err(refused("it is empty", None));
+    }
+    if dialect == Dialect::Sqlite {
+        check_names(tokens)?;
     }
     let params = Params::new(params)?;
     let mut writer =
@@ -59,9 +52,15 @@ pub(crate) fn prepare(
     let tables = named_tables(catalog, dialect, tokens);
     let rest = writer.tables(&tables, tokens);
     writer.statement(&lexed, rest)?;
+    let sql = match dialect {
+        Dialect::Sqlite => writer.text,
+        Dialect::Postgres => {
+            let names = tables.iter().map(|relation| relation.table.name.as_str()).collect();
+            judge::judged(&writer.text, &names)?
+        }
+    };
     let access = Access::Plan(Arc::clone(catalog.plan_access()));
-    let guarded = Guarded { before: writer.before, sql: writer.text, params: writer.bound, access, bounds };
-    Ok(PlanQuery { guarded, qualifiers: qualifiers(tokens) })
+    Ok(Guarded { before: writer.before, sql, params: writer.bound, access, bounds })
 }
 
 /// The owner's query, which may name everything.
@@ -74,37 +73,8 @@ fn refused(message: impl Into<String>, hint: Option<&str>) -> StoreError {
     StoreError::Query { message: message.into(), hint: hint.map(str::to_owned) }
 }
 
-fn check_statement(tokens: &[Token]) -> Result<(), StoreError> {
-    let starts = matches!(tokens.first(), Some(Token::Word(word))
-        if ["select", "with", "values"].iter().any(|start| word.eq_ignore_ascii_case(start)));
-    if !starts {
-        return Err(refused("it is not a SELECT", Some("`db.query` reads; write through the tables")));
-    }
-    let mut depth = 0_i64;
-    for token in tokens {
-        match token {
-            Token::Symbol("(") => depth += 1,
-            Token::Symbol(")") => depth -= 1,
-            Token::Symbol(";") => return Err(refused("it is more than one statement", None)),
-            Token::Word(word) if is_write(word) => {
-                let hint = "`db.query` reads; write through the tables";
-                return Err(refused(format!("it has the word `{word}`"), Some(hint)));
-            }
-            _ => {}
-        }
-        if depth < 0 {
-            break;
-        }
-    }
-    if depth == 0 { Ok(()) } else { Err(refused("its parentheses do not match", None)) }
-}
-
-fn is_write(word: &str) -> bool {
-    ["insert", "update", "delete", "merge", "into"].iter().any(|write| word.eq_ignore_ascii_case(write))
-}
-
-/// Square brackets and backquotes quote names on SQLite, which these tokens do not know.
-fn check_sqlite(tokens: &[Token]) -> Result<(), StoreError> {
+/// Square brackets quote names on SQLite, which these tokens do not know: the name would come out with spaces.
+fn check_names(tokens: &[Token]) -> Result<(), StoreError> {
     if tokens.contains(&Token::Symbol("[")) {
         return Err(refused("it has a `[`", Some("put names in double quotes")));
     }
@@ -122,17 +92,6 @@ fn named_tables<'a>(catalog: &'a Catalog, dialect: Dialect, tokens: &[Token]) ->
         })
     };
     catalog.relations().filter(|relation| !relation.table.hidden && names(&relation.table.name)).collect()
-}
-
-fn qualifiers(tokens: &[Token]) -> BTreeSet<String> {
-    tokens
-        .windows(2)
-        .filter_map(|pair| match pair {
-            [Token::Word(word), Token::Symbol(".")] => Some(word.to_lowercase()),
-            [Token::Quoted(name), Token::Symbol(".")] => Some(name.clone()),
-            _ => None,
-        })
-        .collect()
 }
 
 /// Puts the statement together again.

@@ -119,8 +119,14 @@ async fn offending(
     invariant: &Invariant,
     limits: &StoreLimits,
 ) -> Result<Vec<Row>, StoreError> {
-    let bounds =
-        Bounds { rows_max: ROWS_SHOWN as u64, bytes_max: BYTES_SHOWN, wall: limits.query_wall, cut: true };
+    let bounds = Bounds {
+        rows_max: ROWS_SHOWN as u64,
+        bytes_max: BYTES_SHOWN,
+        cut: true,
+        // The owner wrote it, and a row may be as large as a row may be.
+        value_bytes_max: limits.row_bytes_max,
+        ..Bounds::query(limits)
+    };
     let guarded = query::owners(&invariant.sql, bounds);
     let rows = session.guarded(guarded).await.map_err(|error| match error {
         StoreError::Query { message, hint } => StoreError::Declaration {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ordain_types::{RunId, RunRecord, RunState};
+use ordain_types::{Receipt, RunId, RunRecord, RunState};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -41,6 +41,7 @@ async fn record_on(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     session.begin(Intent::Write).await?;
+    let record = with_receipt(record);
     write(&mut session, &record, changes.as_ref()).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
@@ -69,6 +70,7 @@ pub(crate) async fn record_unless_there(
         Err(StoreError::UnknownRun { .. }) => {}
         Err(error) => return Err(error),
     }
+    let record = with_receipt(record);
     write(&mut session, &record, None).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     let kind = record.kind.clone();
@@ -78,6 +80,12 @@ pub(crate) async fn record_unless_there(
     store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
     store.ledger.remember(&checkpoint);
     Ok(record)
+}
+
+/// The record with the receipt of its state and diff. Whatever stood there before is not looked at.
+pub(crate) fn with_receipt(mut record: RunRecord) -> RunRecord {
+    record.receipt = Receipt::of(&record);
+    record
 }
 
 /// Writes a record over the one that is there.
@@ -271,6 +279,7 @@ async fn restate(
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
     let (_, changes) = load(&mut session, record.run_id.as_str()).await?;
+    let record = with_receipt(record);
     write(&mut session, &record, changes.as_ref()).await?;
     if !detail.is_null() {
         note.detail = detail;
@@ -302,7 +311,8 @@ async fn load(session: &mut Session, run: &str) -> Result<(RunRecord, Option<Cha
 
 fn parse(datum: &Datum) -> Result<RunRecord, StoreError> {
     let text = datum.as_text().unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| StoreError::Database { message: error.to_string() })
+    let record = serde_json::from_str(text);
+    record.map(with_receipt).map_err(|error| StoreError::Database { message: error.to_string() })
 }
 
 /// The hash of the changes that the entry of a held run names.

@@ -10,6 +10,7 @@ mod json;
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::Path;
 
 use ordain_types::{Column, ColumnType, Table};
@@ -68,11 +69,18 @@ pub(crate) struct Seed {
 pub(crate) fn read(path: &Path, declaration: &TableDeclaration) -> Result<Seed, SeedError> {
     let file = shown_name(path);
     let at = |line, message: String| SeedError { file: file.clone(), line, message, hint: None };
-    let length = fs_err::metadata(path).map_err(|error| at(None, error.to_string()))?.len();
-    if length > FILE_BYTES_MAX {
+    // A pipe that is opened would be waited for, so the kind is looked at before.
+    let metadata = fs_err::metadata(path).map_err(|error| at(None, error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(at(None, "it is not an ordinary file".to_owned()));
+    }
+    let opened = fs_err::File::open(path).map_err(|error| at(None, error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| at(None, error.to_string()))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(at(None, format!("the file has more than {FILE_BYTES_MAX} bytes")));
     }
-    let bytes = fs_err::read(path).map_err(|error| at(None, error.to_string()))?;
     parse(&file, &bytes, declaration)
 }
 

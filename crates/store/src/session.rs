@@ -168,6 +168,8 @@ pub(crate) enum Access {
 pub(crate) struct Bounds {
     pub(crate) rows_max: u64,
     pub(crate) bytes_max: u64,
+    /// The longest single value, also in between.
+    pub(crate) value_bytes_max: u64,
     pub(crate) wall: Duration,
     /// Whether more rows than `rows_max` are an error, or are left out.
     pub(crate) cut: bool,
@@ -175,8 +177,13 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub(crate) fn query(limits: &StoreLimits) -> Self {
-        let (rows_max, bytes_max) = (limits.query_rows_max, limits.query_bytes_max);
-        Self { rows_max, bytes_max, wall: limits.query_wall, cut: false }
+        Self {
+            rows_max: limits.query_rows_max,
+            bytes_max: limits.query_bytes_max,
+            value_bytes_max: limits.query_value_bytes_max,
+            wall: limits.query_wall,
+            cut: false,
+        }
     }
 }
 

@@ -21,7 +21,6 @@ use crate::protocol::{Call, Reply, TableView};
 use crate::query;
 use crate::relation::Relation;
 use crate::session::{Bounds, Intent, Session};
-use crate::sql::Dialect;
 use crate::store::Inner;
 
 /// One open transaction of one run.
@@ -145,21 +144,7 @@ impl Transaction {
         let bounds = Bounds::query(&self.store.limits);
         let catalog = self.queried.as_ref().unwrap_or(&self.catalog);
         let prepared = query::prepare(catalog, self.session.dialect(), sql, params, bounds)?;
-        if self.session.dialect() == Dialect::Postgres && !prepared.qualifiers.is_empty() {
-            let mut known =
-                self.session.sql("SELECT nspname::text FROM pg_catalog.pg_namespace WHERE nspname IN (");
-            known.list(", ", &prepared.qualifiers, |sql, name| {
-                sql.text_param(name);
-            });
-            known.push(")");
-            if !self.session.read(known).await?.is_empty() {
-                return Err(StoreError::Query {
-                    message: "it names a schema".to_owned(),
-                    hint: Some("name the tables without a schema".to_owned()),
-                });
-            }
-        }
-        self.session.guarded(prepared.guarded).await.map(|rows| Reply::Found { rows })
+        self.session.guarded(prepared).await.map(|rows| Reply::Found { rows })
     }
 
     fn place(&self, table: &str) -> Result<(usize, Arc<Relation>), StoreError> {

@@ -33,6 +33,10 @@ pub enum Cause {
     ProtocolError,
     /// The code was refused before it ran.
     Rejected,
+    /// The code kept others from writing for longer than it may.
+    LockLimit,
+    /// The workspace's data could not be had while the code ran.
+    StoreFailed,
 }
 
 impl Cause {
@@ -51,6 +55,8 @@ impl Cause {
             Self::NoResult => "no_result",
             Self::ProtocolError => "protocol_error",
             Self::Rejected => "rejected",
+            Self::LockLimit => "lock_limit",
+            Self::StoreFailed => "store_failed",
         }
     }
 }

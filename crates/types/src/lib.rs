@@ -11,6 +11,7 @@ mod future;
 mod limits;
 mod nearest;
 mod quantity;
+mod receipt;
 mod row;
 mod run;
 mod schema;
@@ -28,6 +29,7 @@ pub use future::BoxFuture;
 pub use limits::Limits;
 pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
+pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
 pub use row::Row;
 pub use run::{
     Answer, Artifact, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId, RunOutcome,

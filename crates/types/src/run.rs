@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Diff;
+use crate::{Diff, Receipt};
 
 /// Names one run. Ids sort by the time at which their runs began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub enum RunState {
     Committed,
     /// It changed nothing and answered.
     Answered,
+    /// The request was not understood, needs an answer first, or asks for what cannot be done here.
+    Declined,
     /// Its diff waits for approval.
     Held,
     /// Its code was refused, or a person said no to its diff.
@@ -59,11 +61,33 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// Every state, in the order in which they are listed to people.
+    pub const ALL: [Self; 9] = [
+        Self::Committed,
+        Self::Answered,
+        Self::Declined,
+        Self::Held,
+        Self::Rejected,
+        Self::RolledBack,
+        Self::Failed,
+        Self::Undone,
+        Self::Conflicted,
+    ];
+
+    /// The state of a run that ended well and changed nothing, by what its plan says of it.
+    pub fn without_changes(status: Option<&str>) -> Self {
+        match status {
+            Some("invalid_request" | "unsupported_intent") => Self::Declined,
+            _ => Self::Answered,
+        }
+    }
+
     /// The state as it is written in records.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Committed => "committed",
             Self::Answered => "answered",
+            Self::Declined => "declined",
             Self::Held => "held",
             Self::Rejected => "rejected",
             Self::RolledBack => "rolled_back",
@@ -95,6 +119,9 @@ pub struct RunRecord {
     pub state: RunState,
     /// What the plan's code says of its own success.
     pub status: Option<String>,
+    /// What happened to the data. Made from the state and the diff when the record is written, never by a plan.
+    #[serde(default)]
+    pub receipt: Receipt,
     /// What the person is told.
     pub answer: Answer,
     /// The plan that ran.
@@ -129,6 +156,7 @@ impl RunRecord {
             strategy: "direct".to_owned(),
             state: RunState::Failed,
             status: None,
+            receipt: Receipt::waiting(),
             answer: Answer::default(),
             plan: PlanRecord::default(),
             verdict: VerdictRecord::default(),
@@ -152,6 +180,9 @@ pub struct Answer {
     pub rows: Option<Value>,
     /// Any other value, where the plan gave one.
     pub json: Option<Value>,
+    /// What is worth knowing about it: how files were read, values that could not be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The plan that ran.

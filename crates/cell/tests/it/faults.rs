@@ -97,6 +97,20 @@ async fn a_job_that_was_lost_without_a_trace_is_run_again() {
 }
 
 #[tokio::test]
+async fn a_job_is_not_tried_again_on_another_cell_of_the_zygote_that_was_lost() {
+    // More idle cells than tries: were they handed out, all tries would be lost with them.
+    let world = World::with(|options| options.idle_cells = 6);
+    for round in 0..6 {
+        world.executor.warm(Profile::Core).await.unwrap();
+        kill(zygote(&world).await);
+        for _ in 0..3 {
+            let execution = world.run("import time\ntime.sleep(0.02)").await;
+            assert_eq!(execution.cause, Cause::Ok, "round {round}: {execution:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn idle_cells_that_were_killed_are_passed_over() {
     let world = World::with(|options| options.idle_cells = 3);
     world.executor.warm(Profile::Core).await.unwrap();

@@ -12,8 +12,8 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{Executor, Job};
 use ordain_types::Cause;
 
-use crate::processes::descendants;
-use crate::world::{Folder, World, in_session, input, job};
+use crate::processes::{descendants, is_running};
+use crate::world::{Folder, World, eventually, in_session, input, job};
 
 /// Set in the process that counts.
 const COUNTING: &str = "ORDAIN_TEST_LEFTOVERS";
@@ -149,6 +149,9 @@ async fn execute(world: &World, folder: &Folder, count: usize) {
             let zygote = world.executor.zygote_process(Profile::Core).await.unwrap();
             let zygote = rustix::process::Pid::from_raw(i32::try_from(zygote).unwrap()).unwrap();
             rustix::process::kill_process(zygote, rustix::process::Signal::KILL).unwrap();
+            // A job that has written something when its zygote goes is a crash, and not run again. On a busy machine the
+            // zygote's cells go later than the outer process, so the next job may still be given one of them.
+            assert!(eventually(|| !is_running(zygote.as_raw_nonzero().get().cast_unsigned())).await);
         }
     }
 }

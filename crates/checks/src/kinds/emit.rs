@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ordain_types::Table;
+use ordain_types::{Column, ColumnType, Table};
 
 use super::literal;
 use super::{CheckPlan, CompiledKind};
@@ -15,6 +15,19 @@ pub(super) struct Code {
     lines: Vec<String>,
     end: String,
     plan: CheckPlan,
+    /// Columns whose values have a type that a value in a file may not fit.
+    typed: Vec<String>,
+    /// What becomes of rows whose value is there and does not fit.
+    unread: Unread,
+}
+
+/// What becomes of rows with a value that cannot be read as its column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// They fail: such a value lies within no bounds and stands in no relation.
+    Fail,
+    /// They pass: all that is asked is whether there is a value, or whether it is another one.
+    Pass,
 }
 
 impl Code {
@@ -22,6 +35,8 @@ impl Code {
     pub(super) fn new(table: &Table) -> Self {
         let mut code = Self::empty();
         code.table.clone_from(&table.name);
+        let is_typed = |column: &&Column| !matches!(column.column_type, ColumnType::Text | ColumnType::Json);
+        code.typed = table.columns.iter().filter(is_typed).map(|column| column.name.clone()).collect();
         code.load("rows", &table.name);
         code
     }
@@ -34,7 +49,25 @@ impl Code {
             lines: Vec::new(),
             end: String::new(),
             plan: CheckPlan::default(),
+            typed: Vec::new(),
+            unread: Unread::Fail,
         }
+    }
+
+    /// Lets rows pass whose value cannot be read.
+    pub(super) fn pass_unread(&mut self) {
+        self.unread = Unread::Pass;
+    }
+
+    /// The places of values that cannot be read in the typed ones of these columns, as an expression.
+    fn unread_places(&self, columns: &[String]) -> Option<String> {
+        let typed: Vec<String> = columns.iter().filter(|name| self.typed.contains(name)).cloned().collect();
+        (!typed.is_empty()).then(|| {
+            format!(
+                "[place for name in {} for place in rows.attrs.get(\"misfits\", {{}}).get(name, ())]",
+                literal::names(&typed)
+            )
+        })
     }
 
     /// Takes a table under a name.
@@ -86,6 +119,16 @@ impl Code {
     /// Ends code that has marked `judged` and `failing` rows. `rule` says what must hold, `failure` what failing rows
     /// do, after "3 of 10 rows".
     pub(super) fn end_with_rows(&mut self, rule: &str, failure: &str, columns: &[String]) {
+        if let Some(places) = self.unread_places(columns) {
+            self.line(format!("unread = rows.index.isin({places})"));
+            self.line(match self.unread {
+                Unread::Fail => "judged, failing = judged | unread, failing | unread",
+                Unread::Pass => "judged, failing = judged | unread, failing & ~unread",
+            });
+            if self.unread == Unread::Fail {
+                self.step("mark the rows whose value cannot be read as its column's type");
+            }
+        }
         rule.clone_into(&mut self.plan.intent);
         self.step("count the rows that are judged and those that fail");
         "every failing row".clone_into(&mut self.plan.output);
@@ -109,10 +152,18 @@ impl Code {
     pub(super) fn end_with_verdict(&mut self, rule: &str, summary: &str) {
         rule.clone_into(&mut self.plan.intent);
         "whether it holds, and what was observed".clone_into(&mut self.plan.output);
+        let used = self.plan.columns.get(&self.table).cloned().unwrap_or_default();
+        let mut unread = String::new();
+        if let Some(places) = self.unread_places(&used) {
+            // A figure that leaves values out is none.
+            self.line(format!("unread = int(rows.index.isin({places}).sum())"));
+            self.line("holds = holds and not unread");
+            unread.push_str(" + (f\"; {unread} values cannot be read\" if unread else \"\")");
+        }
         self.end = format!(
             "result = {{\n    \
                  \"status\": \"PASS\" if holds else \"FAIL\",\n    \
-                 \"summary\": f\"{summary}\",\n    \
+                 \"summary\": f\"{summary}\"{unread},\n    \
                  \"evaluated\": 1,\n    \
                  \"failed\": 0 if holds else 1,\n    \
                  \"observed\": observed,\n\

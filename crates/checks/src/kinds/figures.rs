@@ -1,11 +1,11 @@
 //! Kinds about a figure of the whole table: how many rows, how new, what sum, how far from its own history.
 
-use ordain_types::{Schema, Table};
+use ordain_types::{ColumnType, Schema, Table};
 use serde_json::{Map, Value};
 
 use super::emit::{Code, column};
 use super::params::{self, CompileError, Params};
-use super::values::{Bounds, times};
+use super::values::{Bounds, times, type_words};
 use super::{CompiledKind, literal};
 
 /// Observations that an anomaly needs before it judges.
@@ -54,6 +54,13 @@ pub(super) fn freshness(code: &mut Code, params: &mut Params<'_>, table: &Table)
     let written = params.text("max_age")?;
     let seconds =
         age(&written).ok_or_else(|| params.wrong("max_age", "a length of time, such as 36h or 7d"))?;
+    if let Some(found) = table.column(&name).filter(|found| found.column_type != ColumnType::Timestamp) {
+        let holds = type_words(found.column_type);
+        return Err(CompileError::param(
+            format!("column `{name}` holds {holds}, and freshness asks for points in time"),
+            format!("declare its type under `[data.{}.columns]`, or name another column", table.name),
+        ));
+    }
     code.import("import pandas as pd");
     code.uses(std::slice::from_ref(&name));
     code.line(format!("newest = {}.max()", times(&column(&name))));
@@ -119,7 +126,7 @@ pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table)
     let bounds = Bounds::read(params)?;
     let is_figure = matches!(function, "min" | "max");
     let values = if is_figure || matches!(function, "mean" | "median" | "sum" | "stdev") {
-        bounds.comparable(code, table, &name)
+        bounds.comparable(code, table, &name)?
     } else {
         column(&name)
     };

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::emit::{Code, column};
 use super::params::{CompileError, Params};
-use super::values::{judge_without_nulls, times};
+use super::values::{judge_without_nulls, times, type_words};
 use super::{is_number, literal, spoken};
 
 const OPERATORS: [&str; 9] = ["==", "!=", "<", "<=", ">", ">=", "in_pairs", "sum_equals", "all_different"];
@@ -42,7 +42,7 @@ pub(super) fn two_columns(
         rule = format!("`{left}` and `{right}` must be one of the listed pairs");
         failure = format!("have a {left} and {right} that are no allowed pair");
     } else {
-        let (a, b) = comparable(code, table, &left, &right);
+        let (a, b) = comparable(code, table, &left, &right)?;
         code.line(format!("left, right = {a}, {b}"));
         code.line(format!("failing = judged & ~(left {operator} right)"));
         rule = format!("`{left}` {operator} `{right}` must hold in every row");
@@ -53,27 +53,43 @@ pub(super) fn two_columns(
     Ok(())
 }
 
-/// Two columns in forms that can be compared with each other.
-fn comparable(code: &mut Code, table: &Table, left: &str, right: &str) -> (String, String) {
-    let is_time =
-        |name: &str| table.column(name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+/// Two columns in forms that can be compared with each other; two of different types are an error that names both.
+fn comparable(
+    code: &mut Code,
+    table: &Table,
+    left: &str,
+    right: &str,
+) -> Result<(String, String), CompileError> {
     let (a, b) = (column(left), column(right));
-    if is_time(left) || is_time(right) {
-        code.import("import pandas as pd");
-        return (times(&a), times(&b));
-    }
-    let number = |expression: String| format!("pd.to_numeric({expression}, errors=\"coerce\")");
-    match (is_number(table, left), is_number(table, right)) {
-        (true, false) => {
+    match (type_of(table, left), type_of(table, right)) {
+        (ColumnType::Timestamp, ColumnType::Timestamp) => {
             code.import("import pandas as pd");
-            (a, number(b))
+            Ok((times(&a), times(&b)))
         }
-        (false, true) => {
-            code.import("import pandas as pd");
-            (number(a), b)
-        }
-        _ => (a, b),
+        (one, other) if one == other || is_number(table, left) && is_number(table, right) => Ok((a, b)),
+        (one, other) => Err(unlike((table, left, one), (table, right, other))),
     }
+}
+
+fn type_of(table: &Table, name: &str) -> ColumnType {
+    table.column(name).map_or(ColumnType::Text, |column| column.column_type)
+}
+
+/// Two columns that cannot be compared, and why.
+pub(super) fn unlike(
+    (left, ours, one): (&Table, &str, ColumnType),
+    (right, theirs, other): (&Table, &str, ColumnType),
+) -> CompileError {
+    CompileError::param(
+        format!(
+            "`{}.{ours}` holds {} and `{}.{theirs}` holds {}: they cannot be compared",
+            left.name,
+            type_words(one),
+            right.name,
+            type_words(other)
+        ),
+        format!("declare the type of one of them, under `[data.{}.columns]`", left.name),
+    )
 }
 
 fn several_columns(

@@ -29,26 +29,20 @@ pub(super) fn foreign_key(
             "name as many columns in `references` as in `columns`",
         ));
     }
-    for theirs in &theirs {
+    for (ours, theirs) in columns.iter().zip(&theirs) {
         params::column_of(other, theirs)?;
+        comparable(table, ours, other, theirs)?;
     }
     code.uses(&columns);
     code.uses_of(&other.name, &theirs);
     code.load("known", &other.name);
     if let ([ours], [theirs]) = (columns.as_slice(), theirs.as_slice()) {
         code.line(format!("judged = {}.notna()", column(ours)));
-        let mut left = column(ours);
-        let mut right = format!("known[{}]", literal::text(theirs));
-        // Ids that read as numbers on one side only are compared as numbers.
-        match (is_number(table, ours), is_number(other, theirs)) {
-            (false, true) => left = format!("pd.to_numeric({left}, errors=\"coerce\")"),
-            (true, false) => right = format!("pd.to_numeric({right}, errors=\"coerce\")"),
-            _ => {}
-        }
-        if left.starts_with("pd.") || right.starts_with("pd.") {
-            code.import("import pandas as pd");
-        }
-        code.line(format!("failing = judged & ~{left}.isin({right}.dropna())"));
+        code.line(format!(
+            "failing = judged & ~{}.isin(known[{}].dropna())",
+            column(ours),
+            literal::text(theirs)
+        ));
     } else {
         code.line(format!("judged = rows[{}].notna().all(axis=1)", literal::names(&columns)));
         code.line(format!("known = known[{}].drop_duplicates()", literal::names(&theirs)));
@@ -65,6 +59,16 @@ pub(super) fn foreign_key(
     let failure = format!("have a {} that is not in {}", columns.join(", "), other.name);
     code.end_with_rows(&rule, &failure, &columns);
     Ok(())
+}
+
+/// Ids that are numbers on one side and texts on the other find nothing: 1067 is not 01067.
+fn comparable(table: &Table, ours: &str, other: &Table, theirs: &str) -> Result<(), CompileError> {
+    let (Some(one), Some(two)) = (table.column(ours), other.column(theirs)) else { return Ok(()) };
+    let is_alike = one.column_type == two.column_type || is_number(table, ours) && is_number(other, theirs);
+    if is_alike {
+        return Ok(());
+    }
+    Err(super::pairs::unlike((table, ours, one.column_type), (other, theirs, two.column_type)))
 }
 
 /// The same values on the left always come with the same values on the right.

@@ -12,6 +12,9 @@ pub(super) fn not_null(code: &mut Code, params: &mut Params<'_>, table: &Table) 
     let columns = params.columns("columns", table)?;
     let negate = params.flag("negate")?;
     code.uses(&columns);
+    if !negate {
+        code.pass_unread();
+    }
     // Every row is judged.
     code.line("judged = rows.index.notna()");
     let (method, rule, failure) = if negate {
@@ -55,6 +58,7 @@ pub(super) fn judge_without_nulls(
 pub(super) fn unique(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
     let columns = params.columns("columns", table)?;
     code.uses(&columns);
+    code.pass_unread();
     judge_without_nulls(code, params, &columns)?;
     code.line(match columns.as_slice() {
         [one] => format!("failing = judged & {}.duplicated(keep=False)", column(one)),
@@ -72,6 +76,9 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     let values = Value::Array(params.values("values")?.to_vec());
     let negate = params.flag("negate")?;
     code.uses(std::slice::from_ref(&name));
+    if negate {
+        code.pass_unread();
+    }
     code.line(format!("values = {}", column(&name)));
     code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
     code.line("judged = values.notna()");
@@ -96,9 +103,8 @@ pub(super) fn range(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let bounds = Bounds::read(params)?;
     code.uses(std::slice::from_ref(&name));
     code.line(format!("judged = {}.notna()", column(&name)));
-    let values = bounds.comparable(code, table, &name);
+    let values = bounds.comparable(code, table, &name)?;
     code.line(format!("values = {values}"));
-    // What cannot be compared, such as a word among numbers, lies within no bounds.
     code.line(format!("failing = judged & ~({})", bounds.within("values")));
     code.step(format!("mark the rows whose `{name}` is not {}", bounds.spoken()));
     let rule = format!("`{name}` must be {}", bounds.spoken());
@@ -161,17 +167,35 @@ impl Bounds {
         [&self.min, &self.max].into_iter().flatten().any(Value::is_string)
     }
 
-    /// The column in a form that can be compared with the bounds.
-    pub(super) fn comparable(&self, code: &mut Code, table: &Table, name: &str) -> String {
+    /// The column in a form that can be compared with the bounds. Nothing is converted: a column of another type is an
+    /// error that names both.
+    pub(super) fn comparable(
+        &self,
+        code: &mut Code,
+        table: &Table,
+        name: &str,
+    ) -> Result<String, CompileError> {
+        let holds = table.column(name).map(|column| column.column_type);
+        let wrong = |bounds: &str| {
+            let holds = holds.map_or("nothing known", type_words);
+            CompileError::param(
+                format!("column `{name}` holds {holds}, and its bounds are {bounds}"),
+                format!("declare its type under `[data.{}.columns]`, or correct the bounds", table.name),
+            )
+        };
         if self.is_time() {
             code.import("import pandas as pd");
-            return times(&column(name));
+            return match holds {
+                Some(ColumnType::Timestamp) => Ok(times(&column(name))),
+                _ => Err(wrong("points in time")),
+            };
         }
-        if self.is_text() || is_number(table, name) {
-            return column(name);
+        match (self.is_text(), holds) {
+            (true, Some(ColumnType::Text)) => Ok(column(name)),
+            (true, _) => Err(wrong("texts")),
+            (false, _) if is_number(table, name) => Ok(column(name)),
+            (false, _) => Err(wrong("numbers")),
         }
-        code.import("import pandas as pd");
-        format!("pd.to_numeric({}, errors=\"coerce\")", column(name))
     }
 
     fn bound(&self, bound: &Value) -> String {
@@ -209,9 +233,21 @@ impl Bounds {
     }
 }
 
-/// An expression for points in time; what does not read as one becomes nothing.
+/// An expression for points in time that can be compared with each other, whether or not they name a zone.
 pub(super) fn times(expression: &str) -> String {
-    format!("pd.to_datetime({expression}, errors=\"coerce\", utc=True, format=\"mixed\")")
+    format!("pd.to_datetime({expression}, utc=True)")
+}
+
+/// What a column holds, in words.
+pub(super) fn type_words(column_type: ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::Text => "text",
+        ColumnType::Integer => "whole numbers",
+        ColumnType::Real => "numbers",
+        ColumnType::Boolean => "truth values",
+        ColumnType::Timestamp => "points in time",
+        ColumnType::Json => "nested values",
+    }
 }
 
 /// Every text has a length between two bounds.
@@ -226,12 +262,13 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     if tests.is_empty() {
         return Err(CompileError::param("neither `min` nor `max` is given", "give at least one of them"));
     }
-    if table.column(&name).is_some_and(|column| {
-        matches!(column.column_type, ColumnType::Integer | ColumnType::Real | ColumnType::Boolean)
-    }) {
+    if table
+        .column(&name)
+        .is_some_and(|column| !matches!(column.column_type, ColumnType::Text | ColumnType::Json))
+    {
         return Err(CompileError::param(
             format!("column `{name}` holds no text, and only text has a length"),
-            "use `range` for numbers",
+            format!("use `range`, or declare it as text under `[data.{}.columns]`", table.name),
         ));
     }
     code.uses(std::slice::from_ref(&name));

@@ -35,7 +35,7 @@ Examples:
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
-Exit code: 0 answered, 1 refused or failed, 2 usage, 3 could not be carried out, 4 waits for approval.";
+Exit code: 0 answered, 1 declined, refused or failed, 2 usage, 3 could not be carried out, 4 waits for approval.";
 
 /// Carry out a request on the workspace's data
 #[derive(Debug, clap::Args)]

@@ -12,13 +12,14 @@ use std::sync::Arc;
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, EngineError, Mode, Planner, Workspace};
-use ordain_types::{RunRecord, RunState};
+use ordain_types::{RunRecord, RunState, unmarked};
 
 use crate::commands::python;
 use crate::engine;
 use crate::failure;
 use crate::planner::{PlannerArgs, of_planner};
 use crate::runtime;
+use crate::show::diff::Extent;
 use crate::show::progress::Shown;
 use crate::show::{Colour, coloured, diff, line as one_line, lines as safe_lines};
 use crate::typed::{Line, Typed};
@@ -128,7 +129,7 @@ async fn talk(
             match Slash::parse(command) {
                 Ok(Slash::Quit) => break,
                 Ok(command) => chat.carry_out(command).await?,
-                Err(problem) => writeln!(io::stderr(), "{problem}")?,
+                Err(problem) => writeln!(io::stderr(), "{}", one_line(&problem))?,
             }
             continue;
         }
@@ -174,29 +175,27 @@ fn show(record: &RunRecord) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match (&record.answer.text, &record.error) {
         (_, Some(error)) => {
-            writeln!(out, "{} {}", coloured(Colour::Red, "That did not work:"), safe_lines(&error.message))?;
+            writeln!(
+                out,
+                "{} {}",
+                coloured(Colour::Red, "That did not work:"),
+                safe_lines(&unmarked(&error.message))
+            )?;
             if let Some(hint) = &error.hint {
                 writeln!(out, "hint: {}", safe_lines(hint))?;
             }
         }
-        (Some(text), None) => writeln!(out, "{}", safe_lines(text))?,
+        (Some(text), None) => writeln!(out, "{}", safe_lines(&unmarked(text)))?,
         (None, None) => writeln!(out, "({})", record.state)?,
     }
-    let id = &record.run_id;
     let note = match record.state {
-        RunState::Committed => format!("{}; /diff shows them, /undo takes them back", rows(record)),
+        RunState::Committed => " /diff shows them, /undo takes them back.",
         RunState::Held => {
-            diff::write(&mut out, &record.diff)?;
-            format!("nothing is changed yet: /approve commits this, /reject drops it (run {id})")
+            diff::write(&mut out, &record.diff, Extent::Short { run: record.run_id.as_str() })?;
+            " /approve commits this, /reject drops it."
         }
-        _ => return Ok(()),
+        _ => "",
     };
-    writeln!(out, "{}", coloured(Colour::Dim, &note))
-}
-
-fn rows(record: &RunRecord) -> String {
-    match record.diff.rows() {
-        1 => "1 row changed".to_owned(),
-        rows => format!("{rows} rows changed"),
-    }
+    let receipt = one_line(&record.receipt.marked());
+    writeln!(out, "{}", coloured(Colour::Dim, &format!("{receipt}{note}")))
 }

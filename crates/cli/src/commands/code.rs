@@ -38,7 +38,7 @@ Files are looked into and read in a cell only. Without a model the rule planner 
 counts, totals, groups, ranks, conditions, joins, trends, charts and the like, and says so when it does not.
 The code sees `files`, `artifacts` and `user_request`; it sets `answer_text` and `STATUS`, or prints.
 Outside of a workspace runs are recorded in the user's own one (see `ordain runs list -w DIR`).
-Exit code: 0 answered, 1 refused or failed, 2 usage, 3 could not be carried out, 130 interrupted.";
+Exit code: 0 answered, 1 declined, refused or failed, 2 usage, 3 could not be carried out, 130 interrupted.";
 
 /// Answer a question about files with verified, jailed code
 #[derive(Debug, clap::Args)]

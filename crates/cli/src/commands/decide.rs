@@ -48,12 +48,7 @@ pub(crate) fn run(args: &RunArgs, decision: Decision) -> anyhow::Result<ExitCode
         if args.json {
             writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
         } else if decision == Decision::Undo {
-            writeln!(
-                stdout,
-                "run {} is undone: {} rows are as they were before it",
-                run.run_id,
-                run.diff.rows()
-            )?;
+            writeln!(stdout, "run {} is {}. {}", run.run_id, run.state, line(&run.receipt.text))?;
         } else {
             show_run::write(&mut stdout, &run)?;
         }

@@ -7,6 +7,7 @@ use ordain_store::Store;
 use ordain_types::RunState;
 use serde_json::json;
 
+use crate::show::diff::Extent;
 use crate::show::grid::Grid;
 use crate::show::{line, run as show_run};
 use crate::workspace::{Failure, WorkspaceArgs, with_store};
@@ -16,7 +17,8 @@ Examples:
   ordain runs list                    the newest runs
   ordain runs list --state held       what waits for approval
   ordain runs show 06ewdk             one run, by its id or the beginning of it
-  ordain runs show 06ewdk --code      with the code that ran";
+  ordain runs show 06ewdk --code      with the code that ran
+  ordain runs show 06ewdk --all       with every row that it changed";
 
 /// List runs, or show one
 #[derive(Debug, clap::Args)]
@@ -49,6 +51,9 @@ enum Command {
         /// With the code that ran
         #[arg(long)]
         code: bool,
+        /// Every row of its diff, and the whole of every value
+        #[arg(long)]
+        all: bool,
     },
 }
 
@@ -80,13 +85,14 @@ async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
             }
             grid.write(&mut stdout, "")?;
         }
-        Command::Show { id, code } => {
+        Command::Show { id, code, all } => {
             let run = store.run(&id).await?;
             if args.json {
                 writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
-            show_run::write(&mut stdout, &run)?;
+            let extent = if all { Extent::All } else { Extent::Short { run: run.run_id.as_str() } };
+            show_run::write_with(&mut stdout, &run, extent)?;
             if code {
                 show_run::write_code(&mut stdout, &run)?;
             }
@@ -96,18 +102,8 @@ async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
 }
 
 fn state(text: &str) -> Result<RunState, String> {
-    const STATES: [RunState; 8] = [
-        RunState::Committed,
-        RunState::Answered,
-        RunState::Held,
-        RunState::Rejected,
-        RunState::RolledBack,
-        RunState::Failed,
-        RunState::Undone,
-        RunState::Conflicted,
-    ];
-    STATES.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
-        let known = STATES.map(RunState::as_str);
+    RunState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+        let known = RunState::ALL.map(RunState::as_str);
         match ordain_types::nearest(text, known) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("the states are {}", known.join(", ")),

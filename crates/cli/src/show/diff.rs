@@ -3,25 +3,42 @@
 use std::io::{self, Write};
 
 use ordain_types::{Diff, Row, TableDiff};
+use serde_json::Value;
 
-use super::grid::Grid;
+use super::grid::{CELL_MAX, Grid};
 use super::{Colour, cell, coloured};
 
-/// Rows of one kind that are shown for a table; a person who needs all of them takes the JSON.
+/// Rows of one kind that are shown for a table where not all are asked for.
 const ROWS_SHOWN: usize = 20;
+/// Characters of a long value that are shown from where it differs, where not all are asked for.
+const VALUE_SHOWN: usize = 2000;
+/// Characters that two long values share before they differ, to show where that is.
+const SHARED_SHOWN: usize = 30;
+
+/// How much of a diff is shown. What is left out is always said, and how to see it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Extent<'a> {
+    /// The first rows of each kind.
+    Short {
+        /// The run, to be named where something is left out.
+        run: &'a str,
+    },
+    /// Every row, and the whole of every value.
+    All,
+}
 
 /// Writes a diff, table by table.
-pub(crate) fn write(out: &mut impl Write, diff: &Diff) -> io::Result<()> {
+pub(crate) fn write(out: &mut impl Write, diff: &Diff, extent: Extent<'_>) -> io::Result<()> {
     if diff.is_empty() {
         return writeln!(out, "nothing changed");
     }
     for (table, part) in &diff.tables {
-        write_table(out, table, part)?;
+        write_table(out, table, part, extent)?;
     }
     Ok(())
 }
 
-fn write_table(out: &mut impl Write, table: &str, part: &TableDiff) -> io::Result<()> {
+fn write_table(out: &mut impl Write, table: &str, part: &TableDiff, extent: Extent<'_>) -> io::Result<()> {
     let counts =
         [(part.added.len(), "added"), (part.changed.len(), "changed"), (part.removed.len(), "removed")];
     let counts: Vec<String> = counts
@@ -32,40 +49,112 @@ fn write_table(out: &mut impl Write, table: &str, part: &TableDiff) -> io::Resul
     writeln!(out, "{}: {}", coloured(Colour::Bold, &super::line(table)), counts.join(", "))?;
     if !part.changed.is_empty() {
         let mut grid = Grid::new(["row", "column", "before", "after"]);
-        for change in part.changed.iter().take(ROWS_SHOWN) {
+        let mut long = Vec::new();
+        for change in part.changed.iter().take(extent.rows()) {
             for (index, (column, before, after)) in
                 differences(&change.before, &change.after).into_iter().enumerate()
             {
-                let key = if index == 0 { key(&change.key) } else { String::new() };
-                grid.row([key, super::line(&column), before, after]);
+                let named = key(&change.key);
+                if [&before, &after].iter().any(|value| value.chars().count() > CELL_MAX) {
+                    long.push((format!("{named} {}", super::line(&column)), before, after));
+                } else {
+                    grid.row([
+                        if index == 0 { named } else { String::new() },
+                        super::line(&column),
+                        before,
+                        after,
+                    ]);
+                }
             }
         }
-        grid.write(out, "  ")?;
-        left_out(out, part.changed.len(), "changed")?;
+        if !grid.is_empty() {
+            grid.write(out, "  ")?;
+        }
+        for (what, before, after) in &long {
+            write_long(out, what, before, after, extent)?;
+        }
+        left_out(out, part.changed.len(), "changed", extent)?;
     }
-    write_rows(out, &part.added, "+", Colour::Green, "added")?;
-    write_rows(out, &part.removed, "-", Colour::Red, "removed")
+    write_rows(out, &part.added, "+", Colour::Green, "added", extent)?;
+    write_rows(out, &part.removed, "-", Colour::Red, "removed", extent)
 }
 
-fn write_rows(out: &mut impl Write, rows: &[Row], sign: &str, colour: Colour, word: &str) -> io::Result<()> {
+/// Writes a change of a value that is too long for a cell, from where it differs.
+fn write_long(
+    out: &mut impl Write,
+    what: &str,
+    before: &str,
+    after: &str,
+    extent: Extent<'_>,
+) -> io::Result<()> {
+    let shared =
+        std::iter::zip(before.chars(), after.chars()).take_while(|(left, right)| left == right).count();
+    writeln!(out, "  {what}")?;
+    for (sign, colour, value) in [("-", Colour::Red, before), ("+", Colour::Green, after)] {
+        let skipped = if matches!(extent, Extent::All) { 0 } else { shared.saturating_sub(SHARED_SHOWN) };
+        let start = if skipped > 0 { "…" } else { "" };
+        let rest: String = value.chars().skip(skipped).collect();
+        let shown = if matches!(extent, Extent::All) { rest } else { super::cut(&rest, VALUE_SHOWN) };
+        writeln!(out, "    {} {start}{shown}", coloured(colour, sign))?;
+    }
+    Ok(())
+}
+
+impl Extent<'_> {
+    fn rows(self) -> usize {
+        match self {
+            Self::Short { .. } => ROWS_SHOWN,
+            Self::All => usize::MAX,
+        }
+    }
+}
+
+fn write_rows(
+    out: &mut impl Write,
+    rows: &[Row],
+    sign: &str,
+    colour: Colour,
+    word: &str,
+    extent: Extent<'_>,
+) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     let mut lines = Vec::new();
-    grid_of(&rows[..rows.len().min(ROWS_SHOWN)]).write(&mut lines, "")?;
+    let shown = &rows[..rows.len().min(extent.rows())];
+    let grid = match extent {
+        Extent::Short { .. } => grid_of(shown),
+        Extent::All => grid_of_whole(shown),
+    };
+    grid.write(&mut lines, "")?;
     for (index, line) in String::from_utf8_lossy(&lines).lines().enumerate() {
         let sign = if index == 0 { " ".to_owned() } else { coloured(colour, sign) };
         writeln!(out, "{sign} {line}")?;
     }
-    left_out(out, rows.len(), word)
+    left_out(out, rows.len(), word, extent)
 }
 
-fn left_out(out: &mut impl Write, count: usize, word: &str) -> io::Result<()> {
-    if count > ROWS_SHOWN { writeln!(out, "  … and {} more {word}", count - ROWS_SHOWN) } else { Ok(()) }
+fn left_out(out: &mut impl Write, count: usize, word: &str, extent: Extent<'_>) -> io::Result<()> {
+    match extent {
+        Extent::Short { run } if count > ROWS_SHOWN => {
+            let more = count - ROWS_SHOWN;
+            writeln!(out, "  … and {more} more {word}; `ordain runs show {run} --all` shows every row")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Rows under the names of their columns, in the order in which these first occur.
 pub(crate) fn grid_of(rows: &[Row]) -> Grid {
+    filled(rows, Grid::row)
+}
+
+/// The same with the whole of every value.
+fn grid_of_whole(rows: &[Row]) -> Grid {
+    filled(rows, Grid::whole_row)
+}
+
+fn filled(rows: &[Row], add: impl Fn(&mut Grid, Vec<String>)) -> Grid {
     let mut columns: Vec<&str> = Vec::new();
     for name in rows.iter().flat_map(Row::names) {
         if !columns.contains(&name) {
@@ -74,7 +163,7 @@ pub(crate) fn grid_of(rows: &[Row]) -> Grid {
     }
     let mut grid = Grid::new(columns.iter().map(|name| super::line(name)));
     for row in rows {
-        grid.row(columns.iter().map(|name| row.get(name).map_or_else(String::new, cell)));
+        add(&mut grid, columns.iter().map(|name| row.get(name).map_or_else(String::new, cell)).collect());
     }
     grid
 }
@@ -85,9 +174,43 @@ fn differences(before: &Row, after: &Row) -> Vec<(String, String, String)> {
         .filter(|name| before.get(name) != after.get(name))
         .map(|name| {
             let shown = |row: &Row| row.get(name).map_or_else(|| "(absent)".to_owned(), cell);
-            (name.to_owned(), shown(before), shown(after))
+            let (mut old, mut new) = (shown(before), shown(after));
+            if look_alike(&old, &new) {
+                // A number and its text, a letter and its twin of another alphabet: as data they differ.
+                (old, new) = (as_data(before.get(name)), as_data(after.get(name)));
+            }
+            (name.to_owned(), old, new)
         })
         .collect()
+}
+
+/// Whether people may take one value for the other: they differ in spaces, in marks that join letters, or in letters that
+/// have a twin in ASCII.
+fn look_alike(left: &str, right: &str) -> bool {
+    let seen = |text: &str| -> String {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words
+            .join(" ")
+            .chars()
+            .filter(|c| !matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}'))
+            .collect()
+    };
+    let (left, right) = (seen(left), seen(right));
+    let is_twin = |(left, right): (char, char)| left == right || left.is_ascii() != right.is_ascii();
+    left.chars().count() == right.chars().count() && std::iter::zip(left.chars(), right.chars()).all(is_twin)
+}
+
+/// A value as JSON, with everything but ASCII written out.
+fn as_data(value: Option<&Value>) -> String {
+    let text = value.map_or_else(|| "(absent)".to_owned(), Value::to_string);
+    text.chars().fold(String::new(), |mut shown, c| {
+        if c.is_ascii() && !c.is_control() {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+        shown
+    })
 }
 
 fn key(key: &Row) -> String {
@@ -96,4 +219,63 @@ fn key(key: &Row) -> String {
         .map(|(name, value)| format!("{}={}", super::line(name), cell(value)))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ordain_types::RowChange;
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(value: &Value) -> Row {
+        serde_json::from_value(json!({ "text": value })).unwrap()
+    }
+
+    fn shown(part: TableDiff, extent: Extent<'_>) -> String {
+        let mut out = Vec::new();
+        let diff = Diff { tables: BTreeMap::from([("t".to_owned(), part)]) };
+        write(&mut out, &diff, extent).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn changed(before: &Value, after: &Value) -> String {
+        let change = RowChange { key: row(&json!(1)), before: row(before), after: row(after) };
+        let part = TableDiff { changed: vec![change], ..TableDiff::default() };
+        shown(part, Extent::Short { run: "06e" })
+    }
+
+    #[test]
+    fn a_change_never_shows_the_same_before_and_after() {
+        let long = "a long description that goes on for much longer than a cell of the table is wide";
+        let paid = format!("{long} PAY TO IBAN XX00");
+        let text = changed(&json!(long), &json!(paid));
+        assert!(text.contains("PAY TO IBAN XX00"), "{text}");
+        for (before, after) in [
+            (json!("5"), json!(5)),
+            (json!("a"), json!("a ")),
+            (json!("\u{430}"), json!("a")),
+            (json!("x\u{200d}y"), json!("xy")),
+            (json!(null), json!("–")),
+            (json!("a\nb"), json!("a\\nb")),
+        ] {
+            let text = changed(&before, &after);
+            let line = text.lines().last().unwrap().to_owned();
+            let (old, new) = (as_data(Some(&before)), as_data(Some(&after)));
+            assert!(line.contains(&old) && line.contains(&new), "{before} {after}: {text}");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_said_and_can_be_had() {
+        let part = || TableDiff {
+            added: (0..300).map(|n| row(&json!(format!("n{n}")))).collect(),
+            ..TableDiff::default()
+        };
+        let short = shown(part(), Extent::Short { run: "06e" });
+        assert!(short.contains("280 more added; `ordain runs show 06e --all` shows every row"), "{short}");
+        assert!(shown(part(), Extent::All).contains("n299"));
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::cut;
 
 /// Wider cells are cut.
-const CELL_MAX: usize = 48;
+pub(crate) const CELL_MAX: usize = 48;
 
 /// Lines of cells under a heading.
 #[derive(Debug, Default)]
@@ -21,6 +21,16 @@ impl Grid {
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().map(|cell| cut(&cell, CELL_MAX)).collect());
+    }
+
+    /// Whether there is no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Adds cells that are never cut.
+    pub(crate) fn whole_row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
     }
 
     /// Writes the lines, each after `indent`. The last column is as wide as it needs to be.

@@ -4,23 +4,30 @@ use std::io::{self, Write};
 
 use ordain_types::{PlanSource, RunRecord, RunState};
 
-use super::{Colour, code, coloured, cut, diff, line, lines};
+use super::diff::Extent;
+use super::{Colour, behind, code, coloured, cut, diff, line};
 
 /// Writes what a run was about and what came of it.
 pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
+    write_with(out, run, Extent::Short { run: run.run_id.as_str() })
+}
+
+/// The same with so much of its diff.
+pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'_>) -> io::Result<()> {
     writeln!(out, "run      {}", run.run_id)?;
     writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
     let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
+    writeln!(out, "receipt  {}", line(&run.receipt.text))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     if let Some(text) = &run.answer.text {
-        writeln!(out, "answer   {}", lines(text))?;
+        writeln!(out, "{}", behind("answer   ", text))?;
     }
     if let Some(error) = &run.error {
-        writeln!(out, "error    {}: {}", line(&error.code), lines(&error.message))?;
+        writeln!(out, "{}", behind("error    ", &format!("{}: {}", error.code, error.message)))?;
         if let Some(hint) = &error.hint {
-            writeln!(out, "hint     {}", lines(hint))?;
+            writeln!(out, "{}", behind("hint     ", hint))?;
         }
     }
     for invariant in run.invariants.iter().filter(|invariant| !invariant.holds) {
@@ -29,7 +36,7 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
     }
     if !run.diff.is_empty() {
         writeln!(out)?;
-        diff::write(out, &run.diff)?;
+        diff::write(out, &run.diff, extent)?;
     }
     Ok(())
 }
@@ -58,7 +65,7 @@ pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()
 pub(crate) fn state(state: RunState) -> String {
     let colour = match state {
         RunState::Committed | RunState::Answered => Colour::Green,
-        RunState::Held | RunState::Undone => Colour::Yellow,
+        RunState::Held | RunState::Undone | RunState::Declined => Colour::Yellow,
         RunState::Rejected | RunState::RolledBack | RunState::Failed | RunState::Conflicted => Colour::Red,
     };
     coloured(colour, state.as_str())

@@ -128,7 +128,7 @@ fn the_record_is_one_line_of_json_and_the_run_can_be_shown_again() {
     let mut command = ordain(["runs", "show", id, "--code"]);
     command.current_dir(folder.path());
     let shown = run(command);
-    assert!(shown.stdout.contains("pd.read_csv"), "{shown:?}");
+    assert!(shown.stdout.contains("frame("), "{shown:?}");
 }
 
 #[test]

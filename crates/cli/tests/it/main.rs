@@ -21,5 +21,6 @@ mod readme;
 mod serve;
 mod serve_connections;
 mod serve_executors;
+mod strangers;
 mod verify;
 mod workspace;

@@ -153,7 +153,7 @@ def compressed_facts(path, kind):
         with opener(path, "rb") as stream:
             tables = inner_tables(inner, stream, expanded)
         if tables:
-            facts["tables"] = [table | {"name": None} for table in tables]
+            facts["tables"] = [table | {"name": None, "member": None, "packed": kind} for table in tables]
     return facts
 
 
@@ -173,7 +173,8 @@ def inner_tables(name, stream, size):
                 if file.tell() > size + (1 << 20):
                     return []
         found = inner_reader(name)(copy)
-        keep = {key: found[key] for key in ("encoding", "delimiter", "header") if key in found}
+        keep = {key: found[key] for key in ("encoding", "delimiter") if key in found}
+        keep["inner"] = found.get("format") or name.rsplit(".", 1)[-1].lower()
         return [table | {"name": short(name, 120), "member": name} | keep for table in found.get("tables", [])]
     except Exception:
         return []

@@ -9,7 +9,7 @@ def arrow_facts(table_of, rows, schema, columns_total):
         columns = [piece.column(at).slice(0, ROWS_MAX).to_pylist() for at in range(len(names))]
     except Exception as error:
         raise Problem(f"its rows cannot be read: {short(error, 120)}")
-    facts = table_facts(None, list(schema.names), rows, columns, columns_total=columns_total)
+    facts = table_facts(None, list(schema.names), rows, columns, columns_total=columns_total, table={"exact": True})
     for column in facts["columns"]:
         column["stored_as"] = short(schema.field(column["name"]).type) if column["name"] in schema.names else None
     return facts
@@ -178,7 +178,7 @@ def sqlite_facts(path):
             columns = [column[0] for column in found.description]
             looked = found.fetchall()
             values = [[row[at] for row in looked] for at in range(min(len(columns), COLUMNS_MAX))]
-            tables.append(table_facts(name, columns, rows, values))
+            tables.append(table_facts(name, columns, rows, values, table={"exact": True}))
     except sqlite3.Error as error:
         if not tables:
             raise Problem(f"it is damaged: {short(error, 120)}")

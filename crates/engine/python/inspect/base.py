@@ -12,6 +12,7 @@ import time
 import warnings
 
 import ordain
+import ordain_reading
 
 warnings.simplefilter("ignore")
 
@@ -24,18 +25,18 @@ VALUES_MAX = 20
 TEXT_MAX = 60
 EXCERPT_MAX = 400
 # Cells of a table that are looked at for types.
-CELLS_MAX = 400_000
-ROWS_MAX = 20_000
+CELLS_MAX = 1_000_000
+ROWS_MAX = 200_000
 # A single file may take this long before only the cheap facts are told.
 SECONDS_MAX = 10.0
 # What may come out of an archive or a compressed file before it is taken for a bomb.
 EXPANDED_BYTES_MAX = settings["expanded_bytes_max"]  # noqa: F821 - given by the host
 RATIO_MAX = 200
+# What the owner of the workspace declared about the file that is looked at.
+DECLARED = {}
 # Readers of whole trees (YAML, JSON, HTML) get at most this.
 TREE_BYTES_MAX = 64 << 20
 
-DATE = re.compile(r"^\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
-OTHER_DATE = re.compile(r"^\d{1,2}[./]\d{1,2}[./]\d{2,4}$|^\d{4}/\d{1,2}/\d{1,2}$")
 
 
 class Problem(Exception):
@@ -74,7 +75,7 @@ def sample(value):
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if hasattr(value, "isoformat"):
-        return value.isoformat()
+        return value.isoformat().removesuffix("T00:00:00")
     return short(value)
 
 
@@ -86,97 +87,86 @@ def head_of(path, size=1 << 16):
 # --- columns --------------------------------------------------------------------------------------------------------
 
 
-def text_type(values):
-    """The type that texts have in common: what a person would call the column."""
-    seen = set()
-    for value in values:
-        text = value.strip() if isinstance(value, str) else str(value)
-        if DATE.match(text) or OTHER_DATE.match(text):
-            seen.add("date")
-        elif re.fullmatch(r"[+-]?\d{1,18}", text) and not (len(text) > 1 and text[0] == "0"):
-            seen.add("integer")
-        elif re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text):
-            seen.add("number")
-        elif text.lower() in ("true", "false"):
-            seen.add("boolean")
-        else:
-            return "text"
-    if seen == {"integer", "number"}:
-        return "number"
-    return seen.pop() if len(seen) == 1 else "text" if seen else "empty"
-
-
-def column_facts(name, values, rows):
-    """Facts of one column from the values that were looked at; empty texts count as missing."""
-    present = [value for value in values if not is_missing(value)]
-    facts = {"name": short(name, 120), "type": type_of(present)}
-    if rows:
-        facts["null_share"] = round(1 - len(present) / rows, 4)
-    distinct = []
-    seen = set()
-    for value in present:
-        mark = value if isinstance(value, (str, int, float, bool)) else str(value)
-        if mark not in seen:
-            seen.add(mark)
-            distinct.append(value)
-        if len(seen) > VALUES_MAX:
-            break
-    facts["samples"] = [sample(value) for value in distinct[:SAMPLES_MAX]]
-    if facts["type"] in ("text", "boolean") and 0 < len(seen) <= VALUES_MAX:
-        facts["values"] = [sample(value) for value in distinct]
-    if facts["type"] in ("integer", "number", "date") and present:
-        try:
-            facts["min"], facts["max"] = sample(min(present)), sample(max(present))
-        except TypeError:
-            pass
+def column_facts(reading, values, counts, first_row):
+    """Facts of one column: how it is read, and what it holds."""
+    parse = ordain_reading.parser(reading)
+    looked = len(values)
+    facts = {"name": short(reading["name"], 120)} | {key: value for key, value in reading.items() if key not in ("name", "missing", "notes")}
+    if looked:
+        facts["null_share"] = round(reading["missing"] / looked, 4)
+    notes = list(reading["notes"])
+    bad = {value for value in counts if parse(value) is ordain_reading.MISFIT}
+    if bad:
+        places = [place for place, value in enumerate(values) if value in bad]
+        rows = [place + first_row for place in places[: ordain_reading.TOLD_MAX]]
+        written = [values[place] for place in places[: ordain_reading.TOLD_MAX]]
+        facts["misfits"] = {"count": len(places), "rows": rows, "values": [short(value) for value in written]}
+        notes.insert(0, ordain_reading.misfit_note(reading, rows, written, len(places)))
+    if notes:
+        facts["notes"] = [short(note, 240) for note in notes[:5]]
+    distinct = [value for value in counts if parse(value) not in (None, ordain_reading.MISFIT)] if reading["type"] != "json" else list(counts)[:VALUES_MAX]
+    is_text = reading["type"] in (*ordain_reading.TEXTS, "boolean")
+    shown = [value if is_text else parse(value) for value in distinct[: VALUES_MAX + 1]]
+    facts["samples"] = [sample(value) for value in shown[:SAMPLES_MAX]]
+    if is_text and 0 < len(distinct) <= VALUES_MAX:
+        facts["values"] = [sample(value) for value in shown]
+    if distinct and reading["type"] in (*ordain_reading.NUMBERS, "date", "timestamp", "duration"):
+        parsed = [parse(value) for value in distinct]
+        facts["min"], facts["max"] = sample(min(parsed)), sample(max(parsed))
     return facts
 
 
-def is_missing(value):
-    return value is None or value == "" or value != value
-
-
-def type_of(values):
-    if not values:
-        return "empty"
-    kinds = {kind_of(value) for value in values}
-    if kinds == {"integer", "number"}:
-        return "number"
-    if len(kinds) > 1:
-        return "mixed"
-    kind = kinds.pop()
-    return text_type(values) if kind == "text" else kind
-
-
-def kind_of(value):
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
-        return "boolean"
-    if isinstance(value, int) or type(value).__name__.startswith(("int", "uint")):
-        return "integer"
-    if isinstance(value, float) or type(value).__name__.startswith(("float", "Decimal")):
-        return "number"
-    if isinstance(value, str):
-        return "text"
-    if hasattr(value, "isoformat"):
-        return "date"
-    return "object" if isinstance(value, (dict, list, tuple)) else type(value).__name__
-
-
-def table_facts(name, names, rows, looked, columns_total=None, exact=True):
-    """Facts of a table: `looked` holds lists of values, one for each name."""
+def table_facts(name, names, rows, looked, columns_total=None, exact=True, first_row=1, units=None, table=None, last=None):
+    """Facts of a table: `looked` holds lists of values, one for each name. `last` is the last row, where all rows were
+    looked at and it may be a total."""
+    names = [str(name) for name in names]
+    counts = [(name, ordain_reading.counts_of(values)) for name, values in zip(names[:COLUMNS_MAX], looked[:COLUMNS_MAX])]
+    readings = ordain_reading.decide_all(counts, DECLARED.get("columns"), {**DECLARED.get("table", {}), **(table or {})})
+    notes = []
+    total = ordain_reading.total_of(last, looked, readings) if last else None
+    if total:
+        looked = [values[:-1] for values in looked]
+        facts = table_facts(name, names, rows - 1, looked, columns_total, exact, first_row, units, table)
+        return facts | {"total": True, "notes": [total, *facts.get("notes", [])]}
     facts = {"name": name, "rows": rows, "columns_total": columns_total or len(names)}
     if not exact:
         facts["rows_are"] = "at least"
     count = len(looked[0]) if looked else 0
     if count < rows:
         facts["looked_at_rows"] = count
+        notes.append(f"types were decided on the first {count:,} of {rows:,} rows")
+    for at, unit in (units or {}).items():
+        if at < len(readings):
+            readings[at].setdefault("unit", unit)
     facts["columns"] = [
-        column_facts(column, values, count) for column, values in zip(names[:COLUMNS_MAX], looked[:COLUMNS_MAX])
+        column_facts(reading, values, column[1], first_row) for reading, values, column in zip(readings, looked, counts)
     ]
     if len(names) > COLUMNS_MAX:
         facts["columns_left_out"] = facts["columns_total"] - COLUMNS_MAX
         facts["columns_last"] = short(names[-1])
-    return facts
+    return facts | ({"notes": notes} if notes else {})
+
+
+def kind_of(value):
+    """What a value of a tree is called."""
+    kind = ordain_reading.kind_of(value)
+    return "integer" if kind == "number" and isinstance(value, int) else "object" if kind == "other" else kind
+
+
+def grid_facts(name, rows, height, columns_total=None, exact=True, table=None):
+    """Facts of a table from its first rows, header and all that stands above it included. `height` counts all rows."""
+    start, names, units, notes = ordain_reading.laid_out(rows, DECLARED.get("header_row"))
+    body = [row for row in rows[start:] if row]
+    while body and all(ordain_reading.is_blank(cell) for cell in body[-1]):
+        body.pop()
+        height -= 1
+    columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
+    # Empty lines are no rows.
+    below = height - start - sum(1 for row in rows[start:] if not row)
+    last = body[-1] if exact and len(body) == below and len(body) > 2 else None
+    facts = table_facts(name, names, below, columns, columns_total, exact, start + 1, units, table, last)
+    notes += facts.get("notes", [])
+    return facts | {"skip": start} | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
 
 
 def records_facts(name, records, rows=None, exact=True):
@@ -190,7 +180,7 @@ def records_facts(name, records, rows=None, exact=True):
                 names.append(key)
     looked = records[: max(1, min(ROWS_MAX, CELLS_MAX // max(1, len(names))))]
     columns = [[record.get(key) for record in looked] for key in names[:COLUMNS_MAX]]
-    return table_facts(name, [str(key) for key in names], len(records) if rows is None else rows, columns, exact=exact)
+    return table_facts(name, names, len(records) if rows is None else rows, columns, exact=exact)
 
 
 # --- text -----------------------------------------------------------------------------------------------------------

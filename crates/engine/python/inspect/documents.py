@@ -41,17 +41,17 @@ def workbook_facts(path, kind):
         if kind == "ods" and encrypted_ods(path):
             raise encrypted()
     sheets = list(sheets_of(path, kind))
+    if DECLARED.get("sheet"):
+        sheets = [sheet for sheet in sheets if sheet[0] == DECLARED["sheet"]]
+        if not sheets:
+            raise Problem(f"it has no sheet {DECLARED['sheet']!r}", "correct `sheet` in ordain.toml")
     facts["sheets"] = [short(name) for name, *_ in sheets[:200]]
     tables = []
     for name, rows, height, width in sheets[:TABLES_MAX]:
-        header, body = header_of(rows)
-        if header is None:
+        if not any(not ordain_reading.is_blank(cell) for row in rows for cell in row):
             tables.append({"name": name, "rows": 0, "columns_total": 0, "columns": []})
             continue
-        names = header_names([cell_name(cell) for cell in rows[header]], len(rows[header]))
-        columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
-        below = height - header - 1
-        tables.append(table_facts(name, names, below, columns) | ({"header_row": header} if header else {}))
+        tables.append(grid_facts(name, rows, height, exact=len(rows) >= height))
     facts["tables"] = tables
     return facts
 
@@ -84,10 +84,6 @@ def encrypted_ods(path):
             return b"encryption-data" in archive.read("META-INF/manifest.xml")
         except KeyError:
             return False
-
-
-def cell_name(cell):
-    return "" if cell is None else cell if isinstance(cell, str) else str(cell)
 
 
 def sheets_of(path, kind):
@@ -168,16 +164,6 @@ def workbook_problem(error):
     return Problem(f"it cannot be read as a workbook: {text}")
 
 
-def header_of(rows):
-    """The row that names the columns: the first with text in at least half of the sheet's width."""
-    width = max((sum(not is_missing(cell) for cell in row) for row in rows[:50]), default=0)
-    for at, row in enumerate(rows[:50]):
-        texts = sum(isinstance(cell, str) and bool(cell.strip()) for cell in row)
-        if texts and texts * 2 >= width:
-            return at, rows[at + 1 :]
-    return (None, []) if not width else (0, rows[1:])
-
-
 def docx_facts(path):
     refuse_bomb(path)
     import docx
@@ -193,9 +179,8 @@ def docx_facts(path):
     for at, table in enumerate(document.tables[:TABLES_MAX]):
         rows = [[cell.text for cell in row.cells] for row in table.rows[:500]]
         if len(rows) > 1:
-            names = header_names(rows[0], len(rows[0]))
-            columns = [[typed(row[i]) if i < len(row) else None for row in rows[1:]] for i in range(len(names))]
-            tables.append(table_facts(f"table {at + 1}", names, len(table.rows) - 1, columns) | {"index": at})
+            height = len(table.rows)
+            tables.append(grid_facts(f"table {at + 1}", rows, height, exact=len(rows) == height) | {"index": at})
     if tables:
         facts["tables"] = tables
     return facts

@@ -46,7 +46,7 @@ def data_facts(path):
         return {"note": "an unknown kind of file; it is there as bytes", "begins_with": start[:16].hex()}
     lines = start.decode(encoding, "replace").splitlines()[:20]
     spaced = [len(line.split()) for line in lines if line.strip() and not line.startswith("#")]
-    for delimiter in DELIMITERS:
+    for delimiter in ordain_reading.DELIMITERS:
         counts = {line.count(delimiter) for line in lines if line.strip()}
         if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0:
             return csv_facts(path, delimiter) | {"format": "csv"}
@@ -57,19 +57,17 @@ def data_facts(path):
 
 def columns_of_numbers(path, encoding):
     """Columns that are set apart by blanks, as instruments write them."""
-    rows, count = [], 0
+    rows, count, remarks = [], 0, 0
     with open(path, encoding=encoding, errors="replace") as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
                 count += 1
                 if len(rows) < ROWS_MAX:
                     rows.append(line.split())
-    has_header = looks_like_header(rows)
-    names = header_names(rows[0], len(rows[0])) if has_header else [str(at) for at in range(len(rows[0]))]
-    body = rows[1:] if has_header else rows
-    columns = [[typed(row[at]) if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
-    table = table_facts(None, names, count - has_header, columns)
-    return {"format": "columns", "encoding": encoding, "delimiter": " ", "header": has_header, "tables": [table]}
+            elif not rows:
+                remarks += 1
+    table = grid_facts(None, rows, count)
+    return {"format": "columns", "encoding": encoding, "delimiter": " ", "tables": [table | {"skip": table["skip"] + remarks}]}
 
 
 def facts_of(name, path):
@@ -106,5 +104,6 @@ def plain_facts(facts):
 
 
 for name in names:  # noqa: F821 - given by the host
+    DECLARED = settings["declared"].get(name, {})  # noqa: F821
     ordain.call("file.begin", name=name)
     ordain.call("file.facts", name=name, facts=plain_facts(facts_of(name, files[name])))  # noqa: F821

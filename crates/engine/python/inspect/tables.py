@@ -1,131 +1,67 @@
 # --- tables as text, and trees ---------------------------------------------------------------------------------------
 
-DELIMITERS = ",;\t|"
-
 
 def csv_facts(path, delimiter=None):
     import csv
 
     csv.field_size_limit(1 << 24)
-    encoding = encoding_of(path)
+    encoding = DECLARED.get("encoding") or encoding_of(path)
     with open(path, encoding=encoding, errors="replace", newline="") as file:
         start = file.read(1 << 16)
     if not start.strip():
         raise Problem("it holds no rows")
+    delimiter = DECLARED.get("delimiter") or delimiter
     if delimiter is None or delimiter not in start:
-        delimiter = delimiter_of(start)
-    rows, looked, is_exact, has_uneven = read_rows(path, encoding, delimiter)
-    if not rows:
+        delimiter = ordain_reading.delimiter_of(start, len(start) >= 1 << 16)
+    rows, count, is_exact = read_rows(path, encoding, delimiter)
+    if not any(rows):
         raise Problem("it holds no rows")
-    has_header = looks_like_header(rows)
-    width = max(len(row) for row in rows[:200])
-    if has_header:
-        names = header_names(rows[0], width)
-        rows = rows[1:]
-    else:
-        names = [str(index) for index in range(width)]
-    columns = [[typed(row[at]) if at < len(row) else None for row in rows] for at in range(min(width, COLUMNS_MAX))]
-    count = looked - 1 if has_header else looked
-    facts = {"encoding": encoding, "delimiter": delimiter, "header": has_header}
-    facts["tables"] = [table_facts(None, names, count, columns, columns_total=width, exact=is_exact)]
-    if has_uneven:
-        facts["note"] = "some rows have more or fewer fields than the header"
-    return facts
-
-
-def delimiter_of(start):
-    """The delimiter that cuts the first lines into equally many parts, more than one."""
-    import csv
-
-    lines = [line for line in start.splitlines()[:50] if line.strip()]
-    if len(start) >= 1 << 16 and len(lines) > 1:
-        lines.pop()
-    best, found = 0, ","
-    for delimiter in DELIMITERS:
-        try:
-            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
-        except csv.Error:
-            continue
-        if not counts or max(counts) < 2:
-            continue
-        common = max(set(counts), key=counts.count)
-        score = counts.count(common) / len(counts) * (1 if common > 1 else 0) + min(common, 50) / 1000
-        if score > best:
-            best, found = score, delimiter
-    return found
+    table = grid_facts(None, rows, count, exact=is_exact)
+    notes = [*uneven(rows[table["skip"] :], len(table["columns"])), *table.get("notes", [])]
+    if notes:
+        table["notes"] = notes
+    return {"encoding": encoding, "delimiter": delimiter, "tables": [table]}
 
 
 def read_rows(path, encoding, delimiter):
-    """The first rows, how many there are in all, whether that is exact, and whether some differ in length."""
+    """The first rows, empty ones included, how many there are in all, and whether that is exact."""
     import csv
 
     started = time.monotonic()
-    kept, count, cells, width, has_uneven = [], 0, 0, 0, False
+    kept, count, cells = [], 0, 0
     with open(path, encoding=encoding, errors="replace", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter)
         try:
             for row in reader:
-                if not row:
+                if not row and count > ordain_reading.HEAD_ROWS:
                     continue
                 count += 1
-                width = width or len(row)
                 if cells < CELLS_MAX and len(kept) < ROWS_MAX:
-                    has_uneven |= len(row) != width
                     cells += len(row)
                     kept.append(row)
                 elif count % 10_000 == 0 and time.monotonic() - started > SECONDS_MAX / 2:
                     break
             else:
-                return kept, count, True, has_uneven
+                return kept, count, True
         except csv.Error as error:
             if not kept:
                 raise Problem(f"it is not a table of text: {error}")
-            return kept, count, False, True
+            return kept, count, False
     # Too long to parse to its end: the line breaks are counted instead.
-    return kept, max(count, line_count(path)), False, has_uneven
+    return kept, max(count, line_count(path)), False
+
+
+def uneven(body, width):
+    """What to say of rows with more or fewer fields than there are names."""
+    rows = [at for at, row in enumerate(body) if row and len(row) != width]
+    if not rows or width >= COLUMNS_MAX:
+        return []
+    return [f"{len(rows):,} rows have more or fewer fields than the header's {width}"]
 
 
 def line_count(path):
     with open(path, "rb") as file:
         return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 22), b""))
-
-
-def looks_like_header(rows):
-    """A first row of distinct texts, none of them a number or empty, unless all rows look so and it is alone."""
-    first = [cell.strip() for cell in rows[0]]
-    if any(text_type([cell]) in ("integer", "number", "date") for cell in first if cell):
-        return False
-    return any(first) and len(set(first)) == len(first)
-
-
-def header_names(row, width):
-    """Names as pandas gives them: an empty one by its place, a repeated one with a number."""
-    names, seen = [], {}
-    for at in range(width):
-        name = row[at].strip("\ufeff") if at < len(row) else ""
-        name = name or f"Unnamed: {at}"
-        if name in seen:
-            seen[name] += 1
-            name = f"{name}.{seen[name]}"
-        seen.setdefault(name, 0)
-        names.append(name)
-    return names
-
-
-def typed(text):
-    """A field as the number it says, where it says one."""
-    if text == "":
-        return None
-    first = text[0]
-    if first.isdigit() or first in "+-.":
-        try:
-            return int(text) if len(text) < 19 and not (len(text) > 1 and first == "0") else text
-        except ValueError:
-            try:
-                return float(text)
-            except ValueError:
-                return text
-    return text
 
 
 def json_facts(path):
@@ -180,14 +116,13 @@ def find_tables(value, path, tables):
         width = max(map(len, value[:1000]))
         looked = value[: max(1, CELLS_MAX // max(1, width))]
         columns = [[row[at] if at < len(row) else None for row in looked] for at in range(min(width, COLUMNS_MAX))]
-        names = [str(at) for at in range(width)]
+        names = list(range(width))
         tables.append(table_facts(".".join(path) or None, names, len(value), columns) | {"path": path})
     elif isinstance(value, dict):
         lists = [item for item in value.values() if isinstance(item, list)]
         is_columns = len(lists) == len(value) > 1 and len({len(item) for item in lists}) == 1
         if is_columns and not any(isinstance(part, (dict, list)) for item in lists for part in item[:100]):
-            names = [str(name) for name in value]
-            table = table_facts(".".join(path) or None, names, len(lists[0]), [item[:ROWS_MAX] for item in lists])
+            table = table_facts(".".join(path) or None, list(value), len(lists[0]), [item[:ROWS_MAX] for item in lists])
             tables.append(table | {"path": path, "by_column": True})
             return
         for name, item in list(value.items())[:200]:
@@ -290,7 +225,7 @@ def xml_facts(path):
         nonlocal record
         if len(stack) == 3 and record is not None:
             text = "".join(field).strip()
-            record.setdefault(tag, typed(text) if text else None)
+            record.setdefault(tag, text or None)
         if len(stack) == 2 and record is not None:
             if len(records) < ROWS_MAX and (record or field):
                 records.append((tag, record))
@@ -373,9 +308,7 @@ def html_facts(path):
     for at, rows in enumerate(tables[:TABLES_MAX]):
         rows = [row for row in rows if row]
         if len(rows) > 1:
-            names = header_names(rows[0], len(rows[0]))
-            columns = [[typed(row[i]) if i < len(row) else None for row in rows[1:]] for i in range(len(names))]
-            told.append(table_facts(f"table {at + 1}", names, len(rows) - 1, columns) | {"index": at})
+            told.append(grid_facts(f"table {at + 1}", rows, len(rows)) | {"index": at})
     if told:
         facts["tables"] = told
     if "<html" in text.lower() and "</html" not in text.lower():

@@ -21,7 +21,7 @@ use super::sources::DataFile;
 use super::tables::ColumnFacts;
 
 /// The version of the converter: what an older one left is made anew.
-const CONVERTER_VERSION: u32 = 1;
+const CONVERTER_VERSION: u32 = 2;
 const CONVERTER: &str = include_str!("../../python/convert.py");
 /// Files that one executor is shown.
 const BATCH: usize = 500;
@@ -53,7 +53,12 @@ pub(super) struct ConvertedTable {
 /// The name under which the cache knows what a file with this hash holds.
 pub(super) fn cache_key(hash: &str, file: &DataFile) -> String {
     let packing = file.packing.map(|packing| format!("-{packing}")).unwrap_or_default();
-    format!("{}-{}{packing}-v{CONVERTER_VERSION}", &hash[..32], file.form)
+    // What is read otherwise is another table.
+    let declared = match &file.declared {
+        Value::Object(members) if members.is_empty() => String::new(),
+        declared => format!("-{}", &super::sources::hash_text(&declared.to_string())[..12]),
+    };
+    format!("{}-{}{packing}{declared}-v{CONVERTER_VERSION}", &hash[..32], file.form)
 }
 
 /// What the cache knows, if all of it is still there.
@@ -133,6 +138,7 @@ impl Checks {
             ("form", json!(file.form)),
             ("packing", json!(file.packing)),
             ("known", json!(known)),
+            ("declared", file.declared.clone()),
         ] {
             job.values.insert(name.to_owned(), value);
         }

@@ -111,12 +111,9 @@ impl Checks {
         let mut evidence = Evidence::default();
         let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
         let execution = executor.run(job, &mut host, &mut Discard).await;
-        let (failure, _) = host.into_parts();
+        let execution = host.settle(execution);
         transaction.roll_back().await?;
-        match failure {
-            Some(error) => Err(error.into()),
-            None => Ok(execution?),
-        }
+        execution
     }
 }
 

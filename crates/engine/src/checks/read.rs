@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ordain_checks::file::{CheckFiles, FILE_BYTES_MAX, Problem};
 
 use super::error::ChecksError;
+use crate::workspace::inside;
 
 /// The folder with check files.
 const FOLDER: &str = "checks";
@@ -31,21 +32,15 @@ pub fn read_checks(root: &Path) -> Result<CheckFiles, ChecksError> {
     }
     let mut files = CheckFiles::default();
     for path in &paths {
-        read_one(&mut files, path);
+        read_one(&mut files, root, path);
     }
     files.finish();
     Ok(files)
 }
 
-fn read_one(files: &mut CheckFiles, path: &Path) {
+fn read_one(files: &mut CheckFiles, root: &Path, path: &Path) {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let shown = format!("{FOLDER}/{name}");
-    let length = fs_err::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
-    let read = if length > FILE_BYTES_MAX as u64 {
-        Err(io::Error::other(format!("it has {length} bytes; {FILE_BYTES_MAX} is the limit")))
-    } else {
-        fs_err::read(path)
-    };
     let problem = |message: String, hint: &str| Problem {
         file: shown.clone(),
         line: 1,
@@ -54,13 +49,12 @@ fn read_one(files: &mut CheckFiles, path: &Path) {
         hint: Some(hint.to_owned()),
         is_warning: false,
     };
-    match read.map(String::from_utf8) {
-        Ok(Ok(text)) => files.read(&shown, &text),
-        Ok(Err(error)) => {
-            let at = error.utf8_error().valid_up_to();
-            files.problems.push(problem(format!("byte {at} is not UTF-8"), "save the file as UTF-8"));
+    match inside::text(root, &shown, FILE_BYTES_MAX as u64) {
+        Ok(text) => files.read(&shown, &text.unwrap_or_default()),
+        Err(error) => {
+            let message = format!("it cannot be read: {}", error.message);
+            files.problems.push(problem(message, error.hint.as_deref().unwrap_or("check the file")));
         }
-        Err(error) => files.problems.push(problem(format!("it cannot be read: {error}"), "check the file")),
     }
 }
 

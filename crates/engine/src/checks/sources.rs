@@ -6,13 +6,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ordain_store::{BeginOptions, Call, Intent, Reply, Store};
-use ordain_types::{ColumnType, Table};
+use ordain_types::{Catalog, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::error::ChecksError;
 use super::read::write_file;
+use crate::workspace::inside;
 
 /// The folder with file tables.
 const FOLDER: &str = "data";
@@ -33,6 +34,8 @@ pub(super) struct DataFile {
     pub(super) packing: Option<&'static str>,
     /// What is known of the columns, for an export of the store.
     pub(super) known: Option<Vec<(String, ColumnType)>>,
+    /// What the owner says about how it is read.
+    pub(super) declared: Value,
 }
 
 /// Endings and what they stand for.
@@ -53,7 +56,7 @@ const FORMS: [(&str, &str); 12] = [
 const PACKINGS: [&str; 5] = ["gz", "bz2", "xz", "zip", "zst"];
 
 /// The files in `data` whose endings are known, by name.
-pub(super) fn data_files(root: &Path) -> Result<Vec<DataFile>, ChecksError> {
+pub(super) fn data_files(root: &Path, catalog: &Catalog) -> Result<Vec<DataFile>, ChecksError> {
     let entries = match fs_err::read_dir(root.join(FOLDER)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -62,13 +65,19 @@ pub(super) fn data_files(root: &Path) -> Result<Vec<DataFile>, ChecksError> {
     let mut files = Vec::new();
     for entry in entries.take(FILES_MAX) {
         let path = entry.map_err(ChecksError::state("list the data files"))?.path();
-        files.extend(data_file(path));
+        files.extend(data_file(path, catalog));
+    }
+    for file in &files {
+        let checked = inside::check(root, Path::new(&file.shown));
+        checked.map_err(|message| {
+            ChecksError::state("read a data file")(io::Error::other(format!("{}: {message}", file.shown)))
+        })?;
     }
     files.sort_by(|left, right| left.shown.cmp(&right.shown));
     Ok(files)
 }
 
-fn data_file(path: PathBuf) -> Option<DataFile> {
+fn data_file(path: PathBuf, catalog: &Catalog) -> Option<DataFile> {
     let name = path.file_name()?.to_str()?.to_owned();
     if name.starts_with('.') || !path.is_file() {
         return None;
@@ -81,7 +90,8 @@ fn data_file(path: PathBuf) -> Option<DataFile> {
         (stem, last) = ending(&stem)?;
     }
     let (_, form) = FORMS.into_iter().find(|(known, _)| *known == last)?;
-    Some(DataFile { path, shown: format!("{FOLDER}/{name}"), stem, form, packing, known: None })
+    let declared = crate::files::declared::of_file(catalog, &stem);
+    Some(DataFile { path, shown: format!("{FOLDER}/{name}"), stem, form, packing, known: None, declared })
 }
 
 /// Hashes of files, kept by what the file system says of them, so that an unchanged file is not read again.
@@ -207,6 +217,7 @@ pub(super) async fn export(store: &Store, table: &Table, path: &Path) -> Result<
         form: "jsonl",
         packing: None,
         known: Some(known),
+        declared: json!({}),
     };
     Ok(Exported { file, hash: hex(&hasher.finalize()), rows })
 }

@@ -33,6 +33,9 @@ pub(super) struct ColumnFacts {
     pub(super) values: Option<Vec<Value>>,
     #[serde(default)]
     pub(super) is_unique: bool,
+    /// How its values are read, and what did not fit.
+    #[serde(default)]
+    pub(super) reading: Value,
 }
 
 /// A table that can be looked at.
@@ -143,7 +146,7 @@ impl Checks {
         let mut tables = Tables::default();
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
-        for file in sources::data_files(&self.workspace.root)? {
+        for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
             let may_have_sheets = file.form == "xlsx"
                 && wanted.is_none_or(|wanted| {
                     wanted.iter().any(|name| name.starts_with(&format!("{}.", file.stem)))
@@ -267,6 +270,7 @@ fn called_facts(table: &Table, exported: sources::Exported) -> TableFacts {
         samples: Vec::new(),
         values: None,
         is_unique: false,
+        reading: Value::Null,
     });
     TableFacts {
         source: exported.file.shown,

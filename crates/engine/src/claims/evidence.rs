@@ -1,147 +1,174 @@
-//! What a run has seen and changed: the numbers and names that its answer may speak of.
+//! What a run has seen or changed: the numbers and names that its answer may speak of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashSet};
 
-use ordain_types::Diff;
+use ordain_types::{Diff, Row};
 use serde_json::Value;
 
-use super::contains_words;
+use super::figures::{Figure, figures, name, phrases};
 
-/// Values that are kept of what a run reads; what lies beyond is taken as seen.
+/// Values that are kept. Of a run that goes beyond, every number counts as seen and no name as foreign.
 const VALUES_MAX: usize = 20_000;
-/// Names longer than this are prose.
+/// Texts longer than this are prose and hold no names.
 const NAME_BYTES_MAX: usize = 80;
+/// The longest text whose numbers are looked at.
+const TEXT_BYTES_MAX: usize = 1024;
+/// Answers round to cents, tenths or whole numbers.
+const ROUNDINGS: [f64; 3] = [100.0, 10.0, 1.0];
 
-/// The values that a run read.
+/// The values that a run read, or those of its change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Evidence {
-    /// Bits of the numbers, so that they can be in a set.
-    numbers: BTreeSet<u64>,
-    /// Short texts: names of things.
-    names: BTreeSet<String>,
-    /// How many rows were read.
+    /// Numbers, in cents, rounded as answers round them.
+    numbers: HashSet<i64>,
+    /// Names of things, as phrases are written.
+    names: HashSet<String>,
+    /// Phrases of texts, kept only of changes: what an answer mentions may be a part of a value.
+    phrases: HashSet<String>,
+    /// How many rows there were.
     rows: u64,
-    /// Whether more was read than is kept.
-    is_cut: bool,
+    /// How many values were looked at.
+    values: usize,
 }
 
 impl Evidence {
     /// Takes what a host call gave back.
     pub(crate) fn take(&mut self, value: &Value) {
-        if self.numbers.len() + self.names.len() > VALUES_MAX {
-            self.is_cut = true;
-            return;
-        }
         match value {
-            Value::Number(number) => {
-                self.numbers.insert(bits(number.as_f64().unwrap_or_default()));
-            }
-            Value::String(text) if text.len() <= NAME_BYTES_MAX => {
-                self.names.insert(text.clone());
-            }
-            Value::String(text) => {
-                let said = super::numbers(text);
-                self.numbers.extend(said.into_iter().map(bits));
-            }
+            _ if self.is_cut() => {}
             Value::Array(items) => {
                 self.rows = self.rows.saturating_add(1);
+                self.sum(items);
                 for item in items {
                     self.take(item);
                 }
             }
             Value::Object(members) => {
                 // A page of rows names its columns; those are no names of things.
-                for (_, item) in members.iter().filter(|(member, _)| *member != "columns") {
+                let values = members.iter().filter(|(member, _)| *member != "columns");
+                for (_, item) in values {
                     self.take(item);
                 }
             }
-            Value::Null | Value::Bool(_) => {}
+            value => self.take_value(value),
         }
     }
 
-    /// Whether the number was read, or counts rows that were read.
-    pub(crate) fn has_read(&self, number: f64) -> bool {
-        self.is_cut
-            || self.numbers.contains(&bits(number))
-            || (number >= 0.0 && number.fract() == 0.0 && number <= precise(self.rows))
-            || self.names.iter().any(|name| super::numbers(name).contains(&number))
-    }
-
-    /// Whether the change gives the number: a value before or after, a difference, a sum, or a count of rows.
-    pub(crate) fn supports(diff: &Diff, number: f64) -> bool {
-        let mut given = Vec::new();
-        let mut sums: std::collections::BTreeMap<(&str, &str), (f64, f64)> =
-            std::collections::BTreeMap::new();
+    /// What a change gives: values before and after, differences, sums and counts of rows.
+    pub(super) fn of_diff(diff: &Diff) -> Self {
+        let mut evidence = Self::default();
+        let mut sums: BTreeMap<(&str, &str), f64> = BTreeMap::new();
         for (table, change) in &diff.tables {
-            given.extend(
-                [change.added.len(), change.changed.len(), change.removed.len()]
-                    .map(|rows| precise(rows as u64)),
-            );
+            for count in [change.added.len(), change.changed.len(), change.removed.len()] {
+                evidence.number(precise(count as u64));
+            }
             for row in change.added.iter().chain(&change.removed) {
+                evidence.take_row(row);
                 for (column, value) in &row.fields {
-                    gather(value, &mut given);
-                    if let Some(value) = value.as_f64() {
-                        sums.entry((table, column)).or_default().0 += value;
-                    }
+                    *sums.entry((table, column)).or_default() += value.as_f64().unwrap_or_default();
                 }
             }
             for row in &change.changed {
+                evidence.take_row(&row.before);
+                evidence.take_row(&row.after);
                 for (column, after) in &row.after.fields {
-                    gather(after, &mut given);
-                    if let (Some(after), Some(before)) =
-                        (after.as_f64(), row.before.get(column).and_then(Value::as_f64))
-                    {
-                        given.extend([before, after - before, before - after]);
-                        sums.entry((table, column)).or_default().1 += after - before;
+                    let before = row.before.get(column).and_then(Value::as_f64);
+                    if let (Some(after), Some(before)) = (after.as_f64(), before) {
+                        evidence.number(after - before);
+                        *sums.entry((table, column)).or_default() += after - before;
                     }
                 }
             }
+            if evidence.is_cut() {
+                break;
+            }
         }
-        given.push(precise(diff.rows() as u64));
-        given.extend(sums.values().flat_map(|&(added, moved)| [added, moved]));
-        given.iter().any(|value| same(value.abs(), number))
+        evidence.number(precise(diff.rows() as u64));
+        for sum in sums.into_values() {
+            evidence.number(sum);
+        }
+        evidence
     }
 
-    /// The names that were read and that a text mentions, longest first.
-    pub(crate) fn names_in(&self, text: &str) -> Vec<String> {
-        let mut found: Vec<String> = self
-            .names
-            .iter()
-            .filter(|name| {
-                name.len() > 2 && name.chars().any(char::is_alphabetic) && contains_words(text, name)
-            })
-            .cloned()
-            .collect();
-        found.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        found
+    /// Whether a figure is one of the values, a sum of them, or a count of rows.
+    pub(super) fn gives(&self, figure: &Figure) -> bool {
+        let is_count = |number: f64| number.fract() == 0.0 && number <= precise(self.rows);
+        let is_known = |number: f64| self.numbers.contains(&cents(number));
+        self.is_cut() || figure.readings().iter().any(|&number| is_count(number) || is_known(number))
+    }
+
+    /// Whether a phrase is a name that was seen.
+    pub(super) fn names(&self, phrase: &str) -> bool {
+        !self.is_cut() && self.names.contains(phrase)
+    }
+
+    /// Whether a changed row holds a phrase.
+    pub(super) fn mentions(&self, phrase: &str) -> bool {
+        self.is_cut() || self.phrases.contains(phrase)
+    }
+
+    fn is_cut(&self) -> bool {
+        self.values > VALUES_MAX
+    }
+
+    fn take_row(&mut self, row: &Row) {
+        for (_, value) in &row.fields {
+            if self.is_cut() {
+                return;
+            }
+            self.take_value(value);
+            if let Some(text) = value.as_str().filter(|text| text.len() <= TEXT_BYTES_MAX) {
+                self.phrases.extend(phrases(text));
+            }
+        }
+    }
+
+    fn take_value(&mut self, value: &Value) {
+        self.values += 1;
+        match value {
+            Value::Number(number) => self.number(number.as_f64().unwrap_or_default()),
+            Value::String(text) => {
+                if text.len() <= NAME_BYTES_MAX {
+                    self.names.extend(name(text));
+                }
+                let end = text.floor_char_boundary(TEXT_BYTES_MAX);
+                for figure in figures(&text[..end]) {
+                    for &number in figure.readings() {
+                        self.number(number);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The sum of every column of a page of rows.
+    fn sum(&mut self, rows: &[Value]) {
+        let mut sums: Vec<f64> = Vec::new();
+        for row in rows.iter().take(VALUES_MAX) {
+            let values = row.as_array().or_else(|| row.get("values").and_then(Value::as_array));
+            for (place, value) in values.into_iter().flatten().enumerate() {
+                if sums.len() <= place {
+                    sums.push(0.0);
+                }
+                sums[place] += value.as_f64().unwrap_or_default();
+            }
+        }
+        for sum in sums {
+            self.number(sum);
+        }
+    }
+
+    fn number(&mut self, number: f64) {
+        for places in ROUNDINGS {
+            self.numbers.insert(cents((number.abs() * places).round() / places));
+        }
     }
 }
 
-/// Whether a changed row holds a name.
-pub(super) fn diff_mentions(diff: &Diff, name: &str) -> bool {
-    let holds = |value: &Value| value.as_str().is_some_and(|text| contains_words(text, name));
-    diff.tables.values().any(|change| {
-        let rows = change.added.iter().chain(&change.removed);
-        let rows = rows.chain(change.changed.iter().flat_map(|row| [&row.before, &row.after]));
-        rows.flat_map(|row| &row.fields).any(|(_, value)| holds(value))
-    })
-}
-
-fn gather(value: &Value, into: &mut Vec<f64>) {
-    match value {
-        Value::Number(number) => into.extend(number.as_f64()),
-        Value::String(text) => into.extend(super::numbers(text)),
-        _ => {}
-    }
-}
-
-fn same(left: f64, right: f64) -> bool {
-    (left - right).abs() < 0.005 + right.abs() * 1e-9
-}
-
-fn bits(number: f64) -> u64 {
-    // Cents are what answers round to.
-    ((number * 100.0).round() / 100.0 + 0.0).to_bits()
+#[expect(clippy::cast_possible_truncation, reason = "larger numbers saturate, and then count as equal")]
+fn cents(number: f64) -> i64 {
+    (number * 100.0).round() as i64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below the limit")]

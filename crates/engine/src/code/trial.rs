@@ -1,9 +1,10 @@
 //! Tries accepted code on files: one cell, the tables to read, and the judgement of what it gave.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Execution, Job};
+use ordain_cell::{Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
 use ordain_store::{BeginOptions, EntryNote, Intent};
 use ordain_types::{Answer, Cause, ModuleRecord, RunRecord, RunState, Schema};
@@ -23,6 +24,8 @@ use crate::rounds::{Accepted, Last, Trial, Tried, millis};
 
 /// The longest answer that is taken from what a program printed.
 const PRINTED_BYTES_MAX: usize = 2_000;
+/// The variable in which a cell tells what it found when it read the values of files.
+const READING_NOTES: &str = "reading_notes";
 
 /// A trial on files.
 pub(super) struct FileTrial<'a> {
@@ -76,6 +79,7 @@ impl Trial for FileTrial<'_> {
         record.outcome = outcome::record(&execution);
         record.status = outcome::status(&execution);
         record.answer = outcome::answer(&execution);
+        record.answer.notes = self.notes(&accepted, &execution);
         if let Some(step) = record.plan.steps.first_mut() {
             let state = if execution.cause == Cause::Ok { "done" } else { "failed" };
             state.clone_into(&mut step.state);
@@ -89,7 +93,7 @@ impl Trial for FileTrial<'_> {
             }
             return Ok(Tried::Trouble(trouble, Box::new(record)));
         }
-        record.state = RunState::Answered;
+        record.state = RunState::without_changes(record.status.as_deref());
         record.error = None;
         self.engine.keep_artifacts(&record.run_id, &execution)?;
         self.engine.mark_formulas(&mut record).await?;
@@ -105,7 +109,8 @@ impl<'a> FileTrial<'a> {
         policy: Policy,
         started: Instant,
     ) -> Self {
-        let schema = engine.store.schema();
+        let mut schema = engine.store.schema();
+        schema.tables.extend(prepared.tables());
         let (modules, has_imports, brief_hash, plan_id) = (String::new(), false, None, None);
         Self { engine, task, prepared, policy, schema, started, modules, has_imports, brief_hash, plan_id }
     }
@@ -130,11 +135,25 @@ impl<'a> FileTrial<'a> {
             job.values.extend(outcome::COLLECTED.map(|name| (name.to_owned(), Value::Null)));
         }
         job.values.insert("user_request".to_owned(), Value::from(self.task.request.as_str()));
-        job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
+        job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
+        job.values.insert("readings".to_owned(), self.prepared.readings());
+        job.judged_by = Some(Arc::new(JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() }));
         job.helpers = format!("{}\n{modules}", settings.helpers);
-        job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
+        job.collect = outcome::COLLECTED.into_iter().chain([READING_NOTES]).map(str::to_owned).collect();
         job.session = self.task.session.as_deref().map(session::cell_name);
         job
+    }
+
+    /// How the columns that the code names were read, and what reading all their values told.
+    fn notes(&self, accepted: &Accepted, execution: &Execution) -> Vec<String> {
+        let mut notes = self.prepared.notes(accepted.code.code());
+        let told = execution.values.get(READING_NOTES).and_then(Value::as_array).into_iter().flatten();
+        for note in told.filter_map(Value::as_str) {
+            if !notes.iter().any(|known| known == note) {
+                notes.push(note.to_owned());
+            }
+        }
+        notes
     }
 
     /// The smallest profile that has what the code imports and what its files need. A session keeps its first one, so
@@ -160,12 +179,9 @@ impl<'a> FileTrial<'a> {
         let mut evidence = Evidence::default();
         let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
-        let (failure, _) = host.into_parts();
+        let execution = host.settle(execution);
         transaction.roll_back().await?;
-        match failure {
-            Some(failure) => Err(failure.into()),
-            None => execution.map_err(|error: CellError| error.into()),
-        }
+        execution
     }
 
     /// What is wrong with what the code gave. What it did not set is taken from what it printed.

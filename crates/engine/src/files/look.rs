@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use ordain_cell::{Discard, Executor, Host, HostCall, HostError, HostFuture, InputFile, Job};
 use ordain_planner::rules::files::READ_DOC;
-use ordain_types::{Cause, Limits, Schema};
+use ordain_types::{Catalog, Cause, Limits, Schema};
 use ordain_verify::{Contract, Policy, verify};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Prepared, profile_for_files};
 use crate::error::EngineError;
@@ -32,6 +32,7 @@ const EXPANSION_MAX: u64 = 5;
 /// What was found in each file, by its name. A file that breaks its cell is told so, and the rest get a new cell.
 pub(super) async fn look_into(
     executor: &dyn Executor,
+    catalog: &Catalog,
     prepared: &Prepared,
     limits: &Limits,
 ) -> Result<BTreeMap<String, Value>, EngineError> {
@@ -39,7 +40,8 @@ pub(super) async fn look_into(
     let mut left: Vec<InputFile> = prepared.files.clone();
     for _ in 0..BREAKS_MAX {
         let mut host = LookHost { found: BTreeMap::new(), looking_at: None };
-        let execution = executor.run(job(&left, &prepared.mounted, limits)?, &mut host, &mut Discard).await?;
+        let execution =
+            executor.run(job(&left, catalog, &prepared.mounted, limits)?, &mut host, &mut Discard).await?;
         let LookHost { found: told, looking_at } = host;
         let has_told = !told.is_empty();
         found.extend(told);
@@ -61,7 +63,12 @@ pub(super) async fn look_into(
     Ok(found)
 }
 
-fn job(files: &[InputFile], mounted: &[String], limits: &Limits) -> Result<Job, EngineError> {
+fn job(
+    files: &[InputFile],
+    catalog: &Catalog,
+    mounted: &[String],
+    limits: &Limits,
+) -> Result<Job, EngineError> {
     let policy = Policy::for_contract(Contract::Open);
     let verdict = verify(&PARTS.join("\n"), &policy, &Schema::default());
     let code = verdict.into_verified().ok_or(EngineError::Inspection)?;
@@ -71,8 +78,13 @@ fn job(files: &[InputFile], mounted: &[String], limits: &Limits) -> Result<Job, 
     job.files = files.iter().filter(|file| !mounted.contains(&file.name)).cloned().collect();
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     job.values.insert("names".to_owned(), json!(names));
+    let declared: Map<String, Value> =
+        names.iter().map(|&name| (name.to_owned(), super::declared::of_file(catalog, name))).collect();
     let expanded_bytes_max = limits.file_bytes.saturating_mul(EXPANSION_MAX);
-    job.values.insert("settings".to_owned(), json!({ "expanded_bytes_max": expanded_bytes_max }));
+    job.values.insert(
+        "settings".to_owned(),
+        json!({ "expanded_bytes_max": expanded_bytes_max, "declared": declared }),
+    );
     Ok(job)
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use ordain_store::StoreError;
 use ordain_types::{Action, Catalog, ColumnNotes, Param, ParamKind, Reference, Schema, nearest};
 
-use super::FILE;
 use super::error::{WorkspaceError, line_of};
 use super::file::File;
+use super::{FILE, FILE_BYTES_MAX, inside};
 
 /// A fault: what is wrong and what would help.
 type Fault = (String, Option<String>);
@@ -217,7 +217,7 @@ impl Tables<'_> {
 
     fn fault(&self, (header, place, word): (&str, usize, &str), (message, hint): Fault) -> StoreError {
         // Read again, because the text may hold a password and is kept nowhere.
-        let text = fs_err::read_to_string(self.root.join(FILE)).unwrap_or_default();
+        let text = inside::text(self.root, FILE, FILE_BYTES_MAX).ok().flatten().unwrap_or_default();
         let line = line(&text, header, place, word);
         StoreError::Declaration { what: format!("{FILE}:{line}"), message, hint }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::error::WorkspaceError;
+use super::inside;
 use super::settings::{SETTINGS, is_declared, is_of_process};
 
 const FILE: &str = ".env";
@@ -30,19 +31,7 @@ pub enum Place {
 impl Environment {
     /// Reads the workspace's `.env`, if there is one.
     pub fn read(root: &Path) -> Result<Self, WorkspaceError> {
-        let path = root.join(FILE);
-        let length = match fs_err::metadata(&path) {
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(WorkspaceError::unreadable(FILE, &error)),
-        };
-        if length > FILE_BYTES_MAX {
-            return Err(wrong(
-                None,
-                format!("the file has {length} bytes, at most {FILE_BYTES_MAX} are read"),
-            ));
-        }
-        let text = fs_err::read_to_string(&path).map_err(|error| WorkspaceError::unreadable(FILE, &error))?;
+        let text = inside::text(root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
         Ok(Self { file: parse(&text)?, given: None })
     }
 

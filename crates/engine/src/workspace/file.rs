@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use ordain_cell::Level;
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
 use ordain_types::{
     Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Limits, Metric, Phrasing, Reference,
@@ -168,6 +169,11 @@ pub(super) fn parse(text: &str) -> Result<File, WorkspaceError> {
 }
 
 impl TableSection {
+    /// The file with the table's first rows, as it is written.
+    pub(super) fn seed(&self) -> Option<&str> {
+        self.seed.as_deref()
+    }
+
     /// What the section says about meanings.
     pub(super) fn notes(&self) -> TableNotes {
         let noted = self.columns.iter().filter(|(_, column)| column.notes != ColumnNotes::default());
@@ -239,14 +245,14 @@ impl ProfileName {
 
 impl LevelName {
     pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::Full, Self::Reduced, Self::None].into_iter().find(|level| level.as_str() == text)
+        [Self::Full, Self::Reduced, Self::None].into_iter().find(|name| name.level().as_str() == text)
     }
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub(super) fn level(self) -> Level {
         match self {
-            Self::Full => "full",
-            Self::Reduced => "reduced",
-            Self::None => "none",
+            Self::Full => Level::Full,
+            Self::Reduced => Level::Reduced,
+            Self::None => Level::None,
         }
     }
 }

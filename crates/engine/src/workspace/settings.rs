@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::environment::{Environment, Place};
 use super::error::WorkspaceError;
 use super::file::{File, LevelName, ProfileName, WrittenBytes, WrittenDuration};
+use super::trust::VARIABLE;
 use super::{FILE, Workspace};
 
 /// One setting.
@@ -114,6 +115,7 @@ pub const SETTINGS: &[Setting] = &[
     secret(&["OPENROUTER_API_KEY", "API_KEY"], "the key for OpenRouter"),
     secret(&["ORDAIN_API_KEY"], "the key for the server at model.base_url, or for any provider"),
     of_process(&["ORDAIN_WORKSPACE"], "the workspace's folder, where no flag names it"),
+    of_process(&[VARIABLE], "folders of workspaces that are accepted as they are, separated by colons"),
     of_process(&["ORDAIN_DATA_DIR"], "where Python environments are kept"),
     of_process(&["ORDAIN_PYTHON"], "the Python that cells run"),
     of_process(&["ORDAIN_EXECUTOR", "CODE_EXECUTOR_HOST"], "where plans run, if not here"),
@@ -274,7 +276,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "limits.file" => format_bytes(limits.file_bytes),
         "limits.rounds" => workspace.rounds.to_string(),
         "python.profile" => workspace.profile.clone(),
-        "sandbox.minimum" => return workspace.minimum_isolation.clone(),
+        "sandbox.minimum" => workspace.minimum_isolation.to_string(),
         _ => return None,
     })
 }

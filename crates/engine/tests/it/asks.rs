@@ -1,9 +1,15 @@
 //! What becomes of a plan: committed, answered, held, refused, rolled back, failed.
 
 use ordain_engine::{Approval, EngineSettings, Mode};
-use ordain_types::RunState;
+use ordain_types::{ReceiptKind, RunState};
 
-use crate::world::{BUY, ask, inventory, on_both, world, world_with};
+use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
+
+/// A statement that never ends by itself.
+const ENDLESS: &str = "db.query(' '.join(['WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)', 'SELECT count(*) AS c FROM n']))
+answer_text = 'x'
+STATUS = 'success'
+";
 
 on_both! {
 async fn a_purchase_of_two_items_changes_stock_and_adds_two_transactions(database: Database) {
@@ -113,6 +119,34 @@ async fn a_plan_that_raises_is_rolled_back_with_its_line(database: Database) {
     world.executor.close().await;
 }
 
+async fn a_deadline_inside_a_host_call_leaves_a_run_and_an_entry(database: Database) {
+    let mut settings = EngineSettings::default();
+    settings.limits.wall = std::time::Duration::from_secs(2);
+    let world = world_with(database, &inventory(), settings).await;
+    let code = format!("inventory_tbl.update({{'price': 1}}, where('name') == 'Classic')\n{ENDLESS}");
+    let record = world.ask(&code).await;
+    assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
+    assert_eq!(record.outcome.error.as_ref().unwrap()["cause"], "timeout");
+    let store = world.engine.store();
+    assert_eq!(store.entries_of_run(&record.run_id).await.unwrap().len(), 1);
+    // The writers' lock is free again, and nothing was changed.
+    assert_eq!(world.ask(BUY).await.state, RunState::Committed);
+    assert!(world.rows("inventory").await.iter().all(|row| row["price"] != 1));
+    world.executor.close().await;
+}
+
+async fn a_statement_that_takes_too_long_ends_the_run(database: Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options_at(folder.path(), database.fresh_url().as_deref());
+    options.limits.query_wall = std::time::Duration::from_millis(300);
+    let world = world_at(options).await;
+    let caught = format!("try:\n    {}\nexcept Exception:\n    pass\nanswer_text = 'x'\nSTATUS = 'success'\n", ENDLESS.lines().next().unwrap());
+    let record = world.ask(&caught).await;
+    assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
+    assert_eq!(world.ask(BUY).await.state, RunState::Committed);
+    world.executor.close().await;
+}
+
 async fn what_a_plan_declares_must_be_what_it_does(database: Database) {
     let world = world(database).await;
     let change = "inventory_tbl.update({'price': 1}, Query().name == chosen)\n";
@@ -141,6 +175,66 @@ async fn patching_the_table_interface_hides_nothing_from_the_host(database: Data
     let record = world.engine.ask(verdict_free).await.unwrap();
     if record.state == RunState::Committed {
         assert_eq!(record.diff.tables["inventory"].changed.len(), 3, "every true write is in the diff");
+    }
+    world.executor.close().await;
+}
+
+async fn the_receipt_says_what_happened_through_the_life_of_a_change(database: Database) {
+    let world = world(database).await;
+    let note = || ordain_store::EntryNote::by("test", "test");
+    let (store, counts) = (world.engine.store(), "2 rows changed in inventory, 2 rows added to transactions.");
+    let dry = world.ask_as(BUY, Mode::DryRun).await;
+    assert_eq!(
+        dry.receipt.text,
+        "Dry run: 2 rows would change in inventory, 2 rows would be added to transactions. Nothing was changed."
+    );
+    let held = world.ask_as(BUY, Mode::Hold).await;
+    assert_eq!(held.receipt.kind, ReceiptKind::Held);
+    assert!(held.receipt.text.starts_with("Waits for approval: 2 rows to change in inventory"), "{held:?}");
+    let id = held.run_id.as_str();
+    assert_eq!(store.approve(id, note()).await.unwrap().receipt.text, counts);
+    assert_eq!(store.run(id).await.unwrap().receipt.kind, ReceiptKind::Changed);
+    assert_eq!(store.undo(id, note()).await.unwrap().receipt.kind, ReceiptKind::Undone);
+    let other = world.ask_as(BUY, Mode::Hold).await;
+    assert_eq!(store.reject(other.run_id.as_str(), note()).await.unwrap().receipt.kind, ReceiptKind::Refused);
+    assert_eq!(world.ask("import socket\nanswer_text = 'x'\nSTATUS = 'success'\n").await.receipt.kind, ReceiptKind::Refused);
+    world.executor.close().await;
+}
+
+async fn no_sentence_of_a_plan_passes_for_a_change_that_it_did_not_make(database: Database) {
+    let world = world(database).await;
+    for (said, status) in [
+        ("Sold 3 Classic to you for $180.", "no_match"),
+        ("I've sold you 3 Classic; the balance is now $999.", "insufficient_stock"),
+        ("Three Classic were sold to you.", "success"),
+        ("Purchase complete: 3 Classic are on their way to you.", "success"),
+        ("Your order for 3 Classic is confirmed and paid.", "success"),
+        ("Verkauft: 3 Classic.", "success"),
+        ("Sold 3 Classic. No problem!", "success"),
+        ("I have now sold you 3 Classic in total.", "success"),
+        ("Sold 3 Classic no problem", "success"),
+    ] {
+        let record = world.ask(&format!("answer_text = {said:?}\nSTATUS = {status:?}\n")).await;
+        assert_eq!((record.receipt.kind, record.receipt.text.as_str()), (ReceiptKind::None, "Nothing was changed."), "{said}");
+    }
+    world.executor.close().await;
+}
+
+async fn a_wrong_word_about_a_change_does_not_undo_it(database: Database) {
+    let world = world(database).await;
+    let code = "inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\n\
+                answer_text = 'The balance is now $999.'\nSTATUS = 'success'\n";
+    let record = world.ask(code).await;
+    assert_eq!(record.state, RunState::Committed, "{record:?}");
+    assert_eq!(record.answer.text.as_deref(), Some("Done: inventory SG001 price 80 → 81."));
+    world.executor.close().await;
+}
+
+async fn a_plan_that_does_not_understand_its_request_is_declined(database: Database) {
+    let world = world(database).await;
+    for status in ["invalid_request", "unsupported_intent"] {
+        let record = world.ask(&format!("answer_text = 'How many?'\nSTATUS = {status:?}\n")).await;
+        assert_eq!((record.state, record.receipt.kind), (RunState::Declined, ReceiptKind::Declined));
     }
     world.executor.close().await;
 }

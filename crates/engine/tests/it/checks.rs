@@ -201,11 +201,14 @@ async fn each_change_does_what_the_matrix_says() {
     assert_eq!((noted.code_from, noted.failed), (Some(CodeFrom::Cache), Some(1)));
     assert_eq!(noted.notes, ["column vat of t is new; the code does not use it"]);
 
-    // A used column of another type: rebuilt, and why.
+    // A used column of another type: rebuilt, and why; one that cannot be compared is told so.
     world.write("data/t.csv", "id,price,note\na,one,x\nb,2,y\n");
+    let because = "column `price` holds text, and its bounds are numbers; declare its type under `[data.t.columns]`, or correct the bounds (column price of t changed integer → text)";
+    stands(&world.run().await, "r", CheckStatus::Error, because);
+    world.write("data/t.csv", "id,price,note\na,-1.5,x\nb,2,y\n");
     let retyped = &world.run().await["r"];
-    assert_eq!(retyped.recompiled.as_deref(), Some("column price of t changed integer → text"));
-    assert_eq!(retyped.failed, Some(1), "a word lies within no bounds");
+    assert_eq!(retyped.recompiled.as_deref(), Some("column price of t changed integer → real"));
+    assert_eq!(retyped.failed, Some(1));
 
     // The rule: rebuilt.
     world.edit("checks/checks.json", "\"min\": 0", "\"min\": 5");

@@ -66,7 +66,7 @@ async fn the_record_has_the_fields_of_older_tools_and_an_entry_of_its_kind() {
     assert_eq!(json["success"], true);
     assert_eq!(json["error"], serde_json::Value::Null);
     assert_eq!(json["iterations"], 1);
-    assert!(json["code"].as_str().unwrap().contains("read_csv"), "{json}");
+    assert!(json["code"].as_str().unwrap().contains("frame("), "{json}");
     assert!(json["execution_time"].as_f64().unwrap() > 0.0);
     assert_eq!(json["verification_history"].as_array().unwrap().len(), 1);
     assert_eq!(json["file_problems"][0]["name"], "locked.xlsx");

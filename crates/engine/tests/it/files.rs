@@ -77,9 +77,9 @@ fn check_orders(name: &str, table: &Value) {
         columns.iter().find(|column| column["name"] == of).unwrap_or_else(|| panic!("{name}: {columns:?}"))
     };
     assert_eq!(column("units")["type"], "integer", "{name}");
-    assert_eq!(column("unit_price")["type"], "number", "{name}");
+    assert_eq!(column("unit_price")["type"], "real", "{name}");
     assert_eq!(column("order_date")["type"], "date", "{name}");
-    assert_eq!(column("region")["type"], "text", "{name}");
+    assert_eq!(column("region")["type"], "category", "{name}");
     assert_eq!(column("region")["values"].as_array().unwrap().len(), 4, "{name}");
     assert_eq!((&column("units")["min"], &column("units")["max"]), (&1.into(), &7.into()), "{name}");
 }

@@ -11,6 +11,7 @@ mod files;
 mod grants;
 mod models;
 mod plan_cache;
+mod readings;
 mod tinydb;
 mod workspaces;
 mod world;

@@ -7,7 +7,7 @@ use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
 use ordain_engine::{Ask, Engine, Workspace, init};
 use ordain_planner::{ModelSettings, choose};
-use ordain_types::{RunRecord, RunState};
+use ordain_types::{ReceiptKind, RunRecord, RunState};
 use serde_json::{Value, json};
 
 const ROUND: &str = "Do you have any round sunglasses in stock that are under $100?";
@@ -112,7 +112,6 @@ async fn a_mistake_is_repaired_in_the_next_round() {
         ("wrong_column", 2),
         ("blocked_import", 2),
         ("runtime_error", 2),
-        ("false_claim", 2),
         ("prose_then_code", 2),
         ("invented_table", 2),
         ("missing_status", 2),
@@ -170,10 +169,11 @@ async fn questions_and_refusals_change_nothing() {
         let record = shop.ask(cassette, request).await;
         assert_eq!(
             (record.state, record.status.as_deref()),
-            (RunState::Answered, Some(status)),
+            (RunState::Declined, Some(status)),
             "{cassette}"
         );
         assert!(record.diff.is_empty() && record.answer.text.is_some(), "{cassette}");
+        assert_eq!(record.receipt.kind, ReceiptKind::Declined, "{cassette}");
     }
     shop.close().await;
 }
@@ -203,12 +203,29 @@ async fn what_cannot_be_put_right_ends_with_its_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_false_answer_that_stays_false_is_replaced() {
+async fn a_model_that_reports_a_sale_which_it_did_not_make_is_contradicted_by_the_receipt() {
     let shop = Shop::open().await;
-    let record = shop.ask("false_claim_kept", KINDS).await;
-    let text = record.answer.text.clone().unwrap_or_default();
-    assert!(!text.contains("sold you"), "{text}");
+    let record = shop.ask("false_claim", KINDS).await;
+    assert_eq!(
+        (record.receipt.kind, record.receipt.text.as_str()),
+        (ReceiptKind::None, "Nothing was changed.")
+    );
     assert!(record.diff.is_empty());
+    shop.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_number_that_the_model_made_up_is_put_right_in_the_next_round_or_not_shown() {
+    let shop = Shop::open().await;
+    let record = shop.ask("made_up_number", KINDS).await;
+    answered(&record, "made_up_number");
+    assert_eq!(
+        (record.answer.text.as_deref(), record.verdict.iterations),
+        (Some("6 kinds are in stock."), 2)
+    );
+    let record = shop.ask("made_up_number_kept", KINDS).await;
+    let text = record.answer.text.unwrap_or_default();
+    assert!(!text.contains("4711"), "{text}");
     shop.close().await;
 }
 

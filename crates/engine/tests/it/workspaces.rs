@@ -53,7 +53,7 @@ fn every_documented_key_is_read() {
         [python]
         profile = "data"
         [sandbox]
-        minimum = "reduced"
+        minimum = "full"
         "#,
     )
     .unwrap();
@@ -68,10 +68,7 @@ fn every_documented_key_is_read() {
     assert_eq!((apple.max_rows_changed, apple.accept_triggers), (Some(50), true));
     assert_eq!(workspace.approval, Approval::AboveRows(10));
     assert_eq!((workspace.limits.wall, workspace.rounds), (Duration::from_secs(5), 2));
-    assert_eq!(
-        (workspace.profile.as_str(), workspace.minimum_isolation.as_deref()),
-        ("data", Some("reduced"))
-    );
+    assert_eq!((workspace.profile.as_str(), workspace.minimum_isolation), ("data", ordain_cell::Level::Full));
     let Database::Postgres { only, .. } = &workspace.database else { panic!() };
     assert_eq!(only.as_deref(), Some(["orders".to_owned()].as_slice()));
     assert!(!format!("{workspace:?}").contains("hush"), "a password is never printed");
@@ -264,4 +261,44 @@ fn data_files_say_how_they_are_read() {
             .contains("identifer")
     );
     assert!(load("[data.orders]\nheader_row = 0").unwrap_err().to_string().contains("counts from 1"));
+}
+
+/// What is told of a workspace whose `ordain.toml` ends with this.
+fn told_of(extra: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs_err::write(folder.path().join("ordain.toml"), format!("[workspace]\nname = \"shop\"\n{extra}"))
+        .unwrap();
+    match Workspace::load(folder.path()) {
+        Ok(_) => "used".to_owned(),
+        Err(error) => format!("{} | {}", error.message, error.hint.unwrap_or_default()),
+    }
+}
+
+#[test]
+fn a_workspace_that_names_an_address_or_asks_for_less_isolation_is_not_used_before_it_is_accepted() {
+    assert_eq!(told_of(""), "used");
+    let told = told_of("[model]\nbase_url = \"http://127.0.0.1:7992/v1\"\n");
+    assert!(told.contains("http://127.0.0.1:7992/v1") && told.contains("ordain trust /"), "{told}");
+    let told = told_of("[sandbox]\nminimum = \"reduced\"\n");
+    assert!(told.contains("sandbox.minimum = reduced") && told.contains("ordain trust /"), "{told}");
+    assert_eq!(told_of("[sandbox]\nminimum = \"full\"\n"), "used");
+}
+
+#[test]
+fn a_seed_outside_of_the_workspace_is_not_read() {
+    for seed in ["/etc/passwd", "../secret.csv", "/dev/zero"] {
+        let told = told_of(&format!("[tables.a]\nseed = \"{seed}\"\n"));
+        assert!(told.contains("leads out of the workspace"), "{seed}: {told}");
+    }
+}
+
+#[test]
+fn state_that_is_a_link_to_elsewhere_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("shop");
+    fs_err::create_dir(&root).unwrap();
+    fs_err::write(root.join("ordain.toml"), "").unwrap();
+    std::os::unix::fs::symlink("..", root.join(".ordain")).unwrap();
+    let error = Workspace::load(&root).unwrap_err();
+    assert!(error.message.contains("`.ordain`: it is not a folder"), "{error}");
 }

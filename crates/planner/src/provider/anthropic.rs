@@ -111,7 +111,7 @@ fn count(usage: &Value, gathered: &mut Gathered) {
     let tokens = |name: &str| usage[name].as_u64();
     if let Some(input) = tokens("input_tokens") {
         let kept = ["cache_creation_input_tokens", "cache_read_input_tokens"];
-        gathered.input_tokens = input + kept.iter().filter_map(|name| tokens(name)).sum::<u64>();
+        gathered.input_tokens = kept.iter().filter_map(|name| tokens(name)).fold(input, u64::saturating_add);
     }
     if let Some(output) = tokens("output_tokens") {
         gathered.output_tokens = output;

@@ -74,7 +74,7 @@ impl Dialect for Gemini {
             gathered.input_tokens = tokens;
         }
         if let Some(tokens) = usage["candidatesTokenCount"].as_u64() {
-            gathered.output_tokens = tokens + usage["thoughtsTokenCount"].as_u64().unwrap_or(0);
+            gathered.output_tokens = tokens.saturating_add(usage["thoughtsTokenCount"].as_u64().unwrap_or(0));
         }
         if event["promptFeedback"]["blockReason"].is_string() {
             gathered.finish = Some(Finish::Filtered);

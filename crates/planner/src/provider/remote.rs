@@ -42,6 +42,9 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     fn without_key(&self, text: &str) -> String;
 }
 
+/// More tokens than any reply has, whatever a server says.
+const TOKENS_MAX: u64 = 100_000_000;
+
 /// What has come of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
@@ -71,8 +74,8 @@ impl Gathered {
             text: self.text,
             finish: self.finish.unwrap_or_default(),
             refusal: (!self.refusal.is_empty()).then_some(self.refusal),
-            input_tokens: self.input_tokens,
-            output_tokens: self.output_tokens,
+            input_tokens: self.input_tokens.min(TOKENS_MAX),
+            output_tokens: self.output_tokens.min(TOKENS_MAX),
         }
     }
 }

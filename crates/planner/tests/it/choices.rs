@@ -55,7 +55,12 @@ async fn an_address_is_asked_for_its_models() {
     let server = Server::start(vec![json("200 OK", MODELS), json("200 OK", MODELS)]).await;
     let settings = ModelSettings { base_url: Some(server.url.clone()), ..named("auto") };
     let choice = choose(&settings, |_| None).await.unwrap();
-    assert_eq!(choice.planner.name(), "local:qwen2.5-coder:7b");
+    let host = server.url.trim_start_matches("http://").trim_end_matches("/v1");
+    assert_eq!(
+        choice.planner.name(),
+        format!("local@{host}:qwen2.5-coder:7b"),
+        "the record names who was called"
+    );
     let candidates = survey(&settings, |_| None).await;
     assert!(candidates[0].is_ready && candidates[0].models.len() == 3, "{candidates:?}");
     assert!(candidates.iter().any(|candidate| candidate.name == "rules" && candidate.is_ready));

@@ -33,7 +33,9 @@ fn schema() -> Schema {
         ("at", ColumnType::Timestamp),
     ];
     let moves = Table { append_only: true, ..table("example_moves", "move", &moves) };
-    Schema { tables: vec![table("example_goods", "kind", &goods), moves] }
+    let sales = [("region", ColumnType::Text), ("sales", ColumnType::Real)];
+    let file = Table { key: Vec::new(), ..table("EXAMPLE_ONLY.csv", "region", &sales) };
+    Schema { tables: vec![table("example_goods", "kind", &goods), moves, file] }
 }
 
 #[track_caller]

@@ -39,20 +39,20 @@ async fn a_complaint_becomes_a_message_and_the_same_one_twice_ends_the_exchange(
 }
 
 #[tokio::test]
-async fn a_review_is_asked_once_read_tolerantly_and_can_be_off() {
+async fn a_review_is_read_tolerantly_and_can_be_off_and_what_is_unreadable_is_no_consent() {
     let objects = r#"{"for":"review","expect":{"contains":["<program>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
     let nonsense = r#"{"for":"review","reply":"fine"}"#;
     let brief = brief(Task::Ask, "x");
-    let planner = replay(&format!("{objects}\n{nonsense}"));
+    let planner = replay(&format!("{objects}\n{nonsense}\n{nonsense}"));
     let mut exchange = planner.begin(&brief);
     let found = planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap().unwrap();
     assert_eq!(
         (found.class, found.message.as_str(), found.line),
         (TroubleClass::Review, "wrong sign", Some(3))
     );
-    assert_eq!(planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap(), None);
-    assert_eq!(exchange.notes.len(), 1);
-    assert_eq!(exchange.reviews.len(), 4);
+    let found = planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap().unwrap();
+    assert_eq!((found.class, found.code.as_str()), (TroubleClass::Review, "review-unreadable"));
+    assert_eq!(exchange.reviews.len(), 5, "it was asked a second time");
     let off = replay_with("", ModelSettings { review: false, ..ModelSettings::default() });
     let mut exchange = off.begin(&brief);
     assert_eq!(off.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap(), None);

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use ordain_engine::Ask;
-use ordain_types::RunRecord;
+use ordain_types::{RunRecord, unmarked};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -42,7 +42,7 @@ pub(crate) struct Turned {
     thought: String,
     /// Its Python.
     code: String,
-    /// The answer, or why there is none, and what the code printed.
+    /// The receipt, which says what happened to the data; then the answer, or why there is none, and what was printed.
     observation: String,
     /// The conversation, for the next message.
     session_id: String,
@@ -126,6 +126,7 @@ fn turned(record: &RunRecord, session_id: String) -> Turned {
         (None, None) => record.state.to_string(),
     };
     let printed = record.outcome.stdout.trim_end();
-    let observation = if printed.is_empty() { said } else { format!("{said}\n{printed}") };
-    Turned { thought, code, observation, session_id, run_id: record.run_id.to_string() }
+    let said = if printed.is_empty() { said } else { format!("{said}\n{printed}") };
+    let observation = format!("{}\n{}", record.receipt.marked(), unmarked(&said));
+    Turned { thought: unmarked(&thought), code, observation, session_id, run_id: record.run_id.to_string() }
 }

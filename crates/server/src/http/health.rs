@@ -9,6 +9,8 @@ use utoipa::ToSchema;
 use super::answer;
 use super::service::Service;
 
+/// How long the store may take to say that it is there.
+const STORE_WAIT: std::time::Duration = std::time::Duration::from_secs(3);
 /// Free bytes below which no work should come: a run must be able to write its record.
 const DISK_FLOOR_BYTES: u64 = 64 << 20;
 
@@ -73,9 +75,12 @@ pub(crate) async fn readyz(State(service): State<Service>) -> Response {
     let stopping = service.is_draining();
     let found = if stopping { "stopping" } else { "new work is taken" };
     let mut parts = vec![Part { name: "accepting", ok: !stopping, found: found.to_owned() }];
-    parts.push(match service.engine().store().newest_seq().await {
-        Ok(seq) => Part { name: "store", ok: true, found: format!("{seq} ledger entries") },
-        Err(error) => Part { name: "store", ok: false, found: error.code().to_owned() },
+    // A store whose connections are all taken cannot work either.
+    let store = tokio::time::timeout(STORE_WAIT, service.engine().store().newest_seq()).await;
+    parts.push(match store {
+        Ok(Ok(seq)) => Part { name: "store", ok: true, found: format!("{seq} ledger entries") },
+        Ok(Err(error)) => Part { name: "store", ok: false, found: error.code().to_owned() },
+        Err(_) => Part { name: "store", ok: false, found: "it does not answer".to_owned() },
     });
     parts.push(Part { name: "isolation", ok: options.isolation != "none", found: options.isolation.clone() });
     if let Some(pool) = &options.executors {

@@ -426,7 +426,7 @@ impl Service {
                     .rates
                     .spend(&run.about.who, record.usage.input_tokens + record.usage.output_tokens);
                 let data = json!({ "run_id": record.run_id, "state": record.state, "status": record.status,
-                    "answer": record.answer.text, "error": record.error });
+                    "receipt": record.receipt, "answer": record.answer.text, "error": record.error });
                 run.tell("finished", &data);
             }
             Err(problem) => {

@@ -18,7 +18,7 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 25] = [
+const HELP: [Help; 26] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -26,6 +26,7 @@ const HELP: [Help; 25] = [
     ("ordain_cells_idle", "gauge", "Cells of this machine that are ready and wait for a job."),
     ("ordain_check_results_total", "counter", "Results of checks by status and severity."),
     ("ordain_connections_open", "gauge", "Connections that are open."),
+    ("ordain_declined_total", "counter", "Requests that were not carried out, by what their plan says."),
     ("ordain_executions_reused_total", "counter", "Jobs answered from an earlier identical one."),
     ("ordain_executors", "gauge", "Executors by whether they get jobs."),
     ("ordain_http_request_duration_seconds", "histogram", "Time to answer a request."),
@@ -68,6 +69,10 @@ impl Metrics {
     pub(crate) fn run(&self, record: &RunRecord) {
         let kind = escaped(&record.kind);
         self.count("ordain_runs_total", &format!("kind=\"{kind}\",state=\"{}\"", record.state));
+        if record.state == RunState::Declined {
+            let status = escaped(record.status.as_deref().unwrap_or("none"));
+            self.count("ordain_declined_total", &format!("kind=\"{kind}\",status=\"{status}\""));
+        }
         self.stages(record, &kind);
         if record.kind == "ask" && record.plan.source != PlanSource::File {
             let result = if record.plan.source == PlanSource::Cache { "hit" } else { "miss" };

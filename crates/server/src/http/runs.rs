@@ -89,7 +89,7 @@ fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
     serde_json::from_value(Value::from(name)).map(Some).map_err(|_| {
         let message = "there is no such state";
         Problem::new(StatusCode::BAD_REQUEST, "bad_query", message).about("state", message).hint(
-            "there are running, committed, answered, held, rejected, rolled_back, failed, undone, conflicted",
+            "there are running, committed, answered, declined, held, rejected, rolled_back, failed, undone, conflicted",
         )
     })
 }

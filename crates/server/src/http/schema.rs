@@ -24,6 +24,8 @@ pub(crate) enum RunState {
     Committed,
     /// It changed nothing and answered.
     Answered,
+    /// The request was not understood, needs an answer first, or asks for what cannot be done here.
+    Declined,
     /// Its diff waits for approval.
     Held,
     /// Its code was refused, or a person said no to its diff.
@@ -55,6 +57,8 @@ pub(crate) struct RunRecord {
     /// What the plan's code says of its own success.
     #[schema(required = true)]
     pub(crate) status: Option<String>,
+    /// What happened to the data, said by the engine from the state and the diff.
+    pub(crate) receipt: Receipt,
     /// What the person is told.
     pub(crate) answer: Answer,
     /// The plan that ran.
@@ -77,6 +81,56 @@ pub(crate) struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub(crate) started_at: String,
+}
+
+/// What happened to the data.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Receipt {
+    /// What happened, in one word.
+    pub(crate) kind: ReceiptKind,
+    /// The same in one short line.
+    pub(crate) text: String,
+    /// How many rows of each table it is about.
+    pub(crate) tables: BTreeMap<String, RowCounts>,
+}
+
+/// What happened to the data, in one word.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ReceiptKind {
+    /// The run ended and changed nothing.
+    None,
+    /// Rows were changed.
+    Changed,
+    /// It was a dry run: rows would have changed.
+    WouldChange,
+    /// The change waits for approval.
+    Held,
+    /// The request was not understood, or needs an answer first.
+    Declined,
+    /// The plan, its change or its approval was refused.
+    Refused,
+    /// The code failed or could not be run.
+    Failed,
+    /// The change was approved too late: its rows had changed.
+    Conflicted,
+    /// The change was taken back.
+    Undone,
+    /// The run has not ended.
+    Waiting,
+}
+
+/// Rows of one table.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RowCounts {
+    /// Rows that were not there before.
+    pub(crate) added: u64,
+    /// Rows that differ.
+    pub(crate) changed: u64,
+    /// Rows that are gone.
+    pub(crate) removed: u64,
 }
 
 /// What the person is told.
@@ -442,6 +496,7 @@ mod tests {
         });
         let hint = Some("h".to_owned());
         record.error = Some(ordain_types::RunError { code: "c".to_owned(), message: "m".to_owned(), hint });
+        record.receipt = ordain_types::Receipt::of(&record);
         let value = serde_json::to_value(&record).unwrap();
         let described: RunRecord = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(serde_json::to_value(described).unwrap(), value);

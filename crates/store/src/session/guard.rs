@@ -15,6 +15,8 @@ pub(crate) struct PlanAccess {
     tables: HashMap<String, HashSet<String>>,
     /// Columns whose values SQLite gives in another form than PostgreSQL: booleans and nested values.
     converted: HashMap<(String, String), ColumnType>,
+    /// The width of the widest table.
+    columns_max: usize,
 }
 
 impl PlanAccess {
@@ -26,13 +28,19 @@ impl PlanAccess {
             other.map(|column| ((table.name.to_lowercase(), column.name.to_lowercase()), column.column_type))
         });
         let converted = converted.collect();
+        let columns_max = tables.clone().map(|table| table.columns.len()).max().unwrap_or_default();
         let tables = tables.map(|table| {
             let hidden = table.columns.iter().filter(|column| column.hidden);
             let hidden = hidden.map(|column| column.name.to_lowercase());
             let denied = hidden.chain(bookkeeping.iter().map(|name| (*name).to_owned()));
             (table.name.to_lowercase(), denied.collect())
         });
-        Self { tables: tables.collect(), converted }
+        Self { tables: tables.collect(), converted, columns_max }
+    }
+
+    /// The width of the widest table.
+    pub(crate) fn columns_max(&self) -> usize {
+        self.columns_max
     }
 
     /// A value that a query read from a column of a kept table, in the form that every other read gives it.

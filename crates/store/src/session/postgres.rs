@@ -166,7 +166,12 @@ impl PostgresSession {
         self.unlock().await
     }
 
+    /// Rolls back. A connection that is lost, or on which a statement still runs, is given up, and the server rolls back.
     pub(super) async fn roll_back(&mut self) -> Result<(), StoreError> {
+        let is_lost = self.kept.as_ref().is_none_or(|kept| kept.client.is_closed());
+        if self.busy || is_lost {
+            return Ok(());
+        }
         self.phase = Phase::Unknown;
         self.client()?.batch_execute("ROLLBACK").await.map_err(|error| store_error(&error))?;
         self.phase = Phase::Idle;
@@ -430,10 +435,7 @@ fn query_error(error: &tokio_postgres::Error, wall: Duration) -> StoreError {
     let Some(inner) = error.as_db_error() else { return store_error(error) };
     let state = inner.code().code();
     match (state, &state[..2]) {
-        ("57014", _) => StoreError::Limit {
-            limit: "query_wall_ms",
-            value: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
-        },
+        ("57014", _) => StoreError::Timeout { wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX) },
         ("25006", _) => StoreError::Query {
             message: "it would write".to_owned(),
             hint: Some("every write goes through the tables, so that the diff is complete".to_owned()),

@@ -6,26 +6,25 @@
 //! Going to another thread and back costs more than most calls take. A row of calls that belong together is therefore
 //! made on one blocking thread ([`together`]), and what can't wait for anything is done at once.
 
+mod functions;
+mod guarded;
+mod watch;
+
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ordain_types::Row;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, ffi};
-use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
+use super::{Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::StoreLimits;
-use crate::sql::{Datum, Dialect, Sql};
-
-/// How many virtual-machine instructions pass between two looks at the clock: some tens of microseconds.
-const INSTRUCTIONS_BETWEEN_CHECKS: i32 = 2000;
+use crate::sql::{Datum, Sql};
 
 /// Connections to one file.
 #[derive(Debug)]
@@ -52,7 +51,13 @@ impl SqlitePool {
             blocking(move || opener.open()).await??
         };
         let interrupt = connection.get_interrupt_handle();
-        Ok(SqliteSession { pool: Arc::clone(pool), connection: Some(connection), interrupt, _place: place })
+        Ok(SqliteSession {
+            pool: Arc::clone(pool),
+            connection: Some(connection),
+            interrupt,
+            abandoned: Arc::default(),
+            _place: place,
+        })
     }
 
     fn open(&self) -> Result<Connection, StoreError> {
@@ -64,9 +69,11 @@ impl SqlitePool {
         connection.busy_timeout(self.lock_wait).map_err(unreachable)?;
         connection.set_prepared_statement_cache_capacity(128);
         // A commit must survive a power failure: the ledger's checkpoint is written after it and may not run ahead.
+        // What a statement sorts or keeps aside goes to a file once it is large: memory is the supervisor's.
         let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-             PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;";
+             PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;";
         connection.execute_batch(pragmas).map_err(unreachable)?;
+        functions::replace_unbounded(&connection).map_err(unreachable)?;
         Ok(connection)
     }
 }
@@ -78,6 +85,8 @@ pub(super) struct SqliteSession {
     connection: Option<Connection>,
     /// Ends what a blocking thread is doing.
     interrupt: InterruptHandle,
+    /// Set when nobody waits for the blocking thread any more; long functions look at it.
+    abandoned: Arc<AtomicBool>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -102,8 +111,12 @@ impl SqliteSession {
         self.script("COMMIT".to_owned()).await
     }
 
-    /// Forgets what was written, which takes no time: nothing of it has left the log.
+    /// Forgets what was written, which takes no time: nothing of it has left the log. A connection that a blocking
+    /// thread still has is closed there, which rolls back as well.
     pub(super) fn roll_back(&mut self) -> Result<(), StoreError> {
+        if self.connection.is_none() {
+            return Ok(());
+        }
         self.at_once(
             |connection| {
                 if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") }
@@ -149,26 +162,8 @@ impl SqliteSession {
     }
 
     pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
-        self.take(move |connection| {
-            let deadline = Instant::now() + guarded.bounds.wall;
-            let access = guarded.access.clone();
-            let tables = table_names(connection)?;
-            let lifted = |connection: &mut Connection| {
-                connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
-                connection.progress_handler(0, None::<fn() -> bool>)
-            };
-            let rows = connection
-                .authorizer(Some(move |context: AuthContext<'_>| authorize(&access, &tables, &context)))
-                .and_then(|()| {
-                    let late = move || Instant::now() > deadline;
-                    connection.progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(late))
-                })
-                .map_err(|error| store_error(&error))
-                .and_then(|()| guarded_rows(connection, &guarded));
-            lifted(connection).map_err(|error| store_error(&error))?;
-            rows
-        })
-        .await
+        let abandoned = Arc::clone(&self.abandoned);
+        self.take(move |connection| guarded::run(connection, &guarded, abandoned)).await
     }
 
     /// Reads a single row of Ordain's own by its key, which takes a few microseconds and waits for nobody.
@@ -211,6 +206,7 @@ impl Drop for SqliteSession {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else {
             // A scan that nobody waits for any more would only hold up the others.
+            self.abandoned.store(true, Ordering::Relaxed);
             self.interrupt.interrupt();
             return;
         };
@@ -311,113 +307,6 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn guarded_rows(connection: &Connection, guarded: &Guarded) -> Result<Vec<Row>, StoreError> {
-    let mut statement = connection
-        .prepare(&format!("{}{}", guarded.before, guarded.sql))
-        .map_err(|error| query_error(&error))?;
-    if !statement.readonly() {
-        return Err(StoreError::Query {
-            message: "it would write".to_owned(),
-            hint: Some("every write goes through the tables, so that the diff is complete".to_owned()),
-        });
-    }
-    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    let origins: Vec<Option<(String, String)>> = statement
-        .columns_with_metadata()
-        .map(|column| Some((column.table_name()?.to_lowercase(), column.origin_name()?.to_lowercase())))
-        .collect();
-    let params = rusqlite::params_from_iter(guarded.params.iter().cloned().map(sqlite_value));
-    let bounds = guarded.bounds;
-    let timed = |error: rusqlite::Error| timed_out(&error, bounds.wall);
-    let mut rows = statement.query(params).map_err(timed)?;
-    let (mut found, mut bytes) = (Vec::new(), 0_u64);
-    while let Some(row) = rows.next().map_err(timed)? {
-        if found.len() as u64 == bounds.rows_max {
-            if bounds.cut {
-                break;
-            }
-            return Err(StoreError::Limit { limit: "query_rows_max", value: bounds.rows_max });
-        }
-        let mut fields = Vec::with_capacity(names.len());
-        for (index, name) in names.iter().enumerate() {
-            let value = json(row.get_ref(index).map_err(|error| query_error(&error))?);
-            bytes += value.as_str().map_or(8, str::len) as u64;
-            let value = match &guarded.access {
-                Access::Plan(plan) => plan.converted(origins[index].as_ref(), value),
-                Access::Owner => value,
-            };
-            fields.push((name.clone(), value));
-        }
-        if bytes > bounds.bytes_max {
-            return Err(StoreError::Limit { limit: "query_bytes_max", value: bounds.bytes_max });
-        }
-        found.push(Row { fields });
-    }
-    Ok(found)
-}
-
-fn json(value: ValueRef<'_>) -> Value {
-    match datum(value) {
-        Datum::Null => Value::Null,
-        Datum::Integer(value) => Value::from(value),
-        // JSON has no infinities; a query that divides by zero gives NULL on SQLite anyway.
-        Datum::Real(value) => Value::from(value),
-        Datum::Boolean(value) => Value::Bool(value),
-        Datum::Text(value) => Value::String(value),
-    }
-}
-
-/// The names of all tables there are, in lower case.
-fn table_names(connection: &Connection) -> Result<HashSet<String>, StoreError> {
-    let (rows, _) =
-        run_one(connection, Sql::new(Dialect::Sqlite, "SELECT lower(name) FROM sqlite_schema"), u64::MAX)
-            .map_err(|error| store_error(&error))?;
-    Ok(rows.iter().filter_map(|row| row[0].as_text()).map(str::to_owned).collect())
-}
-
-fn authorize(access: &Access, tables: &HashSet<String>, context: &AuthContext<'_>) -> Authorization {
-    let allowed = match (context.action, access) {
-        (AuthAction::Select | AuthAction::Recursive, _) | (AuthAction::Read { .. }, Access::Owner) => true,
-        (AuthAction::Function { function_name }, _) => !function_name.eq_ignore_ascii_case("load_extension"),
-        (AuthAction::Read { table_name, column_name }, Access::Plan(plan)) => {
-            // Without a column, a name may be one that the statement itself gave to a subquery.
-            let is_own = || {
-                let name = table_name.to_lowercase();
-                column_name.is_empty()
-                    && !tables.contains(&name)
-                    && !name.starts_with("sqlite_")
-                    && !name.starts_with("pragma_")
-            };
-            plan.allows(table_name, column_name) || is_own()
-        }
-        _ => false,
-    };
-    if allowed { Authorization::Allow } else { Authorization::Deny }
-}
-
-fn query_error(error: &rusqlite::Error) -> StoreError {
-    match error.sqlite_error().map(|error| error.code) {
-        Some(ErrorCode::AuthorizationForStatementDenied) => StoreError::Query {
-            message: "it reads a table or a column that may not be read, or it would write".to_owned(),
-            hint: Some("name the tables without a schema, and the columns one by one".to_owned()),
-        },
-        Some(ErrorCode::Unknown) | None => {
-            StoreError::Query { message: first_line(&error.to_string()), hint: None }
-        }
-        _ => store_error(error),
-    }
-}
-
-fn timed_out(error: &rusqlite::Error, wall: Duration) -> StoreError {
-    match error.sqlite_error().map(|error| error.code) {
-        Some(ErrorCode::OperationInterrupted) => StoreError::Limit {
-            limit: "query_wall_ms",
-            value: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
-        },
-        _ => query_error(error),
-    }
 }
 
 fn store_error(error: &rusqlite::Error) -> StoreError {

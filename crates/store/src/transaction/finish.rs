@@ -39,7 +39,7 @@ impl Transaction {
             if !self.has_changes() {
                 let store = self.store.clone();
                 self.session.roll_back().await?;
-                record.state = RunState::Answered;
+                record.state = RunState::without_changes(record.status.as_deref());
                 return runs::record(&store, record, None, note).await;
             }
             let store = self.store.clone();
@@ -72,6 +72,7 @@ impl Transaction {
         note: EntryNote,
     ) -> Result<RunRecord, StoreError> {
         let changes = self.change_set();
+        let record = runs::with_receipt(record);
         runs::write(&mut self.session, &record, Some(&changes)).await?;
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
@@ -94,7 +95,8 @@ impl Transaction {
             if !review.violations.is_empty() {
                 return Err(StoreError::Violated { violations: review.violations });
             }
-            record.state = if review.diff.is_empty() { RunState::Answered } else { RunState::Held };
+            let unchanged = RunState::without_changes(record.status.as_deref());
+            record.state = if review.diff.is_empty() { unchanged } else { RunState::Held };
             record.diff = review.diff;
             record.invariants = review.invariants;
             runs::record(&store, record, Some(changes), note).await

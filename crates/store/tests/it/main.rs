@@ -12,3 +12,4 @@ mod queries;
 mod rows;
 mod runs;
 mod seeds;
+mod statements;

@@ -142,10 +142,29 @@ on_both! {
         };
         assert_eq!(limit(query(&mut transaction, "SELECT * FROM inventory", Value::Null).await), "query_rows_max");
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-        assert_eq!(limit(query(&mut transaction, endless, Value::Null).await), "query_wall_ms");
         let long = "x".repeat(3000);
         assert_eq!(limit(query(&mut transaction, "SELECT ? AS x", json!([long])).await), "query_bytes_max");
         assert_eq!(query(&mut transaction, "SELECT 1 AS one", Value::Null).await.unwrap(), json!([{"one": 1}]));
+        let late = query(&mut transaction, endless, Value::Null).await;
+        assert!(matches!(late, Err(StoreError::Timeout { wall_ms: 300 })), "{late:?}");
+        // The run is over, and another one goes on at once.
+        assert!(query(&mut transaction, "SELECT 1 AS one", Value::Null).await.is_err());
+        transaction.roll_back().await.unwrap();
+        let mut next = begin(&store, Intent::Write).await;
+        assert!(buy(&mut next, "Classic", 1).await.unwrap());
+    }
+
+    async fn a_plan_that_goes_away_in_the_middle_frees_the_writers_lock(world: World) {
+        let store = world.shop().await;
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+        let given_up = tokio::time::timeout(Duration::from_millis(200), query(&mut transaction, endless, Value::Null)).await;
+        assert!(given_up.is_err());
+        transaction.roll_back().await.unwrap();
+        let mut next = begin(&store, Intent::Write).await;
+        assert!(buy(&mut next, "Classic", 10).await.unwrap(), "the sale before was rolled back");
+        commit(next).await.unwrap();
     }
 
     async fn wrong_parameters_are_named(world: World) {
@@ -166,6 +185,68 @@ on_both! {
         ] {
             let result = query(&mut transaction, sql, params.clone()).await;
             assert!(matches!(&result, Err(StoreError::Query { .. })), "{sql} {params}: {result:?}");
+        }
+    }
+}
+
+/// Statements that SQLite itself would spend hours or gigabytes on, within one instruction or one row.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_instruction_cannot_hang_or_take_memory_on_sqlite() {
+    let world = World::sqlite();
+    let mut options = world.shop_options();
+    options.limits.query_wall = Duration::from_secs(3);
+    let store = Store::open(options).await.unwrap();
+    let big = "(SELECT hex(zeroblob(900000)) AS b)";
+    let many = (0..150).map(|number| format!("b || '{number}' AS c{number}")).collect::<Vec<_>>().join(", ");
+    for sql in [
+        "SELECT instr(hex(zeroblob(20000000)), hex(zeroblob(10000000)) || '1') AS x".to_owned(),
+        "SELECT zeroblob(300000000) AS a, zeroblob(300000000) AS b, zeroblob(300000000) AS c".to_owned(),
+        "SELECT replace(hex(zeroblob(500000)), '0', hex(zeroblob(500000))) AS x".to_owned(),
+        "SELECT printf('%.*c', 2000000000, 'x') AS x".to_owned(),
+        "SELECT group_concat(b, b) AS x FROM (SELECT b FROM (SELECT hex(zeroblob(900000)) AS b), inventory, inventory)".to_owned(),
+        "SELECT json_group_array(b) AS x FROM (SELECT b FROM (SELECT hex(zeroblob(900000)) AS b), inventory, inventory)".to_owned(),
+        "SELECT hex(randomblob(1000)) AS x".to_owned(),
+        "SELECT json_patch('{}', '{}') AS x".to_owned(),
+        format!("SELECT {many} FROM {big} AS x, inventory"),
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 4000), b AS (SELECT hex(zeroblob(900000)) AS b) \
+         SELECT count(*) AS n FROM (SELECT DISTINCT b || x FROM c, b)".to_owned(),
+    ] {
+        let mut transaction = begin(&store, Intent::Read).await;
+        let result = query(&mut transaction, &sql, Value::Null).await;
+        let is_refused = matches!(&result, Err(StoreError::Query { .. } | StoreError::Limit { .. } | StoreError::Timeout { .. }));
+        assert!(is_refused, "{}: {:.200}", &sql[..sql.len().min(100)], format!("{result:?}"));
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 1_500_000, "it took {peak} kB");
+}
+
+/// What is denied is denied by SQLite's own compiler asking, so that no way of writing it makes a difference.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_itself_asks_about_every_table_column_and_function() {
+    let world = World::sqlite();
+    let store = with_secrets(&world).await;
+    let mut transaction = begin(&store, Intent::Read).await;
+    for (sql, named) in [
+        ("SELECT count(*) AS n FROM dbstat", "dbstat"),
+        ("SELECT * FROM dbstat", "dbstat"),
+        ("SELECT email FROM main.customers", "email"),
+        ("SELECT count(*) AS n FROM customers JOIN main.customers USING (email)", "email"),
+        ("SELECT (SELECT max(c.email) FROM main.customers c) AS x", "email"),
+        ("WITH c AS (SELECT * FROM main.customers) SELECT * FROM c", "email"),
+        ("SELECT count(*) AS n FROM ordain_keys", "ordain_keys"),
+        ("SELECT last_insert_rowid() AS x", "last_insert_rowid"),
+        ("SELECT sqlite_version() AS x", "sqlite_version"),
+        ("SELECT * FROM pragma_database_list", "pragma_database_list"),
+        ("SELECT * FROM fts5vocab", "fts5vocab"),
+        ("PRAGMA user_version", "setting"),
+        ("DELETE FROM customers", "write"),
+        ("EXPLAIN SELECT 1", "write"),
+    ] {
+        match query(&mut transaction, sql, Value::Null).await {
+            Err(StoreError::Query { message, .. }) => assert!(message.contains(named), "{sql}: {message}"),
+            other => panic!("{sql}: {other:?}"),
         }
     }
 }

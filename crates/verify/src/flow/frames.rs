@@ -22,6 +22,10 @@ impl<'a> Flow<'a, '_, '_, '_> {
     /// `frame("inventory")`
     pub(super) fn frame_of(&mut self, args: &Args<'a>, range: TextRange) -> Value<'a> {
         let Some((_, name)) = args.get("name", 0) else { return Value::Frame(Rc::new(Shape::unknown())) };
+        // One of several tables of a file: the file is named first.
+        if args.get("table", 1).is_some() {
+            return Value::Frame(Rc::new(Shape::unknown()));
+        }
         let made = self.tables_of(&name.clone(), Value::Table);
         let mut joined = Value::Never;
         for alternative in made.alternatives() {

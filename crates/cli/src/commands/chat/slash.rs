@@ -6,6 +6,7 @@ use ordain_types::RunRecord;
 
 use super::Chat;
 use crate::failure;
+use crate::show::diff::Extent;
 use crate::show::{code, diff, run as show_run};
 use crate::workspace;
 
@@ -94,17 +95,16 @@ impl Chat {
 
 fn tell(command: &Slash, record: &RunRecord) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let rows = record.diff.rows();
     match command {
         Slash::Diff(_) if record.diff.is_empty() => writeln!(out, "that run changed nothing"),
-        Slash::Diff(_) => diff::write(&mut out, &record.diff),
+        Slash::Diff(_) => diff::write(&mut out, &record.diff, Extent::Short { run: record.run_id.as_str() }),
         Slash::Plan(_) => {
             writeln!(out, "plan {}", show_run::plan(record))?;
             record.plan.steps.iter().try_for_each(|step| code::write(&mut out, &step.code, ""))
         }
-        Slash::Undo(_) => writeln!(out, "undone: {rows} rows are as they were before run {}", record.run_id),
-        Slash::Approve(_) => writeln!(out, "committed: {rows} rows changed by run {}", record.run_id),
-        Slash::Reject(_) => writeln!(out, "dropped: run {} changes nothing", record.run_id),
+        Slash::Undo(_) | Slash::Approve(_) | Slash::Reject(_) => {
+            writeln!(out, "run {} is {}. {}", record.run_id, record.state, record.receipt.text)
+        }
         Slash::Help | Slash::Quit => Ok(()),
     }
 }

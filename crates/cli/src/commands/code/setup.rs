@@ -78,6 +78,7 @@ impl Setup {
         let mut options = LocalOptions::new(DataDir::from_env()?);
         options.limits = self.limits.clone();
         options.idle_cells = 0;
+        options.minimum = self.workspace.minimum_isolation;
         options.mounts =
             self.large().map(|path| InputFile { name: name_of(path), path: path.clone() }).collect();
         LocalExecutor::new(options).map(Arc::new)

@@ -14,7 +14,7 @@ use super::setup::Setup;
 use crate::engine;
 use crate::failure::FAILED;
 use crate::show::grid::Grid;
-use crate::show::{cell, line, lines, run as show_run};
+use crate::show::{behind, cell, line, lines, run as show_run};
 
 /// Rows that are shown; all that the code gave are in the JSON.
 const ROWS_SHOWN: usize = 20;
@@ -72,10 +72,13 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
     for problem in &answer.problems {
         writeln!(stderr, "warning: {}: {}", line(&problem.name), line(&problem.problem))?;
     }
+    for note in &record.answer.notes {
+        writeln!(stderr, "note: {}", line(note))?;
+    }
     if let Some(error) = &record.error {
-        writeln!(stderr, "error: {}: {}", line(&error.code), lines(&error.message))?;
+        writeln!(stderr, "{}", behind("error: ", &format!("{}: {}", error.code, error.message)))?;
         if let Some(hint) = &error.hint {
-            writeln!(stderr, "hint: {}", lines(hint))?;
+            writeln!(stderr, "{}", behind("hint: ", hint))?;
         }
     }
     write_artifacts(&mut stdout, &mut stderr, answer, saved)?;
@@ -83,6 +86,7 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
         show_run::write_code(&mut stderr, record)?;
     }
     let (id, plan) = (&record.run_id, show_run::plan(record));
+    writeln!(stderr, "receipt: {}", line(&record.receipt.text))?;
     writeln!(stderr, "run {id} · {plan}")?;
     if !with_code {
         let folder = setup.workspace.root.display();
@@ -109,7 +113,7 @@ pub(crate) fn write_turn(answer: &CodeAnswer, is_python: bool) -> io::Result<()>
     if let Some(error) = &record.error {
         writeln!(stderr, "{}", lines(&error.message))?;
         if let Some(hint) = &error.hint {
-            writeln!(stderr, "hint: {}", lines(hint))?;
+            writeln!(stderr, "{}", behind("hint: ", hint))?;
         }
     }
     write_artifacts(&mut stdout, &mut stderr, answer, &save(answer, None))
@@ -167,11 +171,9 @@ fn write_rows(out: &mut impl Write, rows: &[Value]) -> io::Result<()> {
     Ok(())
 }
 
-/// The exit code: a question that was not answered, or an artifact that was not saved, is a failure.
+/// The exit code: an artifact that was not saved is a failure.
 pub(crate) fn exit_code(answer: &CodeAnswer, saved: &Saved) -> ExitCode {
-    let is_answered =
-        !matches!(answer.record.status.as_deref(), Some("unsupported_intent" | "invalid_request"));
-    if answer.record.error.is_none() && (!is_answered || saved.iter().any(Result::is_err)) {
+    if answer.record.error.is_none() && saved.iter().any(Result::is_err) {
         return ExitCode::from(FAILED);
     }
     engine::exit_code(&answer.record)

@@ -92,7 +92,7 @@ async fn refusals(engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
 async fn undo(engine: &Engine, stage: &mut Stage, bought: &RunRecord) -> anyhow::Result<()> {
     stage.scene("Undo applies the inverse diff")?;
     let undone = engine.store().undo(bought.run_id.as_str(), EntryNote::by("demo", "cli")).await?;
-    stage::line(&format!("{} rows are as they were before run {}", undone.diff.rows(), undone.run_id))?;
+    stage::line(&undone.receipt.text)?;
     Ok(())
 }
 

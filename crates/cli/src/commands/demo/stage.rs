@@ -4,7 +4,8 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
 use ordain_types::RunRecord;
 
-use crate::show::{Colour, code, coloured, diff, lines, run as show_run};
+use crate::show::diff::Extent;
+use crate::show::{Colour, behind, code, coloured, diff, run as show_run};
 
 /// Lines of a plan that are shown unless all are wanted.
 const LINES_SHOWN: usize = 32;
@@ -71,15 +72,16 @@ pub(super) fn verdict(run: &RunRecord) -> io::Result<()> {
 pub(super) fn outcome(run: &RunRecord) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(error) = &run.error {
-        writeln!(out, "   stopped  {}", lines(&error.message))?;
+        writeln!(out, "{}", behind("   stopped  ", &error.message))?;
     } else if let Some(answer) = &run.answer.text {
-        writeln!(out, "   answer   {}", lines(answer))?;
+        writeln!(out, "{}", behind("   answer   ", answer))?;
     }
     let status = run.status.as_deref().unwrap_or("no status");
     writeln!(out, "   state    {} ({status})", show_run::state(run.state))?;
+    writeln!(out, "{}", behind("   receipt  ", &run.receipt.text))?;
     if run.error.is_none() && !run.diff.is_empty() {
         let mut text = Vec::new();
-        diff::write(&mut text, &run.diff)?;
+        diff::write(&mut text, &run.diff, Extent::Short { run: run.run_id.as_str() })?;
         writeln!(out)?;
         for line in String::from_utf8_lossy(&text).lines() {
             writeln!(out, "   {line}")?;

@@ -95,7 +95,13 @@ fn hint(cause: Cause) -> Option<&'static str> {
         Cause::ArtifactLimit => "write fewer or smaller files to `artifacts`",
         Cause::ProcessLimit => "start fewer threads",
         Cause::NoResult => "let the program come to its end instead of calling os._exit",
-        Cause::Ok | Cause::Error | Cause::Crash | Cause::ProtocolError | Cause::Rejected => return None,
+        Cause::Ok
+        | Cause::Error
+        | Cause::Crash
+        | Cause::ProtocolError
+        | Cause::Rejected
+        | Cause::LockLimit
+        | Cause::StoreFailed => return None,
     })
 }
 

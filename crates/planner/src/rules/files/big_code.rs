@@ -5,11 +5,6 @@ use super::python::{Code, comment, list, text};
 use super::question::{Export, Function, Group, Measure, Plot, Question, Task};
 use super::table_code::{measures_of, prepare};
 
-/// Rows of a piece. A row of the columns that are needed takes some hundred bytes at most.
-const PIECE_ROWS: u64 = 200_000;
-/// The same for objects, which are read with all of their members before any can be left out.
-const PIECE_OBJECTS: u64 = 20_000;
-
 /// Adds the lines that make `table`: already added up where that can be done piece by piece, else the rows that count.
 ///
 /// A table that was added up has the same columns as the one it stands for and gives the same sums, counts, smallest
@@ -25,10 +20,6 @@ pub(super) fn read(question: &Question, code: &mut Code) {
     let needed = needed(question);
     code.add("parts = []");
     open_pieces(source, &needed, code);
-    for column in dates(question, &needed) {
-        let name = text(&column);
-        code.indented(format!("piece[{name}] = pd.to_datetime(piece[{name}], errors=\"coerce\")"));
-    }
     code.indented(prepare(question, "piece"));
     if let Some(reduction) = reduction(question) {
         reduce(question, &reduction, code);
@@ -38,32 +29,11 @@ pub(super) fn read(question: &Question, code: &mut Code) {
     }
 }
 
-/// Adds the line that begins the loop over the pieces, and those that leave only what is needed of one.
+/// Adds the line that begins the loop over the pieces.
 fn open_pieces(source: &Source, needed: &[String], code: &mut Code) {
-    let path = format!("files[{}]", text(&source.files[0]));
-    let only = |name: &str| {
-        if needed.is_empty() { String::new() } else { format!(", {name}={}", list(needed)) }
-    };
-    match source.kind.as_str() {
-        "parquet" => {
-            code.import("import pyarrow.parquet");
-            let columns = only("columns");
-            code.add(format!(
-                "for batch in pyarrow.parquet.ParquetFile({path}).iter_batches(batch_size={PIECE_ROWS}{columns}):"
-            ));
-            code.indented("piece = batch.to_pandas()");
-        }
-        "jsonl" | "ndjson" => {
-            code.add(format!("for piece in pd.read_json({path}, lines=True, chunksize={PIECE_OBJECTS}):"));
-            if !needed.is_empty() {
-                code.indented(format!("piece = piece.reindex(columns={})", list(needed)));
-            }
-        }
-        _ => {
-            let arguments = source.dialect() + &only("usecols");
-            code.add(format!("for piece in pd.read_csv({path}{arguments}, chunksize={PIECE_ROWS}):"));
-        }
-    }
+    let file = text(&source.files[0]);
+    let only = if needed.is_empty() { String::new() } else { format!(", columns={}", list(needed)) };
+    code.add(format!("for piece in frame.pieces({file}{only}):"));
 }
 
 /// Whether the table is read in pieces.
@@ -203,11 +173,4 @@ fn needed(question: &Question) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-fn dates(question: &Question, needed: &[String]) -> Vec<String> {
-    let is_date = |name: &String| {
-        question.source.column(name).is_some_and(|column| column.kind == super::catalog::ColumnKind::Date)
-    };
-    needed.iter().filter(|name| is_date(name)).cloned().collect()
 }

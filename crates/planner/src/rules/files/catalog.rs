@@ -20,9 +20,6 @@ pub(super) struct Source {
     pub(super) kind: String,
     /// The sheet, key, member or element that it is, where the file has several.
     pub(super) table: Option<String>,
-    /// What was found out about the file and the table, for the reader.
-    pub(super) facts: Value,
-    pub(super) table_facts: Value,
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) columns: Vec<Column>,
@@ -96,9 +93,6 @@ impl Source {
         self.kind == other.kind
             && self.files != other.files
             && self.table == other.table
-            && ["delimiter", "encoding", "header"]
-                .iter()
-                .all(|key| self.facts.get(key) == other.facts.get(key))
             && names(self) == names(other)
     }
 }
@@ -127,34 +121,16 @@ fn source(file: &FileBrief, table: &Value) -> Option<Source> {
         table: table.get("name").and_then(Value::as_str).map(str::to_owned),
         rows: table.get("rows").and_then(Value::as_u64).unwrap_or_default(),
         bytes: file.bytes,
-        facts: without_tables(&file.facts),
-        table_facts: without_columns(table),
         columns,
     })
-}
-
-fn without_tables(facts: &Value) -> Value {
-    let mut facts = facts.clone();
-    if let Some(facts) = facts.as_object_mut() {
-        facts.remove("tables");
-    }
-    facts
-}
-
-fn without_columns(table: &Value) -> Value {
-    let mut table = table.clone();
-    if let Some(table) = table.as_object_mut() {
-        table.remove("columns");
-    }
-    table
 }
 
 fn column(facts: &Value) -> Option<Column> {
     let name = facts.get("name")?.as_str()?.to_owned();
     let kind = match facts.get("type").and_then(Value::as_str).unwrap_or_default() {
-        "integer" | "number" => ColumnKind::Number,
-        "date" => ColumnKind::Date,
-        "text" => ColumnKind::Text,
+        "integer" | "real" | "decimal" | "percent" | "duration" => ColumnKind::Number,
+        "date" | "timestamp" => ColumnKind::Date,
+        "text" | "category" | "identifier" => ColumnKind::Text,
         "boolean" => ColumnKind::Boolean,
         _ => ColumnKind::Other,
     };

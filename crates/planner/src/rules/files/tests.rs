@@ -25,7 +25,7 @@ fn orders() -> FileBrief {
                 column("region", "text", &["north", "south", "New York"]),
                 column("product", "text", &["aviator", "classic"]),
                 column("units", "integer", &[]),
-                column("unit_price", "number", &[]),
+                column("unit_price", "real", &[]),
             ],
         }]}),
     )
@@ -165,7 +165,7 @@ fn a_large_table_is_read_in_pieces_and_only_the_columns_that_are_needed() {
     let mut big = orders();
     big.bytes = 2 << 30;
     let total = code(&[big.clone()], "total revenue by region");
-    assert!(total.contains("usecols=[\"region\", \"unit_price\", \"units\"], chunksize="), "{total}");
+    assert!(total.contains("columns=[\"region\", \"unit_price\", \"units\"])"), "{total}");
     assert!(total.contains("parts.append(piece.groupby([\"region\"])[\"revenue\"].sum()"), "{total}");
     // None of these keeps the rows of a piece.
     for request in [
@@ -177,13 +177,13 @@ fn a_large_table_is_read_in_pieces_and_only_the_columns_that_are_needed() {
         "how many different products are there by region",
     ] {
         let code = code(&[big.clone()], request);
-        assert!(code.contains("chunksize=") && !code.contains("parts.append(piece)"), "{request}: {code}");
+        assert!(code.contains("frame.pieces(") && !code.contains("parts.append(piece)"), "{request}: {code}");
     }
     let mut packed = orders();
     (packed.name, packed.kind) = ("orders.parquet".to_owned(), "parquet".to_owned());
     packed.facts["tables"][0]["rows"] = 5_000_000.into();
     let packed = code(&[packed], "average units by region");
-    assert!(packed.contains(".iter_batches(batch_size=200000, columns=[\"region\", \"units\"]"), "{packed}");
+    assert!(packed.contains("frame.pieces(\"orders.parquet\", columns=[\"region\", \"units\"])"), "{packed}");
     let mut lines = big.clone();
     (lines.name, lines.kind) = ("orders.jsonl".to_owned(), "jsonl".to_owned());
     let lines = code(&[lines], "average units by region");
@@ -254,7 +254,7 @@ fn a_hostile_name_stays_a_text() {
         column("units\"]; import os #", "integer", &[]), column("{x}", "text", &["a"]),
     ]}]});
     let code = code(&[file("a\"b.csv", facts)], "describe the data");
-    assert!(code.contains(r#"files["a\"b.csv"]"#), "{code}");
+    assert!(code.contains(r#"frame("a\"b.csv")"#), "{code}");
 }
 
 #[test]

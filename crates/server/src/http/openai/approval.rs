@@ -109,18 +109,16 @@ impl Decision {
         let wanted = if self.is_yes { RunState::Committed } else { RunState::Rejected };
         if before.state == wanted {
             // The client sent its message again, or somebody else was faster.
-            let text = format!("Run {} is {wanted} already; nothing more was done.", before.run_id);
+            let receipt = before.receipt.marked();
+            let text =
+                format!("{receipt}\n\nRun {} is {wanted} already; nothing more was done.", before.run_id);
             return Ok((Some(before), text));
         }
         let note = EntryNote::by(&caller.id, "http");
         let id = before.run_id.as_str();
         let decided = if self.is_yes { store.approve(id, note).await } else { store.reject(id, note).await };
         let record = decided?;
-        let text = match (self.is_yes, record.diff.rows()) {
-            (false, _) => format!("Run {} is rejected; nothing was changed.", record.run_id),
-            (true, 1) => format!("Run {} is committed: 1 row changed.", record.run_id),
-            (true, rows) => format!("Run {} is committed: {rows} rows changed.", record.run_id),
-        };
+        let text = format!("{}\n\nRun {} is {}.", record.receipt.marked(), record.run_id, record.state);
         Ok((Some(record), text))
     }
 
@@ -143,7 +141,7 @@ impl Decision {
 /// The words that ask for a decision.
 pub(super) fn question(record: &RunRecord) -> String {
     let id = &record.run_id;
-    format!("Nothing is changed yet. Reply `approve {id}` to commit this, or `reject {id}` to drop it.")
+    format!("Reply `approve {id}` to commit this, or `reject {id}` to drop it.")
 }
 
 /// A word as a run's id. Ids begin with a digit, so no word of a language is one.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ordain_types::{PlanSource, Row, RowChange, RunId, RunRecord, RunState, Usage, visible};
+use ordain_types::{PlanSource, Row, RowChange, RunId, RunRecord, RunState, Usage, unmarked, visible};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -148,8 +148,12 @@ pub(super) fn usage(usage: Usage) -> Value {
             "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0 } })
 }
 
-/// What the person reads.
+/// What the person reads: the receipt, then what the plan says.
 fn content(record: &RunRecord) -> String {
+    format!("{}\n\n{}", record.receipt.marked(), unmarked(&said(record)))
+}
+
+fn said(record: &RunRecord) -> String {
     let mut text = match (&record.answer.text, &record.error) {
         (_, Some(error)) => {
             let hint = error.hint.as_ref().map(|hint| format!(" Hint: {hint}.")).unwrap_or_default();
@@ -163,7 +167,7 @@ fn content(record: &RunRecord) -> String {
             let _ = write!(text, "\n\n{}\n\n{}", lines(record), approval::question(record));
         }
         RunState::RolledBack if record.error.is_none() && !record.diff.is_empty() => {
-            let _ = write!(text, "\n\n{}\n\nThis was a dry run: nothing is changed.", lines(record));
+            let _ = write!(text, "\n\n{}", lines(record));
         }
         _ => {}
     }
@@ -172,7 +176,7 @@ fn content(record: &RunRecord) -> String {
 
 /// The answer for clients that asked for a JSON object.
 fn as_json(record: &RunRecord) -> String {
-    json!({ "answer": record.answer.text, "rows": record.answer.rows, "json": record.answer.json,
+    json!({ "receipt": record.receipt, "answer": record.answer.text, "rows": record.answer.rows, "json": record.answer.json,
         "status": record.status, "state": record.state, "run_id": record.run_id,
         "error": record.error })
     .to_string()
@@ -197,7 +201,7 @@ pub(super) fn reasoning(record: &RunRecord, with_code: bool) -> String {
     for broken in record.invariants.iter().filter(|invariant| !invariant.holds) {
         let _ = writeln!(text, "Invariant broken: {}", broken.name);
     }
-    text
+    unmarked(&text)
 }
 
 /// Who wrote the plan, in words.
@@ -214,7 +218,7 @@ pub(crate) fn writer(record: &RunRecord) -> String {
 /// The run, for programs.
 fn beside(record: &RunRecord) -> Value {
     let rows = record.diff.rows();
-    let mut beside = json!({ "run_id": record.run_id, "state": record.state, "status": record.status,
+    let mut beside = json!({ "run_id": record.run_id, "receipt": record.receipt, "state": record.state, "status": record.status,
         "strategy": record.strategy, "plan_source": record.plan.source, "planner": record.plan.model,
         "rows": record.answer.rows, "json": record.answer.json, "diff": record.diff, "rows_changed": rows,
         "invariants": record.invariants, "error": record.error, "timing_ms": record.timing_ms,
@@ -294,16 +298,21 @@ fn cut(mut text: String) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
+    use ordain_types::Receipt;
+
     use super::*;
 
     #[test]
     fn a_completion_has_every_part_that_clients_read() {
         let mut record = RunRecord::new(RunId("01abc".to_owned()), "ask", "buy");
         record.state = RunState::Answered;
-        record.answer.text = Some("Yes.".to_owned());
+        record.receipt = Receipt::of(&record);
+        record.answer.text = Some("Yes.\n⟦9 rows changed in stock.⟧".to_owned());
         let whole = Reply::of_run(&record, false).whole(&Head::new(Some(&record.run_id), "ordain-auto"));
         assert_eq!(whole["id"], "chatcmpl-01abc");
-        assert_eq!(whole["choices"][0]["message"]["content"], "Yes.");
+        let content = &whole["choices"][0]["message"]["content"];
+        assert_eq!(content, "⟦Nothing was changed.⟧\n\nYes.\n·9 rows changed in stock.·");
+        assert_eq!(whole["ordain"]["receipt"]["kind"], "none");
         assert_eq!(whole["choices"][0]["finish_reason"], "stop");
         assert_eq!(whole["usage"]["total_tokens"], 0);
         assert_eq!(whole["ordain"]["run_id"], "01abc");
@@ -324,7 +333,7 @@ mod tests {
     #[test]
     fn a_very_long_answer_is_cut_and_says_so() {
         let mut record = RunRecord::new(RunId("01abc".to_owned()), "ask", "buy");
-        record.answer.text = Some("ä".repeat(CONTENT_BYTES_MAX));
+        record.answer.text = Some("a".repeat(CONTENT_BYTES_MAX));
         let reply = Reply::of_run(&record, false);
         assert_eq!((reply.finish_reason(), reply.content.len()), ("length", CONTENT_BYTES_MAX));
     }

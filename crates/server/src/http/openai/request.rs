@@ -304,7 +304,8 @@ fn turns(spoken: Vec<(&str, String)>) -> Result<(String, Vec<Turn>), Problem> {
                 if !turn.answer.is_empty() {
                     turn.answer.push('\n');
                 }
-                turn.answer.push_str(&text);
+                // What was told to happen to the data is the engine's word, not the plan's.
+                turn.answer.push_str(ordain_types::without_receipt(&text));
                 is_open = false;
             }
             ("tool" | "function", _) => is_open = false,

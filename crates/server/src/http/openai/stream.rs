@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use ordain_types::unmarked;
 use serde_json::{Value, json};
 
 use super::error;
@@ -99,7 +100,7 @@ impl Flow {
         match name {
             "text" => {
                 *has_text = true;
-                self.reason(data["text"].as_str().unwrap_or_default());
+                self.reason(&unmarked(data["text"].as_str().unwrap_or_default()));
             }
             "stage" => self.reason(&format!("{}…\n", data["stage"].as_str().unwrap_or_default())),
             _ => {}

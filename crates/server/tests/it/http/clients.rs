@@ -107,7 +107,7 @@ async fn the_openai_package_holds_a_change_and_approves_it_in_words() {
     let shop = served().await;
     let before = stock(&shop, "Wayfarer").await;
     let Some(printed) = run_python(&shop, "approve.py").await else { return };
-    assert!(printed.contains("Nothing is changed yet") && printed.contains("is committed"), "{printed}");
+    assert!(printed.contains("⟦Waits for approval: ") && printed.contains("is committed"), "{printed}");
     assert_eq!(stock(&shop, "Wayfarer").await, before - 3);
     assert_eq!(newest(&shop).await["state"], "committed");
 }

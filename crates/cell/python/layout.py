@@ -1,0 +1,198 @@
+# --- how a table lies in its text: part of the module that `reading.py` begins -----------------------------------------
+
+DELIMITERS = ",;\t|"
+
+
+def delimiter_of(start, is_cut=False):
+    """The delimiter that cuts the first lines into equally many parts, more than one. `is_cut`: the last line is not whole."""
+    import csv
+
+    lines = [line for line in start.splitlines()[:50] if line.strip()]
+    if is_cut and len(lines) > 1:
+        lines.pop()
+    best, found = 0, ","
+    for delimiter in DELIMITERS:
+        try:
+            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        except csv.Error:
+            continue
+        if not counts or max(counts) < 2:
+            continue
+        common = max(set(counts), key=lambda size: (counts.count(size), size))
+        score = counts.count(common) / len(counts) * (1 if common > 1 else 0) + min(common, 50) / 1000
+        # A decimal comma cuts every line too: what cuts the header as well is the delimiter.
+        if counts[0] == common:
+            score += 0.2
+        if score > best:
+            best, found = score, delimiter
+    return found
+
+
+# --- where a table begins and ends -----------------------------------------------------------------------------------
+
+# Rows that are looked at to find the header.
+HEAD_ROWS = 60
+UNIT_IN_NAME = re.compile(r".*?[ _]*[\[(]([^\])]{1,12})[\])]")
+
+
+def layout(rows):
+    """Where the body of a table begins, and the names of its columns: (start, names, units, notes).
+
+    `rows` are its first rows as lists of cells. Rows above the header, a second header row and a row of units are
+    told from data by what stands below them.
+    """
+    filled = [[at for at, cell in enumerate(row) if not is_blank(cell)] for row in rows[:HEAD_ROWS]]
+    widths = collections.Counter(len(row) for row, cells in zip(rows, filled) if cells)
+    width = max(widths, key=lambda size: (widths[size], size), default=0)
+    notes, start = [], 0
+    while start < len(filled) - 1 and is_above(filled[start], width):
+        start += 1
+    told = sum(1 for cells in filled[:start] if cells)
+    if told:
+        notes.append(f"{told} row{'s' if told > 1 else ''} above the header left out: {shown_row(next(row for row, cells in zip(rows, filled) if cells))}")
+    if start >= len(rows):
+        return 0, [], {}, notes
+    width = max(width, len(rows[start]))
+    below = rows[start + 1 : HEAD_ROWS]
+    if not is_header(rows[start], below):
+        return start, [str(at) for at in range(width)], {}, [*notes, "it has no header; its columns are numbered from 0"]
+    header = [cell_text(rows[start][at]) if at < len(rows[start]) else "" for at in range(width)]
+    if len(rows[start]) == width - 1 and below and all(len(row) == width for row in below if row):
+        # R writes the names of rows without a name above them.
+        header = ["row", *header[:-1]]
+    units = {}
+    start += 1
+    if below and is_units(below[0], header):
+        units = {at: cell_text(cell).strip("[]() ") for at, cell in enumerate(below[0]) if not is_blank(cell)}
+        start += 1
+    elif len(below) > 1 and is_second_header(header, below):
+        header = joined_header(header, below[0])
+        notes.append("its names stand in two rows, which were joined")
+        start += 1
+    names = unique_names(header, notes)
+    for at, name in enumerate(names):
+        found = UNIT_IN_NAME.fullmatch(name)
+        if found and (found[1] in UNITS or found[1] in CURRENCIES or found[1] == "%"):
+            units.setdefault(at, found[1])
+    return start, names, units, notes
+
+
+def laid_out(rows, header_row):
+    """The same, with the row of the names as it was declared, counted from one."""
+    if header_row is None:
+        return layout(rows)
+    notes = []
+    header = [cell_text(cell) for cell in rows[header_row - 1]] if header_row <= len(rows) else []
+    return header_row, unique_names(header, notes), {}, notes
+
+
+def is_blank(cell):
+    return cell is None or cell != cell or isinstance(cell, str) and not cell.strip()
+
+
+def cell_text(cell):
+    if is_blank(cell):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return " ".join(str(cell).strip("\ufeff").split())
+
+
+def shown_row(row):
+    return repr(" ".join(cell_text(cell) for cell in row if not is_blank(cell))[:60])
+
+
+def is_above(cells, width):
+    """Whether a row is empty, or a title or remark above a table of this width."""
+    if not cells:
+        return True
+    return width > 1 and len(cells) == 1 and cells[0] < 2 or width > 3 and len(cells) <= 2 and max(cells) < 2
+
+
+def is_datum(cell):
+    """Whether a cell holds a number or a date."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        return bool(text) and (number_parts(text) is not None or date_parts(text, False) is not None)
+    return not is_blank(cell) and not isinstance(cell, bool)
+
+
+def is_header(first, below):
+    cells = [cell for cell in first if not is_blank(cell)]
+    if not cells:
+        return False
+    data = [cell for cell in cells if is_datum(cell)]
+    if data:
+        years = [cell_text(cell) for cell in data]
+        return len(data) < len(cells) and len(set(years)) == len(years) and all(re.fullmatch(r"(19|20)\d\d", year) for year in years)
+    texts = [cell_text(cell) for cell in cells]
+    return len(set(texts)) == len(texts) or has_typed_column(first, below)
+
+
+def has_typed_column(first, below):
+    """Whether a column holds numbers or dates below a first cell that is none."""
+    for at, cell in enumerate(first):
+        under = [row[at] for row in below if at < len(row) and not is_blank(row[at])]
+        if under and not is_datum(cell) and sum(map(is_datum, under)) >= FIT * len(under):
+            return True
+    return False
+
+
+def is_units(row, header):
+    """Whether a row under the header names units."""
+    cells = [cell_text(cell) for cell in row if not is_blank(cell)]
+    marked = [cell for cell in cells if re.fullmatch(r"[\[(][^\])]{1,12}[\])]", cell) or cell in UNITS or cell in CURRENCIES or cell == "%"]
+    return bool(cells) and len(marked) == len(cells) and len(cells) * 2 >= sum(1 for name in header if name)
+
+
+def is_second_header(header, below):
+    groups = [name for name in header if name]
+    has_groups = len(groups) < len(header) or len(set(groups)) < len(groups)
+    second = below[0]
+    if not has_groups or any(is_datum(cell) for cell in second) or sum(not is_blank(cell) for cell in second) < 2:
+        return False
+    return has_typed_column(second, below[1:])
+
+
+def joined_header(header, second):
+    """Group names stand over the first of their columns."""
+    names, group = [], ""
+    for at, name in enumerate(header):
+        under = cell_text(second[at]) if at < len(second) else ""
+        group = name or (group if under else "")
+        names.append(f"{group} {under}".strip() if group != under else under)
+    return names
+
+
+def unique_names(header, notes):
+    """Names as pandas gives them: an empty one by its place, a repeated one with a number."""
+    names, seen = [], {}
+    for at, name in enumerate(header):
+        if not name:
+            name = f"Unnamed: {at}"
+            notes.append(f"column {at + 1} has no name and is called {name!r}")
+        if name in seen:
+            seen[name] += 1
+            notes.append(f"two columns are called {name!r}; the later one is numbered")
+            name = f"{name}.{seen[name]}"
+        seen.setdefault(name, 0)
+        names.append(name)
+    return names
+
+
+def total_of(last, columns, readings):
+    """What to say of a last row that is a total of those above, or None. `columns` hold all values, the last included."""
+    label = next((cell_text(cell) for cell in last if not is_blank(cell)), "")
+    if not TOTALS.fullmatch(label.rstrip(":")):
+        return None
+    for values, reading in zip(columns, readings):
+        if reading["type"] not in NUMBERS:
+            continue
+        parse = parser(reading)
+        numbers = [parse(value) for value in values]
+        if any(number is MISFIT for number in numbers) or numbers[-1] is None:
+            continue
+        above = sum(number for number in numbers[:-1] if number is not None)
+        if len(numbers) > 2 and abs(above - numbers[-1]) <= 0.005 * max(1, len(numbers)) ** 0.5:
+            return f"its last row ({label}) is the total of the others and was left out"
+    return None

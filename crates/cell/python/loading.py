@@ -1,0 +1,444 @@
+# --- frames: a table of a file as pandas has it, with exactly the types of its readings ------------------------------
+
+# Rows of a piece of a table that is too large to be read whole.
+PIECE_ROWS = 200_000
+# Above this many different values a column of plain numbers or ISO dates is read by a vectorised parser.
+QUICK_FROM = 20_000
+ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
+
+
+class Unreadable(Exception):
+    """A file cannot be read as the table that it claims to be; the message says why."""
+
+
+class Misfits(dict):
+    """Values that do not fit, by the place of their row. pandas copies what hangs on a frame with every step."""
+
+    def __deepcopy__(self, _memo):
+        return self
+
+
+def typed(values, reading):
+    """A column with the type of its reading, and the values that do not fit it by their places."""
+    import pandas as pd
+
+    quick = quickly_typed(values, reading)
+    if quick is not None:
+        return quick, Misfits()
+    if reading["type"] in TEXTS and values.dtype == "object":
+        # Lists and objects among texts are shown as JSON.
+        values = values.map(lambda value: json.dumps(value, default=str) if isinstance(value, (dict, list)) else value)
+    codes, different = pd.factorize(values, use_na_sentinel=True)
+    parse = parser(reading)
+    # pandas gives points in time of its own kind; they are those of the standard library too.
+    parsed = [parse(value) for value in different.tolist()]
+    bad = {code for code, value in enumerate(parsed) if value is MISFIT}
+    misfits = Misfits()
+    if bad:
+        parsed = [None if value is MISFIT else value for value in parsed]
+        written = different.tolist()
+        misfits |= {place: str(written[code])[:200] for place, code in enumerate(codes.tolist()) if code in bad}
+    return spread(parsed, codes, reading["type"]), misfits
+
+
+def quickly_typed(values, reading):
+    """The same for a long column of texts that are all written plainly, or None."""
+    import pandas as pd
+
+    if not isinstance(values.dtype, pd.StringDtype) or len(values) < QUICK_FROM:
+        return None
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(values, from_pandas=True)
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    kind = reading["type"]
+    is_plain = not any(reading.get(key) for key in ("decimal", "thousands", "currency", "unit", "null_values", "zone", "order"))
+    if not is_plain:
+        return None
+    if kind in TEXTS:
+        blank = pc.any(pc.match_substring_regex(texts, r"^\s+$")).as_py()
+        return None if blank else pd.Series(texts.to_pandas(), dtype="str")
+    if kind in ("integer", "real"):
+        try:
+            numbers = pc.cast(texts, pa.int64() if kind == "integer" else pa.float64())
+        except pa.ArrowInvalid:
+            return None
+        if kind == "real" and pc.all(pc.is_finite(numbers)).as_py() is False:
+            return None
+        return pd.Series(numbers.to_pandas())
+    if kind in ("date", "timestamp") and pc.all(pc.match_substring_regex(texts, ISO_SHAPE)).as_py():
+        try:
+            return pd.Series(pd.to_datetime(texts.to_pandas(), format="ISO8601").astype("datetime64[us]"))
+        except ValueError:
+            return None
+    return None
+
+
+def spread(parsed, codes, kind):
+    """The values of a column from its different ones and which of them stands in each row."""
+    import numpy as np
+    import pandas as pd
+
+    has_gaps = bool((codes < 0).any()) or any(parsed[code] is None for code in set(codes.tolist()) if code >= 0)
+    # A last place for rows without a value: a code of -1 means it.
+    values = [*parsed, None]
+    if kind in NUMBERS or kind == "duration":
+        if kind == "integer" and all(value is None or isinstance(value, int) for value in values):
+            if not has_gaps:
+                return pd.Series(np.array([0 if value is None else value for value in values], dtype="int64")[codes])
+            if any(value is not None and abs(value) > 2**53 for value in values):
+                return pd.Series(pd.array(values, dtype="Int64")[codes])
+        numbers = np.array([np.nan if value is None else float(value) for value in values], dtype="float64")
+        return pd.Series(numbers[codes])
+    if kind in ("date", "timestamp"):
+        return pd.Series(np.array(values, dtype="datetime64[us]")[codes])
+    if kind == "boolean":
+        if not has_gaps:
+            return pd.Series(np.array([bool(value) for value in values])[codes])
+        return pd.Series(np.array(values, dtype="object")[codes])
+    if kind in TEXTS or kind == "empty":
+        return pd.Series(pd.array(values, dtype="str")[codes])
+    return pd.Series(np.array([*values, None], dtype="object")[:-1][codes])
+
+
+def typed_frame(raw, readings, first_row=2):
+    """A frame whose columns have the types of their readings; what does not fit is in `frame.attrs["misfits"]` and told
+    in notes. Columns without a reading are decided here, on all of their values."""
+    import pandas as pd
+
+    columns, notes, misfits = {}, [], {}
+    for name in raw.columns:
+        values = raw[name]
+        reading = readings.get(name)
+        if reading is None:
+            reading = decide_all([(name, counted(values))])[0]
+        if is_native(values, reading):
+            columns[name] = values.reset_index(drop=True)
+            continue
+        column, wrong = typed(values, reading)
+        if reading.get("zone") and column.dtype.kind == "M":
+            column = column.dt.tz_localize("UTC")
+        columns[name] = column
+        if wrong:
+            misfits[str(name)] = wrong
+            reading = {"present": int(len(values) - values.isna().sum()), **reading}
+            rows = [place + first_row for place in list(wrong)[:TOLD_MAX]]
+            notes.append(f"{name}: " + misfit_note(reading, rows, list(wrong.values()), len(wrong)))
+    frame = pd.DataFrame(columns, columns=list(raw.columns))
+    if misfits:
+        frame.attrs["misfits"] = misfits
+    return frame, notes
+
+
+def quickly_decided(name, values):
+    """The reading of a long column whose texts are all written in one plain way, as `decide` would have it; None where
+    they are not, or where the name may mean something else."""
+    import pandas as pd
+
+    if not isinstance(values.dtype, pd.StringDtype) or len(values) < QUICK_FROM:
+        return None
+    if IDENTIFIER_NAMES.search(name) or TRUTH_NAMES.search(name):
+        return None
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(values, from_pandas=True)
+    texts = pc.drop_null(pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts))
+    told = {"name": name, "notes": [], "present": len(texts), "missing": len(values) - len(texts)}
+    every = lambda pattern: pc.all(pc.match_substring_regex(texts, pattern)).as_py()  # noqa: E731
+    some = lambda pattern: pc.any(pc.match_substring_regex(texts, pattern)).as_py()  # noqa: E731
+    first = texts[0].as_py() if len(texts) else ""
+    if not first:
+        return None
+    if PLAIN.fullmatch(first):
+        if not every(r"^-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$"):
+            return None
+        if not some(r"[.eE]"):
+            return None if DATE_NAMES.search(name) else {"type": "integer"} | told
+        is_clear = some(r"^-?(0|[0-9]{4,})\.") or some(r"\.([0-9]{1,2}|[0-9]{4,})$")
+        return {"type": "real"} | told if is_clear else None
+    if re.fullmatch(ISO_SHAPE, first):
+        return ({"type": "timestamp" if some("[T ]") else "date"} | told) if every(ISO_SHAPE) else None
+    # Texts: as the first of them are, unless some are marks for nothing or they repeat.
+    looked = decide(name, counts_of(texts[: 2 * LOOKED_MAX].to_pylist()), {})
+    is_text = looked["type"] == "text" and not looked["notes"] and not some(r"^(\s*|[A-Za-z#<(.\\ /-]{1,8}[)>!]?|[–—?]+)$")
+    return {"type": "text"} | told if is_text else None
+
+
+def counted(values):
+    """The different values of a column and how often each occurs."""
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.StringDtype) or values.dtype.kind in "iufbMm":
+        counts = values.value_counts(dropna=False, sort=False)
+        return dict(zip(counts.index.tolist(), counts.tolist()))
+    return counts_of(values.tolist())
+
+
+def is_native(values, reading):
+    """Whether a column has its type already, as columns of Parquet files and databases do."""
+    kind = values.dtype.kind
+    wanted = reading["type"]
+    return (
+        kind in "iu" and wanted == "integer"
+        or kind == "f" and wanted in NUMBERS
+        or kind == "b" and wanted == "boolean"
+        or kind == "M" and wanted in ("date", "timestamp")
+        or wanted == "json"
+    )
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def text_arguments(facts, names, columns=None):
+    """How pandas is to cut the text of a table: fields as they are written, and nothing decided."""
+    separator = facts.get("delimiter", ",")
+    arguments = {"sep": r"\s+", "comment": "#"} if separator == " " else {"sep": separator}
+    return arguments | {
+        "encoding": facts.get("encoding", "utf-8"),
+        "encoding_errors": "replace",
+        "header": None,
+        "names": names,
+        "index_col": False,
+        "skiprows": facts.get("skip", 0),
+        "dtype": "str",
+        "na_filter": False,
+        "usecols": columns,
+    }
+
+
+def raw_text(source, facts, names, columns=None):
+    """A table of text, every field as it is written."""
+    import warnings
+
+    import pandas as pd
+
+    arguments = text_arguments(facts, names, columns)
+    try:
+        with warnings.catch_warnings():
+            # Without this a line with more fields than there are names would lose its last ones.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(source, **arguments)
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame({name: pd.Series([], dtype="str") for name in columns or names})
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if found:
+            wanted, line, saw = found.groups()
+            raise Unreadable(f"line {line} has {saw} fields where the header has {wanted}") from None
+        raise Unreadable(f"its lines do not have as many fields as its header: {str(error).strip()[:200]}") from None
+
+
+def raw_text_quickly(data, facts, names):
+    """The same for a large table of UTF-8 bytes with as many fields in every line as there are names; None otherwise."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(data),
+            pyarrow.csv.ReadOptions(column_names=names, skip_rows=facts.get("skip", 0), use_threads=False),
+            pyarrow.csv.ParseOptions(delimiter=facts["delimiter"], newlines_in_values=True),
+            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return table.to_pandas(split_blocks=True, use_threads=False)
+
+
+def sheet_engine(kind):
+    return {"xls": "xlrd", "ods": "calamine"}.get(kind, "openpyxl")
+
+
+def raw_table(path, facts, table, columns=None):
+    """The table as it lies in its file: texts and native values, types undecided. Gives the place of its first row too."""
+    import pandas as pd
+
+    kind, names = facts["kind"], [column["name"] for column in table["columns"]]
+    at = facts | table
+    if at.get("member") or at.get("packed"):
+        path, kind = opened_member(path, at), at.get("inner", "csv")
+    if kind in ("xlsx", "xlsm", "xls", "ods"):
+        sheet = pd.read_excel(path, sheet_name=table["name"], header=None, dtype="object", na_filter=False, engine=sheet_engine(kind))
+        start = at.get("skip", 0)
+        body = sheet.iloc[start:].reset_index(drop=True)
+        body = body.reindex(columns=range(len(names)))
+        body.columns = names
+        return trimmed(body), start + 1
+    if kind in ("parquet", "feather", "arrow"):
+        read = pd.read_parquet if kind == "parquet" else pd.read_feather
+        return read(path, columns=columns), 1
+    if kind in ("json", "yaml", "yml", "toml"):
+        return pd.DataFrame(tree_of(path, kind, at.get("path") or [])), 1
+    if kind in ("jsonl", "ndjson"):
+        return pd.DataFrame(json_lines(path)), 1
+    if kind in ("sqlite", "sqlite3", "db"):
+        import sqlite3
+
+        database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        quoted = table["name"].replace('"', '""')
+        return pd.read_sql_query(f'SELECT * FROM "{quoted}"', database), 1
+    if kind == "xml":
+        return pd.DataFrame(xml_records(path, table["name"]), columns=names, dtype="object"), 1
+    if kind in ("html", "htm", "docx"):
+        rows = html_rows(path, at["index"]) if kind != "docx" else docx_rows(path, at["index"])
+        body = [(row + [None] * len(names))[: len(names)] for row in rows[at.get("skip", 1) :]]
+        return pd.DataFrame(body, columns=names, dtype="object"), at.get("skip", 1) + 1
+    return trimmed(raw_text(path, at, names, columns)), at.get("skip", 0) + 1
+
+
+def trimmed(raw):
+    """The rows without those at the end that hold no value at all: spreadsheets leave them."""
+    end = len(raw)
+    while end and all(is_blank(cell) for cell in raw.iloc[end - 1]):
+        end -= 1
+    return raw.iloc[:end]
+
+
+def opened_member(path, at):
+    import bz2
+    import gzip
+    import lzma
+    import tarfile
+    import zipfile
+
+    member = at.get("member")
+    if at["kind"] == "zip":
+        return zipfile.ZipFile(path).open(member)
+    if at["kind"] == "tar" or at.get("compressed"):
+        return tarfile.open(path).extractfile(member)
+    return {"gz": gzip.open, "tgz": gzip.open, "bz2": bz2.open, "xz": lzma.open}[at["kind"]](path, "rb")
+
+
+def bytes_of(path):
+    return path.read() if hasattr(path, "read") else path.read_bytes()
+
+
+def tree_of(path, kind, keys):
+    text = bytes_of(path).decode("utf-8-sig")
+    if kind in ("yaml", "yml"):
+        import yaml
+
+        tree = yaml.safe_load(text)
+    elif kind == "toml":
+        import tomllib
+
+        tree = tomllib.loads(text)
+    else:
+        tree = json.loads(text)
+    for key in keys:
+        tree = tree[key]
+    return tree
+
+
+def json_lines(path):
+    rows = []
+    for number, line in enumerate(bytes_of(path).decode("utf-8-sig").splitlines(), 1):
+        if line.strip():
+            try:
+                rows.append(json.loads(line))
+            except ValueError as error:
+                raise Unreadable(f"line {number} is not JSON: {error}") from None
+    return rows
+
+
+def xml_records(path, name):
+    """The elements of this name below the root, each as its attributes and the texts within it."""
+    import xml.etree.ElementTree as tree
+
+    records, depth = [], 0
+    for event, element in tree.iterparse(path, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if event == "end" and depth == 1:
+            if element.tag == name or element.tag.rsplit("}", 1)[-1] == name:
+                record = dict(element.attrib)
+                for child in element:
+                    record.setdefault(child.tag, (child.text or "").strip() or None)
+                records.append(record)
+            element.clear()
+    return records
+
+
+def html_rows(path, index):
+    from html.parser import HTMLParser
+
+    tables, stack = [], []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            stack.append(tag)
+            if tag == "table":
+                tables.append([])
+            elif tag == "tr" and tables:
+                tables[-1].append([])
+            elif tag in ("td", "th") and tables and tables[-1]:
+                tables[-1][-1].append("")
+
+        def handle_endtag(self, tag):
+            if tag in stack:
+                del stack[len(stack) - 1 - stack[::-1].index(tag) :]
+
+        def handle_data(self, data):
+            if ("td" in stack or "th" in stack) and tables and tables[-1] and tables[-1][-1]:
+                tables[-1][-1][-1] += data.strip()
+
+    Reader(convert_charrefs=True).feed(bytes_of(path).decode("utf-8-sig", "replace"))
+    return [row for row in tables[index] if row]
+
+
+def docx_rows(path, index):
+    import docx
+
+    return [[cell.text for cell in row.cells] for row in docx.Document(str(path)).tables[index].rows]
+
+
+def loaded(path, facts, table, columns=None):
+    """A table of a file with the types that were found, and what is worth saying about its values."""
+    raw, first_row = raw_table(path, facts, table, columns)
+    if columns is not None:
+        raw = raw[columns]
+    if table.get("total"):
+        raw = raw.iloc[:-1]
+    readings = {column["name"]: column for column in table["columns"] if "type" in column}
+    raw.columns = [str(name) for name in raw.columns]
+    return typed_frame(raw, readings, first_row)
+
+
+def loaded_pieces(path, facts, table, columns=None):
+    """The same piece by piece, for tables that are too large to be read whole."""
+    import pandas as pd
+
+    readings = {column["name"]: column for column in table["columns"] if "type" in column}
+    at, kind = facts | table, facts["kind"]
+    first_row = at.get("skip", 0) + 1
+    if kind == "parquet":
+        import pyarrow.parquet
+
+        raws = (batch.to_pandas() for batch in pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=PIECE_ROWS, columns=columns))
+    elif kind in ("jsonl", "ndjson"):
+        raws = line_pieces(path, columns)
+    else:
+        names = [column["name"] for column in table["columns"]]
+        raws = pd.read_csv(path, chunksize=PIECE_ROWS, **text_arguments(at, names, columns))
+    for raw in raws:
+        raw = raw.reset_index(drop=True)
+        yield typed_frame(raw if columns is None else raw[columns], readings, first_row)
+        first_row += len(raw)
+
+
+def line_pieces(path, columns):
+    import pandas as pd
+
+    rows = []
+    with open(path, encoding="utf-8-sig") as file:
+        for line in file:
+            if line.strip():
+                record = json.loads(line)
+                rows.append(record if columns is None else {name: record.get(name) for name in columns})
+            if len(rows) >= PIECE_ROWS // 10:
+                yield pd.DataFrame(rows, columns=columns)
+                rows = []
+    if rows:
+        yield pd.DataFrame(rows, columns=columns)

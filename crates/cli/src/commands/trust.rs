@@ -1,0 +1,86 @@
+//! `ordain trust`: accepts a workspace that belongs to somebody else, or that names addresses.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use ordain_engine::{Accepted, TrustList, Workspace, WorkspaceError};
+
+use crate::show::line;
+use crate::workspace;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain trust shop            accept the workspace in `shop` as it is now
+  ordain trust                 what was accepted
+  ordain trust --remove shop   take it back
+
+A workspace that belongs to another user, that names an address to which requests and your key would go, or that asks for
+less isolation, is not used until you accept it. When it asks for something else later, it has to be accepted again.";
+
+/// Accept a workspace that comes from somebody else
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The workspace's folder
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Take back what was accepted
+    #[arg(long, requires = "folder")]
+    remove: bool,
+}
+
+/// Carries out `ordain trust`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let done = match &args.folder {
+        None => list(),
+        Some(folder) if args.remove => remove(folder),
+        Some(folder) => accept(folder),
+    };
+    match done {
+        Ok(told) => {
+            io::stdout().write_all(told.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => Ok(workspace::of_workspace(&error)),
+    }
+}
+
+fn accept(folder: &std::path::Path) -> Result<String, WorkspaceError> {
+    let asked = Workspace::asks_to_accept(folder)?;
+    if asked.is_nothing() {
+        return Ok(format!("{}: it is yours and asks for nothing special\n", shown(&asked)));
+    }
+    let told = told(&asked);
+    TrustList::own()?.add(asked)?;
+    Ok(format!("accepted\n{told}"))
+}
+
+fn remove(folder: &std::path::Path) -> Result<String, WorkspaceError> {
+    let was = TrustList::own()?.remove(folder)?;
+    Ok(if was { "taken back\n" } else { "it had not been accepted\n" }.to_owned())
+}
+
+fn list() -> Result<String, WorkspaceError> {
+    let accepted = TrustList::own()?.read()?;
+    if accepted.is_empty() {
+        return Ok("no workspace was accepted\n".to_owned());
+    }
+    Ok(accepted.iter().map(told).collect())
+}
+
+fn told(accepted: &Accepted) -> String {
+    let mut text = format!("{}\n", shown(accepted));
+    for owner in &accepted.owners {
+        let _ = writeln!(text, "  belongs to user {owner}");
+    }
+    for ask in &accepted.asks {
+        let _ = writeln!(text, "  {}", line(ask));
+    }
+    text
+}
+
+fn shown(accepted: &Accepted) -> String {
+    line(&accepted.root.display().to_string())
+}

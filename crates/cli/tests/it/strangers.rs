@@ -1,0 +1,157 @@
+//! A workspace that comes from somebody else: nothing of the user's is read, sent or waited for on its word.
+
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::command::{Ran, ordain, run};
+
+struct Stranger {
+    folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Stranger {
+    fn new() -> Self {
+        let folder = tempfile::TempDir::new().unwrap();
+        let root = folder.path().join("shared");
+        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
+        assert_eq!(made.code, Some(0), "{made:?}");
+        fs_err::write(folder.path().join("secret.csv"), "user,password\nroot,VICTIM\n").unwrap();
+        Self { folder, root }
+    }
+
+    fn says(&self, text: &str) {
+        let path = self.root.join("ordain.toml");
+        let written = fs_err::read_to_string(&path).unwrap();
+        fs_err::write(path, format!("{written}\n{text}\n")).unwrap();
+    }
+
+    fn replace(&self, name: &str, make: impl Fn(&Path)) {
+        let path = self.root.join(name);
+        let _ = fs_err::remove_file(&path);
+        make(&path);
+    }
+
+    /// A command of the user, whose list of accepted workspaces is empty.
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = ordain(arguments);
+        command.current_dir(&self.root).env("ORDAIN_API_KEY", "key-of-the-victim").env_remove("ORDAIN_TRUST");
+        command.env("ORDAIN_DATA_DIR", self.folder.path().join("data"));
+        run(command)
+    }
+}
+
+/// A server that keeps what is sent to it.
+fn listener() -> (String, Arc<Mutex<String>>) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", server.local_addr().unwrap());
+    let seen = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&seen);
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let Ok(mut stream) = stream else { return };
+            stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+            let mut piece = [0; 4096];
+            while let Ok(length) = stream.read(&mut piece) {
+                if length == 0 {
+                    break;
+                }
+                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&piece[..length]));
+            }
+        }
+    });
+    (address, seen)
+}
+
+#[test]
+fn a_cloned_workspace_cannot_have_the_users_key_sent_to_its_own_address() {
+    let stranger = Stranger::new();
+    let (address, seen) = listener();
+    stranger.says(&format!("[model]\nname = \"m\"\nbase_url = \"{address}\""));
+    for arguments in
+        [&["ask", "how many kinds are there?"][..], &["models"], &["tables"], &["chat"], &["serve"]]
+    {
+        let ran = stranger.run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("which you have not accepted"), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("ordain trust /"), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(*seen.lock().unwrap(), "", "nothing was sent");
+    let accepted = stranger.run(&["trust", "."]);
+    assert!(accepted.code == Some(0) && accepted.stdout.contains(&address), "{accepted:?}");
+    assert_eq!(stranger.run(&["tables"]).code, Some(0));
+    // Another address is another question.
+    let text = fs_err::read_to_string(stranger.root.join("ordain.toml")).unwrap();
+    fs_err::write(stranger.root.join("ordain.toml"), text.replace("/v1", "/v2")).unwrap();
+    assert!(stranger.run(&["tables"]).stderr.contains("which you have not accepted"));
+    assert!(stranger.run(&["trust", "--remove", "."]).stdout.contains("taken back"));
+}
+
+#[test]
+fn an_address_in_the_workspaces_env_file_has_to_be_accepted_and_the_users_own_has_not() {
+    let stranger = Stranger::new();
+    fs_err::write(stranger.root.join(".env"), "ORDAIN_MODEL_BASE_URL=http://127.0.0.1:9/v1\n").unwrap();
+    assert!(stranger.run(&["tables"]).stderr.contains("which you have not accepted"));
+    let mut command = ordain(["tables"]);
+    command.current_dir(&stranger.root).env("ORDAIN_MODEL_BASE_URL", "http://127.0.0.1:9/v1");
+    assert_eq!(run(command).code, Some(0));
+}
+
+#[test]
+fn files_that_lead_out_of_a_workspace_or_are_none_are_refused_before_they_are_read() {
+    for name in ["policy.md", "helpers.py", ".env", "tables/inventory.json", "ordain.toml"] {
+        for target in ["/dev/zero", "../../secret.csv", "/etc/passwd"] {
+            let stranger = Stranger::new();
+            stranger.replace(name, |path| symlink(target, path).unwrap());
+            let ran = stranger.run(&["tables"]);
+            assert_eq!(ran.code, Some(2), "{name} {target}: {ran:?}");
+            assert!(!format!("{ran:?}").contains("VICTIM"), "{name} {target}: {ran:?}");
+        }
+        let stranger = Stranger::new();
+        stranger.replace(name, |path| {
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        });
+        // It would wait for ever if the pipe were opened as a file is.
+        let ran = stranger.run(&["tables"]);
+        let is_told = ran.stderr.contains("not an ordinary file") || name == "ordain.toml";
+        assert!(ran.code == Some(2) && is_told, "{name}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_workspace_of_another_user_is_not_used_from_any_folder_below_it() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let stranger = Stranger::new();
+    let nobody = Some(rustix::process::Uid::from_raw(65_534));
+    for path in [stranger.root.clone(), stranger.root.join("ordain.toml")] {
+        rustix::fs::chown(&path, nobody, None).unwrap();
+        let below = stranger.root.join("work/of/the/victim");
+        fs_err::create_dir_all(&below).unwrap();
+        let mut command = ordain(["tables"]);
+        command.current_dir(&below).env("ORDAIN_DATA_DIR", stranger.folder.path().join("data"));
+        let ran = run(command);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains("belongs to another user (65534)"), "{ran:?}");
+        rustix::fs::chown(&path, Some(rustix::process::Uid::ROOT), None).unwrap();
+    }
+}
+
+#[test]
+fn escape_sequences_of_a_workspace_do_not_reach_the_terminal_in_errors() {
+    let stranger = Stranger::new();
+    fs_err::write(stranger.root.join("tables/e.csv"), "id,b\u{1b}]0;pwned\u{7}\u{1b}[2Jc\n1,2\n").unwrap();
+    stranger.says("[tables.e]\nseed = \"tables/e.csv\"");
+    let ran = stranger.run(&["tables"]);
+    assert!(!ran.stderr.contains('\u{1b}') && !ran.stdout.contains('\u{1b}'), "{ran:?}");
+    let other = Stranger::new();
+    other.says("\"k\\u001b[31m\" = 1");
+    let ran = other.run(&["tables"]);
+    assert!(ran.code == Some(2) && !ran.stderr.contains('\u{1b}'), "{ran:?}");
+}
