@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Executor, HostError, Job};
 use ordain_store::{StoreError, Transaction};
-use ordain_types::{Action, Approval, Cause, Catalog, Schema};
+use ordain_types::{Action, Approval, Catalog, Cause, Schema};
 use ordain_verify::{Contract, Policy, VerifiedCode, helper_source, helpers_of, verify};
 use serde_json::{Map, Value};
 
@@ -90,7 +90,11 @@ impl Actions<'_> {
         };
         acted.calls += 1;
         if acted.calls > CALLS_MAX {
-            return Err(HostError::new("too_many_actions", format!("a run may call at most {CALLS_MAX} actions")).into());
+            return Err(HostError::new(
+                "too_many_actions",
+                format!("a run may call at most {CALLS_MAX} actions"),
+            )
+            .into());
         }
         let params = params(action, arguments.get("params"))?;
         acted.approvals.push(action.approval);
@@ -104,12 +108,16 @@ impl Actions<'_> {
         if execution.cause != Cause::Ok {
             let said = execution.error.as_ref().map(|raised| format!("{}: {}", raised.kind, raised.message));
             let message = said.unwrap_or_else(|| execution.cause.as_str().to_owned());
-            return Err(HostError::new("action_failed", format!("the action `{name}` failed: {message}")).into());
+            return Err(
+                HostError::new("action_failed", format!("the action `{name}` failed: {message}")).into()
+            );
         }
         let result = execution.values.get(RESULT).cloned().unwrap_or_default();
         match (result["text"].as_str(), result["status"].as_str()) {
             (Some(_), Some("success")) => {}
-            (Some(_), Some(status)) => acted.refused = acted.refused.take().or_else(|| Some(status.to_owned())),
+            (Some(_), Some(status)) => {
+                acted.refused = acted.refused.take().or_else(|| Some(status.to_owned()))
+            }
             _ => {
                 let message = format!("the action `{name}` gave back no dictionary with `text` and `status`");
                 return Err(HostError::new("action_failed", message).into());
@@ -125,7 +133,8 @@ impl Actions<'_> {
         }
         let source = helper_source(&self.settings.helpers, &action.name);
         let tables = self.schema.tables.iter().map(|table| &table.name);
-        let named: Vec<String> = tables.filter(|table| source.contains(&format!("{table}_tbl"))).cloned().collect();
+        let named: Vec<String> =
+            tables.filter(|table| source.contains(&format!("{table}_tbl"))).cloned().collect();
         Grant::writing(&named)
     }
 
@@ -135,7 +144,8 @@ impl Actions<'_> {
         job.limits = self.settings.limits.clone();
         job.is_within = true;
         job.values.insert("params".to_owned(), Value::Object(params));
-        job.tables = self.schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.clone()).collect();
+        job.tables =
+            self.schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.clone()).collect();
         job.helpers.clone_from(&self.settings.helpers);
         job.collect = vec![RESULT.to_owned()];
         Ok(job)
@@ -156,7 +166,9 @@ impl Actions<'_> {
 /// The values that an action is called with: those that it declares, defaults filled in, and no other.
 fn params(action: &Action, given: Option<&Value>) -> Result<Map<String, Value>, HostError> {
     let wrong = |message: String| Err(HostError::new("invalid_params", message));
-    let Some(Value::Object(given)) = given else { return wrong("an action is called with named values".to_owned()) };
+    let Some(Value::Object(given)) = given else {
+        return wrong("an action is called with named values".to_owned());
+    };
     if let Some(name) = given.keys().find(|name| !action.params.contains_key(*name)) {
         return wrong(format!("`{}` takes no `{}`", action.name, name.chars().take(40).collect::<String>()));
     }

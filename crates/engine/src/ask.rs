@@ -182,6 +182,7 @@ impl Engine {
             started,
             brief_hash: None,
             plan_id: None,
+            params: serde_json::Map::new(),
         };
         if let Some(plan) = &ask.plan {
             let draft = Draft { code: plan.code.clone(), title: plan.name.clone(), ..Draft::default() };
@@ -237,13 +238,15 @@ impl Engine {
         let planning = Instant::now();
         let turns = self.turns(ask).await?;
         let (brief, brief_hash) = self.brief(&ask.request, turns).await?;
-        let key = Key::of(&brief);
+        let key = match &ask.planner {
+            Planner::Rules => self.read_key(&brief, &mut trial),
+            Planner::Model(_) => Key::of(&brief),
+        };
         trial.brief_hash = Some(brief_hash);
         // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
-        // The reader reads anew each time: that costs less than a lookup, and no plan of its own serves another request.
-        let keeps = ask.cache && key.is_usable && ask.planner.can_repair();
+        let keeps = ask.cache && key.is_usable;
         if keeps {
             let (tried, history) = self.try_kept(key.under(), &ask.planner, &record, &mut trial).await?;
             match tried {
@@ -263,6 +266,18 @@ impl Engine {
             }
             Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
+    }
+
+    /// The key of what the reader reads: requests share a plan if the same code comes of both, with values of their own.
+    fn read_key(&self, brief: &Brief, trial: &mut StoreTrial<'_>) -> Key {
+        let ordain_planner::Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
+            return Key { exact: String::new(), is_usable: false };
+        };
+        // The first line is the reading in words, which holds the values.
+        let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
+        trial.params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
+        let is_usable = draft.hold.is_none() && draft.reading.is_some();
+        Key { exact: hash(&format!("ask\0read\0{code}")), is_usable }
     }
 
     /// Whether a plan has shown that it does what was asked.
@@ -310,10 +325,15 @@ impl Key {
 
     fn of(brief: &Brief) -> Self {
         let words = ordain_planner::reader::spoken(&brief.request);
-        let refers = words.iter().any(|word| BACKWARD.contains(&word.trim_matches(|sign: char| !sign.is_alphanumeric())))
+        let refers = words
+            .iter()
+            .any(|word| BACKWARD.contains(&word.trim_matches(|sign: char| !sign.is_alphanumeric())))
             || words.first().is_some_and(|first| first == "and" || first == "what")
                 && words.get(1).is_some_and(|second| second == "about");
-        Self { exact: hash(&format!("ask\0{}", words.join(" "))), is_usable: brief.turns.is_empty() || !refers }
+        Self {
+            exact: hash(&format!("ask\0{}", words.join(" "))),
+            is_usable: brief.turns.is_empty() || !refers,
+        }
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct StoreTrial<'a> {
     pub(crate) brief_hash: Option<String>,
     /// The cached plan that is tried, to be counted.
     pub(crate) plan_id: Option<String>,
+    /// What the reader took from the request, for a kept plan.
+    pub(crate) params: serde_json::Map<String, Value>,
 }
 
 impl Trial for StoreTrial<'_> {
@@ -297,7 +299,8 @@ impl StoreTrial<'_> {
         job.limits = settings.limits.clone();
         job.values.insert("user_request".to_owned(), Value::from(self.ask.request.as_str()));
         job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
-        job.values.insert("params".to_owned(), Value::Object(accepted.params.clone()));
+        let params = if accepted.params.is_empty() { &self.params } else { &accepted.params };
+        job.values.insert("params".to_owned(), Value::Object(params.clone()));
         job.helpers = actions::stubbed(&settings.helpers, &settings.catalog);
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
         job.judged_by = Some(Arc::new(JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() }));

@@ -38,7 +38,11 @@ impl Grant {
     pub(crate) fn of_plan(effects: &Effects, policy: &Policy, catalog: &Catalog) -> Self {
         let is_action = |name: &str| catalog.actions.iter().any(|action| action.name == name);
         let mut policy = policy.clone();
-        policy.helpers.iter_mut().filter(|helper| is_action(&helper.name)).for_each(|helper| helper.may_write = false);
+        policy
+            .helpers
+            .iter_mut()
+            .filter(|helper| is_action(&helper.name))
+            .for_each(|helper| helper.may_write = false);
         let mut grant = Self::of(effects, &policy);
         if catalog.policy.changes == Changes::Actions {
             grant.writes = Some(BTreeMap::new());

@@ -104,7 +104,10 @@ pub fn values(brief: &Brief) -> Vec<(String, String)> {
     let mut at = 0;
     while at < tokens.len() {
         let mentions = index.at(&tokens, at);
-        let named = mentions.iter().filter(|(what, ..)| matches!(what, What::Value(..))).max_by_key(|(_, length, _)| *length);
+        let named = mentions
+            .iter()
+            .filter(|(what, ..)| matches!(what, What::Value(..)))
+            .max_by_key(|(_, length, _)| *length);
         let (kind, length) = match (named, &tokens[at].kind) {
             (Some((What::Value(table, column, _), length, _)), _) => {
                 let table = &index.tables[*table];
@@ -132,7 +135,9 @@ fn class(index: &Index, tokens: &[Token], at: usize) -> Vec<String> {
         Kind::Time(_) => found.push("time".to_owned()),
         Kind::Quoted => found.push("text".to_owned()),
         Kind::Sign(_) => found.push("sign".to_owned()),
-        Kind::Word if !LEXICON.matches("filler", &[token.lower.as_str()]).is_empty() => found.push("filler".to_owned()),
+        Kind::Word if !LEXICON.matches("filler", &[token.lower.as_str()]).is_empty() => {
+            found.push("filler".to_owned());
+        }
         Kind::Word if LEXICON.is_operator(&token.lower) => found.push("operator".to_owned()),
         Kind::Word => {}
     }
@@ -140,7 +145,9 @@ fn class(index: &Index, tokens: &[Token], at: usize) -> Vec<String> {
 }
 
 fn mention(index: &Index, what: &What) -> String {
-    let column = |table: &usize, column: &usize| format!("{}.{}", index.tables[*table].name, index.tables[*table].columns[*column].name);
+    let column = |table: &usize, column: &usize| {
+        format!("{}.{}", index.tables[*table].name, index.tables[*table].columns[*column].name)
+    };
     match what {
         What::Table(table) => format!("table {}", index.tables[*table].name),
         What::Column(table, at) => format!("column {}", column(table, at)),
@@ -153,7 +160,10 @@ fn mention(index: &Index, what: &What) -> String {
 }
 
 /// The index of the last look at the tables: building one costs more than reading.
-static LAST: Mutex<Option<(Arc<Vec<TableBrief>>, Arc<Catalog>, Arc<Index>)>> = Mutex::new(None);
+static LAST: Mutex<Option<Kept>> = Mutex::new(None);
+
+/// An index, and what it was made of.
+type Kept = (Arc<Vec<TableBrief>>, Arc<Catalog>, Arc<Index>);
 
 fn indexed(brief: &Brief) -> Arc<Index> {
     let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -175,7 +185,8 @@ fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
         return Reading::None(None);
     }
     let furthest = Cell::new(0);
-    let parser = |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, &tokens, focus, &furthest) };
+    let parser =
+        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, &tokens, focus, &furthest) };
     let first = parser(0);
     let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
     if !index.tables.is_empty() {
@@ -197,7 +208,9 @@ fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
     for form in forms {
         let written = code::write(parser, &form);
         let same = |known: &Meaning| match (&known.written, &written) {
-            (Some(known), Some(written)) => known.code == written.code && known.params.values() == written.params.values(),
+            (Some(known), Some(written)) => {
+                known.code == written.code && known.params.values() == written.params.values()
+            }
             _ => known.form == form,
         };
         if !meanings.iter().any(same) {
@@ -213,10 +226,9 @@ fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
 /// The first word that nothing knows; else the word after the last one that was understood.
 fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<String> {
     let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
-    let strange = words.clone().find(|(at, token)| {
-        index.at(tokens, *at).is_empty() && !is_known(&token.lower)
-    });
-    let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().last());
+    let strange =
+        words.clone().find(|(at, token)| index.at(tokens, *at).is_empty() && !is_known(&token.lower));
+    let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().next_back());
     strange.or(stopped).map(|(_, token)| token.text.clone())
 }
 
@@ -229,9 +241,16 @@ fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
     match reading {
         Reading::One(meaning) => told(index, brief, *meaning),
         Reading::Several(all) => {
-            let choices: Vec<String> =
-                all.iter().take(6).enumerate().map(|(at, meaning)| format!("{}. {}", at + 1, meaning.words)).collect();
-            Reply::Question(format!("I can read that in several ways. Which one do you mean? {}. Say the number.", choices.join("; ")))
+            let choices: Vec<String> = all
+                .iter()
+                .take(6)
+                .enumerate()
+                .map(|(at, meaning)| format!("{}. {}", at + 1, meaning.words))
+                .collect();
+            Reply::Question(format!(
+                "I can read that in several ways. Which one do you mean? {}. Say the number.",
+                choices.join("; ")
+            ))
         }
         Reading::None(word) => Reply::Refusal(declined(index, word.as_deref())),
     }
@@ -257,11 +276,15 @@ fn told(index: &Index, brief: &Brief, meaning: Meaning) -> Reply {
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
                 params: params(&brief.request, written),
-                hold: is_held.then(|| format!("no action covers this change ({}), so a person must approve it", meaning.words)),
+                hold: is_held.then(|| {
+                    format!("no action covers this change ({}), so a person must approve it", meaning.words)
+                }),
                 ..Draft::default()
             })
         }
-        (_, None) => Reply::Question(format!("Shall I do that? {}. Say it as an order, and I will.", meaning.words)),
+        (_, None) => {
+            Reply::Question(format!("Shall I do that? {}. Say it as an order, and I will.", meaning.words))
+        }
     }
 }
 
@@ -307,12 +330,24 @@ fn say(text: &str) -> Reply {
 /// What can be asked here.
 fn possible(index: &Index) -> String {
     let tables: Vec<String> = index.tables.iter().map(|table| table.name.clone()).take(8).collect();
-    let verbs: Vec<String> = index.catalog.actions.iter().filter_map(|action| action.words.first().cloned()).take(8).collect();
-    let asks = if tables.is_empty() { "There are no tables here to ask about".to_owned() } else { format!("You can ask about {}", tables.join(", ")) };
-    if verbs.is_empty() { format!("{asks}.") } else { format!("{asks}, and order me to {}.", verbs.join(", ")) }
+    let verbs: Vec<String> =
+        index.catalog.actions.iter().filter_map(|action| action.words.first().cloned()).take(8).collect();
+    let asks = if tables.is_empty() {
+        "There are no tables here to ask about".to_owned()
+    } else {
+        format!("You can ask about {}", tables.join(", "))
+    };
+    if verbs.is_empty() {
+        format!("{asks}.")
+    } else {
+        format!("{asks}, and order me to {}.", verbs.join(", "))
+    }
 }
 
 fn declined(index: &Index, word: Option<&str>) -> String {
-    let what = word.map_or_else(|| "I do not understand that".to_owned(), |word| format!("I do not understand “{word}” in that"));
+    let what = word.map_or_else(
+        || "I do not understand that".to_owned(),
+        |word| format!("I do not understand “{word}” in that"),
+    );
     format!("{what}, so nothing was done. {} A model understands more: see `ordain models`.", possible(index))
 }

@@ -15,17 +15,17 @@ const SHOWN: usize = 20;
 
 /// A program with its values.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub(crate) struct Written {
     /// The Python.
-    pub code: String,
+    pub(crate) code: String,
     /// What it takes from `params`.
-    pub params: Params,
+    pub(crate) params: Params,
     /// Whether it changes rows without an action.
-    pub is_direct: bool,
+    pub(crate) is_direct: bool,
 }
 
 /// Writes a form's program; `None` for what needs none.
-pub fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
+pub(crate) fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
     let index = parser.index;
     let mut params = Params::default();
     let comment = words::reading(index, form).replace(['\n', '\r'], " ");
@@ -33,7 +33,8 @@ pub fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
         Form::Select(select) => Writer { index, params: &mut params }.select(select),
         Form::Calls(calls) => Writer { index, params: &mut params }.calls(calls),
         Form::Offer(calls) => Writer { index, params: &mut params }.offer(parser, calls)?,
-        Form::Sets(sets) => Writer { index, params: &mut params }.sets(sets, index.catalog.policy.direct_changes == DirectChanges::Hold),
+        Form::Sets(sets) => Writer { index, params: &mut params }
+            .sets(sets, index.catalog.policy.direct_changes == DirectChanges::Hold),
         Form::Talk(_) => return None,
     };
     let is_direct = matches!(form, Form::Sets(_));
@@ -92,7 +93,9 @@ impl Writer<'_> {
 
     /// Keeps the rows that are first, with those that are equal to the last of them.
     fn cut(select: &Select) -> String {
-        let Some(order) = select.order.as_ref().filter(|order| order.by.is_some()) else { return String::new() };
+        let Some(order) = select.order.as_ref().filter(|order| order.by.is_some()) else {
+            return String::new();
+        };
         match (select.nth, select.limit) {
             (Some(nth), _) => format!(
                 "levels = sorted({{row[\"rank\"] for row in rows}}, reverse={})\nrows = [row for row in rows if row[\"rank\"] in levels[{}:{nth}]]\n",
@@ -100,7 +103,9 @@ impl Writer<'_> {
                 nth.saturating_sub(1),
             ),
             (None, Some(limit)) if limit < 100_000 => {
-                format!("rows = [row for row in rows if row[\"rank\"] in [first[\"rank\"] for first in rows[:{limit}]]]\n")
+                format!(
+                    "rows = [row for row in rows if row[\"rank\"] in [first[\"rank\"] for first in rows[:{limit}]]]\n"
+                )
             }
             _ => String::new(),
         }
@@ -112,9 +117,16 @@ impl Writer<'_> {
         let found = self.query(select, &names, &[]);
         let noun = &self.index.tables[select.table].noun;
         let text = self.row_text(&names);
-        let order = select.order.as_ref().map(|order| words::order_words(self.index, order, select.nth, select.limit));
+        let order = select
+            .order
+            .as_ref()
+            .map(|order| words::order_words(self.index, order, select.nth, select.limit));
         let filter = words::filter_words(self.index, &select.filter);
-        let said = [filter, order.unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let said = [filter, order.unwrap_or_default()]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ");
         let said = if said.is_empty() { said } else { format!("({said})") };
         let one = format!("{} {said}", words::plural(noun));
         format!(
@@ -147,16 +159,20 @@ impl Writer<'_> {
         };
         if let Some(label) = table.label {
             add(own(label), &mut shown);
-            let names_one = matches!(&select.filter, Cond::Cmp(path, super::form::Op::Eq, _) if path.column == label);
+            let names_one =
+                matches!(&select.filter, Cond::Cmp(path, super::form::Op::Eq, _) if path.column == label);
             if names_one && select.order.is_none() {
-                (0..table.columns.len()).filter(|at| table.columns[*at].refers.is_none()).for_each(|at| add(own(at), &mut shown));
+                (0..table.columns.len())
+                    .filter(|at| table.columns[*at].refers.is_none())
+                    .for_each(|at| add(own(at), &mut shown));
                 return shown;
             }
             self.index.role(select.table, "price").into_iter().for_each(|at| add(own(at), &mut shown));
         } else {
             table.key.into_iter().for_each(|key| add(own(key), &mut shown));
             for (at, column) in table.columns.iter().enumerate() {
-                match column.refers.and_then(|(other, to)| Some((other, to, self.index.tables[other].label?))) {
+                match column.refers.and_then(|(other, to)| Some((other, to, self.index.tables[other].label?)))
+                {
                     Some((other, to, label)) => {
                         let hop = super::form::Hop { column: at, table: other, to };
                         add(Path { hops: vec![hop], table: other, column: label }, &mut shown);
@@ -169,7 +185,9 @@ impl Writer<'_> {
         let mut used = Vec::new();
         paths_of(&select.filter, &mut used);
         used.extend(select.order.as_ref().and_then(|order| order.by.clone()));
-        used.into_iter().filter(|path| self.sort(path) != Sort::Prose || path.hops.is_empty()).for_each(|path| add(path, &mut shown));
+        used.into_iter()
+            .filter(|path| self.sort(path) != Sort::Prose || path.hops.is_empty())
+            .for_each(|path| add(path, &mut shown));
         shown
     }
 
@@ -181,7 +199,8 @@ impl Writer<'_> {
     fn row_text(&self, names: &[(String, Path)]) -> String {
         let mut parts = names.iter().map(|(name, path)| (name, self.cell(name, path)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
-        let rest: Vec<String> = parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
+        let rest: Vec<String> =
+            parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
         if rest.is_empty() { format!("f\"{first}\"") } else { format!("f\"{first} ({})\"", rest.join(", ")) }
     }
 
@@ -213,7 +232,11 @@ impl Writer<'_> {
             .map(|(name, path)| format!("{} is {}", name.replace('_', " "), self.cell(name, path)))
             .collect();
         let (first, first_path) = &names[0];
-        let row = if paths.contains(first_path) { told.join(", ") } else { format!("{}: {}", self.cell(first, first_path), told.join(", ")) };
+        let row = if paths.contains(first_path) {
+            told.join(", ")
+        } else {
+            format!("{}: {}", self.cell(first, first_path), told.join(", "))
+        };
         let none = format!("No {} {}: there is none.", words::plural(&table.noun), self.said(&select.filter));
         format!(
             "rows = {}\n{}answer_rows = rows\nanswer_text = \"; \".join(f\"{row}\" for row in rows[:{SHOWN}]) + \".\" if rows else {}\n\
@@ -241,15 +264,27 @@ impl Writer<'_> {
         )
     }
 
-    fn figure(&mut self, select: &Select, measure: &super::form::Measure, by: &[Path], best: Option<(bool, u64)>) -> String {
+    fn figure(
+        &mut self,
+        select: &Select,
+        measure: &super::form::Measure,
+        by: &[Path],
+        best: Option<(bool, u64)>,
+    ) -> String {
         let mut query = Query::new(self.index, self.params, select.table);
         let value = query.measure(measure);
         let names = named(self.index, by);
         let groups: Vec<String> = names.iter().map(|(_, path)| query.column(path)).collect();
-        let list: Vec<String> = groups.iter().zip(&names).map(|(sql, (name, _))| format!("{sql} AS {}, ", super::sql::ident(name))).collect();
+        let list: Vec<String> = groups
+            .iter()
+            .zip(&names)
+            .map(|(sql, (name, _))| format!("{sql} AS {}, ", super::sql::ident(name)))
+            .collect();
         let text = query.condition(&select.filter);
         let filter = if select.filter.is_always() { String::new() } else { format!(" WHERE {text}") };
-        let group = if by.is_empty() { String::new() } else {
+        let group = if by.is_empty() {
+            String::new()
+        } else {
             let down = best.is_none_or(|(down, _)| down);
             format!(" GROUP BY {} ORDER BY value{}", groups.join(", "), if down { " DESC" } else { "" })
         };
@@ -258,7 +293,6 @@ impl Writer<'_> {
         let what = words::measure_words(self.index, measure);
         let rows = words::plural(&self.index.tables[select.table].noun);
         let said = self.said(&select.filter);
-        let is_count = matches!(measure, super::form::Measure::Count | super::form::Measure::Distinct(_));
         let format = match measure {
             super::form::Measure::Count | super::form::Measure::Distinct(_) => "",
             super::form::Measure::Of("avg", _) | super::form::Measure::Product(..) => ":,.2f",
@@ -278,10 +312,17 @@ impl Writer<'_> {
                 quote(&format!("No {rows} {said}: there is none.").replace("  ", " ")),
             );
         }
-        let best_rows = if best.is_some() { "rows = [row for row in rows if row[\"value\"] == rows[0][\"value\"]]\n" } else { "" };
+        let best_rows = if best.is_some() {
+            "rows = [row for row in rows if row[\"value\"] == rows[0][\"value\"]]\n"
+        } else {
+            ""
+        };
         let keys: Vec<String> = names.iter().map(|(name, _)| format!("{{row['{name}']}}")).collect();
-        let _ = is_count;
-        let null = if matches!(measure, super::form::Measure::Of(..) | super::form::Measure::Product(..)) { "rows = [row for row in rows if row[\"value\"] is not None]\n" } else { "" };
+        let null = if matches!(measure, super::form::Measure::Of(..) | super::form::Measure::Product(..)) {
+            "rows = [row for row in rows if row[\"value\"] is not None]\n"
+        } else {
+            ""
+        };
         format!(
             "rows = {call}\n{null}{best_rows}answer_rows = rows\n\
              shown = \"; \".join(f\"{}: {{row['value']{format}}}\" for row in rows[:{SHOWN}])\n\
@@ -298,7 +339,11 @@ impl Writer<'_> {
         plain.filter = Cond::all(vec![select.filter.clone()]);
         let mut shown: Vec<Path> = Vec::new();
         let table = &self.index.tables[select.table];
-        shown.extend(table.label.or(table.key).map(|column| Path { hops: Vec::new(), table: select.table, column }));
+        shown.extend(table.label.or(table.key).map(|column| Path {
+            hops: Vec::new(),
+            table: select.table,
+            column,
+        }));
         paths_of(cond, &mut shown);
         shown.dedup();
         let names = named(self.index, &shown);
@@ -306,7 +351,8 @@ impl Writer<'_> {
         let text = self.row_text(&names);
         let asked = words::filter_words(self.index, cond);
         let is_stock = matches!(cond, Cond::Cmp(path, super::form::Op::Gt, Operand::Lit(Lit { value, .. })) if *value == json!(0) && Some(path.column) == self.index.role(select.table, "quantity"));
-        let no = if is_stock { "No, out of stock".to_owned() } else { format!("No, it is not so that {asked}") };
+        let no =
+            if is_stock { "No, out of stock".to_owned() } else { format!("No, it is not so that {asked}") };
         let count = match &select.filter {
             Cond::Or(all) => all.len(),
             _ => 1,
@@ -323,7 +369,11 @@ impl Writer<'_> {
     }
 
     /// The rows that arguments describe, each as a query for key and label.
-    fn lookups(&mut self, calls: &[Call], with: &[(String, Path)]) -> (Vec<String>, Vec<Vec<(String, Slot)>>) {
+    fn lookups(
+        &mut self,
+        calls: &[Call],
+        with: &[(String, Path)],
+    ) -> (Vec<String>, Vec<Vec<(String, Slot)>>) {
         let mut queries: Vec<String> = Vec::new();
         let mut slots = Vec::new();
         for call in calls {
@@ -351,9 +401,14 @@ impl Writer<'_> {
         let table = &self.index.tables[select.table];
         let own = |column: usize| Path { hops: Vec::new(), table: select.table, column };
         let key = table.key.unwrap_or(0);
-        let mut columns = vec![("key".to_owned(), own(key)), ("label".to_owned(), own(table.label.unwrap_or(key)))];
+        let mut columns =
+            vec![("key".to_owned(), own(key)), ("label".to_owned(), own(table.label.unwrap_or(key)))];
         columns.extend(with.iter().filter(|(_, path)| path.table == select.table).cloned());
-        let first = if select.order.as_ref().is_some_and(|order| order.by.is_some()) { format!("[:{}]", select.limit.unwrap_or(1)) } else { String::new() };
+        let first = if select.order.as_ref().is_some_and(|order| order.by.is_some()) {
+            format!("[:{}]", select.limit.unwrap_or(1))
+        } else {
+            String::new()
+        };
         format!("{}{first}", self.query(select, &columns, &[]).call)
     }
 
@@ -363,7 +418,8 @@ impl Writer<'_> {
             .iter()
             .zip(&slots)
             .map(|(call, given)| {
-                let arguments: Vec<String> = given.iter().map(|(name, slot)| format!("{name}={}", slot.python())).collect();
+                let arguments: Vec<String> =
+                    given.iter().map(|(name, slot)| format!("{name}={}", slot.python())).collect();
                 format!("{}({})", self.index.catalog.actions[call.action].name, arguments.join(", "))
             })
             .collect();
@@ -491,11 +547,15 @@ fn indent(lines: &str) -> String {
 
 fn call(sql: &str, used: &[String]) -> String {
     let values: Vec<String> = used.iter().map(|name| format!("params[\"{name}\"]")).collect();
-    if values.is_empty() { format!("db.query({})", quote(sql)) } else { format!("db.query({}, [{}])", quote(sql), values.join(", ")) }
+    if values.is_empty() {
+        format!("db.query({})", quote(sql))
+    } else {
+        format!("db.query({}, [{}])", quote(sql), values.join(", "))
+    }
 }
 
 /// A text as Python writes it.
-pub fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
@@ -522,7 +582,9 @@ fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
     for path in paths {
         let table = &index.tables[path.table];
         let own = table.columns[path.column].name.clone();
-        let name = if path.hops.is_empty() || !names.iter().any(|(known, _)| *known == own) && !matches!(own.as_str(), "name" | "title") {
+        let name = if path.hops.is_empty()
+            || !names.iter().any(|(known, _)| *known == own) && !matches!(own.as_str(), "name" | "title")
+        {
             own
         } else {
             format!("{}_{own}", table.noun.replace(' ', "_"))

@@ -12,7 +12,7 @@ use super::token::{Kind, Number};
 
 impl Parser<'_> {
     /// One condition, with the little words before it.
-    pub fn atom(&self, place: usize) -> Rc<All<Cond>> {
+    pub(crate) fn atom(&self, place: usize) -> Rc<All<Cond>> {
         if let Some(known) = self.atoms.borrow().get(&place) {
             return known.clone();
         }
@@ -34,7 +34,11 @@ impl Parser<'_> {
     fn negated(&self, cond: Cond) -> Cond {
         match cond {
             Cond::Not(inner) => *inner,
-            Cond::Cmp(path, op, operand) if op != Op::Eq && path.hops.is_empty() && !self.index.tables[path.table].columns[path.column].has_nulls => {
+            Cond::Cmp(path, op, operand)
+                if op != Op::Eq
+                    && path.hops.is_empty()
+                    && !self.index.tables[path.table].columns[path.column].has_nulls =>
+            {
                 let op = match op {
                     Op::Lt => Op::Ge,
                     Op::Le => Op::Gt,
@@ -75,12 +79,13 @@ impl Parser<'_> {
     }
 
     /// Several conditions one after the other, joined by `and`, `or`, a comma or nothing.
-    pub fn conds(&self, place: usize) -> All<Cond> {
+    pub(crate) fn conds(&self, place: usize) -> All<Cond> {
         let mut done: All<Cond> = Vec::new();
         let mut open: Vec<(Vec<Cond>, Option<bool>, usize, u32)> = vec![(Vec::new(), None, place, 0)];
         while let Some((conds, is_or, end, cost)) = open.pop() {
             if !conds.is_empty() {
-                let joined = if is_or == Some(true) { Cond::any(conds.clone()) } else { Cond::all(conds.clone()) };
+                let joined =
+                    if is_or == Some(true) { Cond::any(conds.clone()) } else { Cond::all(conds.clone()) };
                 done.push((joined, end, cost));
             }
             if conds.len() >= 5 || done.len() > 60 {
@@ -137,7 +142,7 @@ impl Parser<'_> {
     }
 
     /// A value, a word of a description, a declared phrasing, or a column that is true or false.
-    pub fn value(&self, place: usize) -> All<Cond> {
+    pub(crate) fn value(&self, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
         for (what, end, cost) in self.mentions(place) {
             match what {
@@ -145,21 +150,32 @@ impl Parser<'_> {
                     let lit = self.lit(value, place, end);
                     let make = |path: Path| Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone()));
                     let end = self.named_after(table, column, end);
-                    found.extend(self.reach(table, &make, column).into_iter().map(|(c, far)| (c, end, cost + far * 2)));
+                    found.extend(
+                        self.reach(table, &make, column).into_iter().map(|(c, far)| (c, end, cost + far * 2)),
+                    );
                 }
                 What::Word(table, column, word) => {
                     let lit = self.lit(json!(word), place, end);
                     let make = |path: Path| Cond::Word(path, lit.clone());
-                    found.extend(self.reach(table, &make, column).into_iter().filter(|(_, far)| *far == 0 || self.is_label(table, column)).map(|(c, far)| (c, end, cost + far * 2)));
+                    found.extend(
+                        self.reach(table, &make, column)
+                            .into_iter()
+                            .filter(|(_, far)| *far == 0 || self.is_label(table, column))
+                            .map(|(c, far)| (c, end, cost + far * 2)),
+                    );
                 }
                 What::Phrasing(which) => {
                     let phrasing = &self.index.catalog.phrasings[which];
                     let is_own = self.index.tables[self.focus].name == phrasing.table;
                     if let (true, Some(means)) = (is_own, &phrasing.means) {
-                        found.extend(formula::condition(self.index, self.focus, means).map(|c| (c, end, cost)));
+                        found.extend(
+                            formula::condition(self.index, self.focus, means).map(|c| (c, end, cost)),
+                        );
                     }
                 }
-                What::Column(table, column) if table == self.focus && self.index.tables[table].columns[column].sort == Sort::Flag => {
+                What::Column(table, column)
+                    if table == self.focus && self.index.tables[table].columns[column].sort == Sort::Flag =>
+                {
                     let yes = Lit { value: json!(true), at: (0, 0) };
                     found.push((Cond::Cmp(self.own(column), Op::Eq, Operand::Lit(yes)), end, cost));
                 }
@@ -187,7 +203,7 @@ impl Parser<'_> {
     }
 
     /// The columns that are named at a place.
-    pub fn columns(&self, place: usize) -> All<Path> {
+    pub(crate) fn columns(&self, place: usize) -> All<Path> {
         let mut found: All<Path> = Vec::new();
         for (what, end, cost) in self.mentions(place) {
             if let What::Column(table, column) = what {
@@ -237,11 +253,16 @@ impl Parser<'_> {
             }
             for (op, end) in self.op(place) {
                 found.extend(self.number(end).map(|(_, lit, end)| (cmp(op, lit), self.unit(path, end), 0)));
-                for (other, end, cost) in self.columns(end).into_iter().filter(|(other, ..)| other != path && self.is_number(other)) {
+                for (other, end, cost) in
+                    self.columns(end).into_iter().filter(|(other, ..)| other != path && self.is_number(other))
+                {
                     found.push((Cond::Cmp(path.clone(), op, Operand::Column(other)), end, cost));
                 }
             }
-            found.extend(self.range(place).map(|(low, high, end)| (within(path, &low, &high), self.unit(path, end), 0)));
+            found.extend(
+                self.range(place)
+                    .map(|(low, high, end)| (within(path, &low, &high), self.unit(path, end), 0)),
+            );
         }
         if self.sort(path) == Sort::Day {
             found.extend(self.day_cond(path, place));
@@ -260,12 +281,14 @@ impl Parser<'_> {
     /// Passes over the unit of a column.
     fn unit(&self, path: &Path, end: usize) -> usize {
         let unit = self.index.tables[path.table].columns[path.column].unit.as_deref().unwrap_or_default();
-        let is = self.tokens.get(end).is_some_and(|token| !unit.is_empty() && (token.lower == unit.to_lowercase() || token.stem == unit.to_lowercase()));
+        let is = self.tokens.get(end).is_some_and(|token| {
+            !unit.is_empty() && (token.lower == unit.to_lowercase() || token.stem == unit.to_lowercase())
+        });
         if is { end + 1 } else { end }
     }
 
     /// A comparison in words or signs.
-    pub fn op(&self, place: usize) -> Vec<(Op, usize)> {
+    pub(crate) fn op(&self, place: usize) -> Vec<(Op, usize)> {
         let classes = [("le", Op::Le), ("ge", Op::Ge), ("lt", Op::Lt), ("gt", Op::Gt), ("eq", Op::Eq)];
         let mut found: Vec<(Op, usize)> = Vec::new();
         for (class, op) in classes {
@@ -292,21 +315,29 @@ impl Parser<'_> {
         for (op, end) in self.op(place) {
             if let Some((number, lit, end)) = self.number(end) {
                 let make = |path: &Path| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
-                found.extend(self.which(&number, end).into_iter().map(|(path, end, cost)| (make(&path), end, cost)));
+                found.extend(
+                    self.which(&number, end).into_iter().map(|(path, end, cost)| (make(&path), end, cost)),
+                );
             }
         }
         if let Some((low, high, end)) = self.range(place) {
             let number = self.number(self.one("between", place).unwrap_or(place)).map(|(number, ..)| number);
             if let Some(number) = number {
                 let found_in = self.which(&number, end);
-                found.extend(found_in.into_iter().map(|(path, end, cost)| (within(&path, &low, &high), end, cost)));
+                found.extend(
+                    found_in.into_iter().map(|(path, end, cost)| (within(&path, &low, &high), end, cost)),
+                );
             }
         }
         if let Some((number, lit, end)) = self.number(place) {
             for (class, op) in [("or_less", Op::Le), ("or_more", Op::Ge)] {
                 if let Some(end) = self.one(class, end) {
                     let make = |path: &Path| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
-                    found.extend(self.which(&number, end).into_iter().map(|(path, end, cost)| (make(&path), end, cost)));
+                    found.extend(
+                        self.which(&number, end)
+                            .into_iter()
+                            .map(|(path, end, cost)| (make(&path), end, cost)),
+                    );
                 }
             }
         }
@@ -315,7 +346,8 @@ impl Parser<'_> {
 
     /// The column that a bound is about: the one that is named after it; else money, and a bare bound, are about the price.
     fn which(&self, number: &Number, end: usize) -> All<Path> {
-        let mut found: All<Path> = self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)).collect();
+        let mut found: All<Path> =
+            self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)).collect();
         if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
             found.push((self.own(column), end, 0));
         }
@@ -330,7 +362,10 @@ impl Parser<'_> {
         let mut found: All<Cond> = Vec::new();
         let mut push = |lit: &Lit, end: usize| {
             let columns = self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path));
-            found.extend(columns.map(|(path, end, cost)| (Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone())), end, cost)));
+            found
+                .extend(columns.map(|(path, end, cost)| {
+                    (Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone())), end, cost)
+                }));
         };
         if let Some((_, lit, end)) = self.number(place) {
             push(&lit, end);
@@ -348,7 +383,9 @@ impl Parser<'_> {
         let days: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day).collect();
         let mut found: All<Cond> = Vec::new();
         for day in &days {
-            found.extend(self.day_cond(&self.own(*day), place).into_iter().map(|(c, end, cost)| (c, end, cost + 1)));
+            found.extend(
+                self.day_cond(&self.own(*day), place).into_iter().map(|(c, end, cost)| (c, end, cost + 1)),
+            );
         }
         for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.sort == Sort::Time) {
             let start = self.one("in", place).unwrap_or(place);
@@ -395,7 +432,10 @@ impl Parser<'_> {
     /// A year as days.
     fn year(&self, place: usize) -> Option<(Lit, Lit, usize)> {
         let (number, lit, end) = self.number(place)?;
-        let is_year = number.value.fract() == 0.0 && (1000.0..3000.0).contains(&number.value) && !number.money && !number.percent;
+        let is_year = number.value.fract() == 0.0
+            && (1000.0..3000.0).contains(&number.value)
+            && !number.money
+            && !number.percent;
         let first = |year: f64| Lit { value: json!(format!("{year:04}-01-01")), at: lit.at };
         is_year.then(|| (first(number.value), first(number.value + 1.0), end))
     }
@@ -424,8 +464,12 @@ impl Parser<'_> {
         let none = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
         let mut found: All<Cond> = Vec::new();
         let have = self.one("have", place).unwrap_or(place);
-        found.extend(self.one("stock_no", have).map(|end| (Cond::Cmp(self.own(column), Op::Le, none.clone()), end, 0)));
-        found.extend(self.one("stock_yes", have).map(|end| (Cond::Cmp(self.own(column), Op::Gt, none), end, 0)));
+        found.extend(
+            self.one("stock_no", have).map(|end| (Cond::Cmp(self.own(column), Op::Le, none.clone()), end, 0)),
+        );
+        found.extend(
+            self.one("stock_yes", have).map(|end| (Cond::Cmp(self.own(column), Op::Gt, none), end, 0)),
+        );
         found
     }
 
@@ -442,7 +486,8 @@ impl Parser<'_> {
         for (start, negated) in starts {
             let start = self.determiners(start);
             let mut conds: All<Cond> = Vec::new();
-            for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty())
+            {
                 conds.push((Cond::Not(Box::new(Cond::Null(path))), end, cost));
             }
             conds.extend(self.value(start));
@@ -485,7 +530,9 @@ impl Parser<'_> {
         for (what, end, cost) in self.mentions(place) {
             let What::Phrasing(which) = what else { continue };
             let phrasing = &self.index.catalog.phrasings[which];
-            let Some(table) = self.index.tables.iter().position(|table| table.name == phrasing.table) else { continue };
+            let Some(table) = self.index.tables.iter().position(|table| table.name == phrasing.table) else {
+                continue;
+            };
             let means = match &phrasing.means {
                 Some(means) => formula::condition(self.index, table, means),
                 None => Some(Cond::always()),
@@ -497,7 +544,9 @@ impl Parser<'_> {
                 }
             }
             for link in self.links().into_iter().filter(|link| link.table == table) {
-                let some = |conds: Vec<Cond>| Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())));
+                let some = |conds: Vec<Cond>| {
+                    Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())))
+                };
                 found.push((some(Vec::new()), end, cost + 1));
                 found.extend(self.one("thing", end).map(|end| (some(Vec::new()), end, cost)));
                 let other = self.about(table);
@@ -510,7 +559,7 @@ impl Parser<'_> {
     }
 
     /// What a verb is done to, as a condition on the rows that the verb means.
-    pub fn object(&self, place: usize) -> All<Cond> {
+    pub(crate) fn object(&self, place: usize) -> All<Cond> {
         let place = self.determiners(place);
         let mut found = self.conds(place);
         // `borrowed the book Dune`: the noun of the table that the value is of.

@@ -84,7 +84,9 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
         .map(|token| token.lower.as_str())
         .filter(|word| *word != "please")
         .collect();
-    let is = |class: &str| LEXICON.matches(class, &plain).first().is_some_and(|(length, _)| *length == plain.len());
+    let is = |class: &str| {
+        LEXICON.matches(class, &plain).first().is_some_and(|(length, _)| *length == plain.len())
+    };
     if let (false, Some(number)) = (past.choices.is_empty(), only_number(&list)) {
         let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
         return past.choices.get(place.checked_sub(1)?).cloned();
@@ -113,8 +115,10 @@ fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<F
     let place = call.arguments.iter().position(|(_, argument)| matches!(argument, Argument::Row(_)))?;
     let Argument::Row(rows) = &call.arguments[place].1 else { return None };
     let furthest = std::cell::Cell::new(0);
-    let parser = Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &furthest) };
-    let fits = |np: &super::phrase::Np, end: usize| np.is_named() && np.number.is_none() && parser.is_end(end);
+    let parser =
+        Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &furthest) };
+    let fits =
+        |np: &super::phrase::Np, end: usize| np.is_named() && np.number.is_none() && parser.is_end(end);
     let nps = parser.np(parser.opening());
     let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;
     let mut call = call.clone();
@@ -127,7 +131,10 @@ fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<F
 fn only_number(list: &[super::token::Token]) -> Option<Lit> {
     let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
     let before = ["talk.instead", "talk.and_what"].into_iter();
-    let start = before.filter_map(|class| LEXICON.matches(class, &words).first().map(|(length, _)| *length)).max().unwrap_or(0);
+    let start = before
+        .filter_map(|class| LEXICON.matches(class, &words).first().map(|(length, _)| *length))
+        .max()
+        .unwrap_or(0);
     let rest: Vec<_> = list[start..]
         .iter()
         .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!' | ',')) && token.lower != "please")
@@ -152,7 +159,9 @@ fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
         let (name, param) =
             action.params.iter().find(|(_, param)| param.kind == Some(ordain_types::ParamKind::Count))?;
         let value = number.value.as_f64()?;
-        let fits = value.fract() == 0.0 && param.min.is_none_or(|min| value >= min) && param.max.is_none_or(|max| value <= max);
+        let fits = value.fract() == 0.0
+            && param.min.is_none_or(|min| value >= min)
+            && param.max.is_none_or(|max| value <= max);
         if !fits {
             return None;
         }
@@ -175,11 +184,23 @@ fn another(index: &Index, list: &[super::token::Token], last: &Form) -> Option<F
     let furthest = std::cell::Cell::new(0);
     let parser = Parser::new(index, list, select.table, &furthest);
     let start = parser.exact("talk.and_what", 0).into_iter().max()?;
-    let named = parser.np(start).iter().filter(|(np, end, _)| np.conds.len() == 1 && np.order.is_none() && np.number.is_none() && parser.is_end(*end)).min_by_key(|(_, _, cost)| *cost).cloned();
+    let named = parser
+        .np(start)
+        .iter()
+        .filter(|(np, end, _)| {
+            np.conds.len() == 1 && np.order.is_none() && np.number.is_none() && parser.is_end(*end)
+        })
+        .min_by_key(|(_, _, cost)| *cost)
+        .cloned();
     let Some((np, ..)) = named else {
         // `and Omar Haddad?`, where the last question named somebody of another table
-        let (cond, ..) = parser.value(start).into_iter().filter(|(_, end, _)| parser.is_end(*end)).min_by_key(|(_, _, cost)| *cost)?;
-        return same_kind(&select.filter, &cond).then(|| Form::Select(Select { filter: cond, ..select.clone() }));
+        let (cond, ..) = parser
+            .value(start)
+            .into_iter()
+            .filter(|(_, end, _)| parser.is_end(*end))
+            .min_by_key(|(_, _, cost)| *cost)?;
+        return same_kind(&select.filter, &cond)
+            .then(|| Form::Select(Select { filter: cond, ..select.clone() }));
     };
     let is_about_names = !matches!(select.asked, Asked::Rows) || same_kind(&select.filter, &np.conds[0]);
     let fits = select.order.is_none() && is_about_names && same_kind(&select.filter, &np.conds[0]);

@@ -4,49 +4,49 @@ use serde_json::Value;
 
 /// A value that the request says, with the words that it came from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lit {
+pub(crate) struct Lit {
     /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
     /// Where it was said, in bytes of the request; `(0, 0)` if it was not.
-    pub at: (usize, usize),
+    pub(crate) at: (usize, usize),
 }
 
 /// A step along a reference, from a row to the one row that it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hop {
+pub(crate) struct Hop {
     /// The column that refers.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The table that it refers to.
-    pub table: usize,
+    pub(crate) table: usize,
     /// The column there.
-    pub to: usize,
+    pub(crate) to: usize,
 }
 
 /// A column of the table in question, or of a row that it refers to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Path {
+pub(crate) struct Path {
     /// The references on the way.
-    pub hops: Vec<Hop>,
+    pub(crate) hops: Vec<Hop>,
     /// The table at its end.
-    pub table: usize,
+    pub(crate) table: usize,
     /// The column.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 /// Rows of another table that refer to a row of the table in question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
+pub(crate) struct Link {
     /// The other table.
-    pub table: usize,
+    pub(crate) table: usize,
     /// Its column that refers.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The column that it refers to.
-    pub to: usize,
+    pub(crate) to: usize,
 }
 
 /// How two values compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub(crate) enum Op {
     /// Less.
     Lt,
     /// At most.
@@ -61,7 +61,7 @@ pub enum Op {
 
 /// What a column is compared with.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// A value of the request.
     Lit(Lit),
     /// Another column of the row.
@@ -72,7 +72,7 @@ pub enum Operand {
 
 /// A condition on rows of one table.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cond {
+pub(crate) enum Cond {
     /// All of them.
     And(Vec<Cond>),
     /// One of them.
@@ -93,16 +93,16 @@ pub enum Cond {
 
 /// What rows are ordered by.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Order {
+pub(crate) struct Order {
     /// The column; `None` is the order in which rows were added.
-    pub by: Option<Path>,
+    pub(crate) by: Option<Path>,
     /// The greatest first.
-    pub down: bool,
+    pub(crate) down: bool,
 }
 
 /// A figure over rows.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Measure {
+pub(crate) enum Measure {
     /// How many rows.
     Count,
     /// How many different values.
@@ -115,7 +115,7 @@ pub enum Measure {
 
 /// What is asked about the rows.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub(crate) enum Asked {
     /// Which they are.
     Rows,
     /// Whether there are any, and which.
@@ -132,24 +132,24 @@ pub enum Asked {
 
 /// Rows of a table, and what is asked about them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Select {
+pub(crate) struct Select {
     /// The table.
-    pub table: usize,
+    pub(crate) table: usize,
     /// The rows that count.
-    pub filter: Cond,
+    pub(crate) filter: Cond,
     /// Their order.
-    pub order: Option<Order>,
+    pub(crate) order: Option<Order>,
     /// The how-manieth alone.
-    pub nth: Option<u64>,
+    pub(crate) nth: Option<u64>,
     /// So many at most.
-    pub limit: Option<u64>,
+    pub(crate) limit: Option<u64>,
     /// What is asked.
-    pub asked: Asked,
+    pub(crate) asked: Asked,
 }
 
 /// One value that an action is called with.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Argument {
+pub(crate) enum Argument {
     /// A value.
     Value(Lit),
     /// The key of the one row that is described.
@@ -158,29 +158,29 @@ pub enum Argument {
 
 /// One call of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub(crate) struct Call {
     /// The action, by its place in the catalog.
-    pub action: usize,
+    pub(crate) action: usize,
     /// What it is called with.
-    pub arguments: Vec<(String, Argument)>,
+    pub(crate) arguments: Vec<(String, Argument)>,
     /// Params that the request does not say and that have no default.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 /// A change of a column that is said in so many words.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Set {
+pub(crate) struct Set {
     /// The rows: one, or the named ones.
-    pub rows: Select,
+    pub(crate) rows: Select,
     /// The column.
-    pub column: usize,
+    pub(crate) column: usize,
     /// What becomes of it.
-    pub to: To,
+    pub(crate) to: To,
 }
 
 /// What becomes of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum To {
+pub(crate) enum To {
     /// This value.
     Value(Lit),
     /// So much more, or less if negative.
@@ -191,7 +191,7 @@ pub enum To {
 
 /// What a request means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Form {
+pub(crate) enum Form {
     /// A question.
     Select(Select),
     /// A change through actions.
@@ -206,12 +206,12 @@ pub enum Form {
 
 impl Cond {
     /// Nothing is asked of the row.
-    pub fn always() -> Self {
+    pub(crate) fn always() -> Self {
         Self::And(Vec::new())
     }
 
     /// All of several, with conditions on rows of one other table put together: they are about the same row there.
-    pub fn all(conds: Vec<Self>) -> Self {
+    pub(crate) fn all(conds: Vec<Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for cond in conds {
             match cond {
@@ -226,7 +226,7 @@ impl Cond {
     }
 
     /// One of several.
-    pub fn any(conds: Vec<Self>) -> Self {
+    pub(crate) fn any(conds: Vec<Self>) -> Self {
         match <[Self; 1]>::try_from(conds) {
             Ok([one]) => one,
             Err(conds) => Self::Or(conds),
@@ -234,7 +234,7 @@ impl Cond {
     }
 
     /// Whether it asks nothing.
-    pub fn is_always(&self) -> bool {
+    pub(crate) fn is_always(&self) -> bool {
         matches!(self, Self::And(none) if none.is_empty())
     }
 }
@@ -255,7 +255,7 @@ fn push(flat: &mut Vec<Cond>, cond: Cond) {
 
 impl Op {
     /// As SQL and Python write it.
-    pub fn sign(self) -> &'static str {
+    pub(crate) fn sign(self) -> &'static str {
         match self {
             Self::Lt => "<",
             Self::Le => "<=",
@@ -266,7 +266,7 @@ impl Op {
     }
 
     /// In words.
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Lt => "below",
             Self::Le => "at most",

@@ -6,13 +6,15 @@ use super::form::{Cond, Lit, Op, Operand, Path};
 use super::index::Index;
 
 /// Reads a condition on the columns of a table; `None` if it is none.
-pub fn condition(index: &Index, table: usize, text: &str) -> Option<Cond> {
-    let ors: Option<Vec<Cond>> = split(text, " or ").into_iter().map(|part| all(index, table, part)).collect();
+pub(crate) fn condition(index: &Index, table: usize, text: &str) -> Option<Cond> {
+    let ors: Option<Vec<Cond>> =
+        split(text, " or ").into_iter().map(|part| all(index, table, part)).collect();
     Some(Cond::any(ors?))
 }
 
 fn all(index: &Index, table: usize, text: &str) -> Option<Cond> {
-    let ands: Option<Vec<Cond>> = split(text, " and ").into_iter().map(|part| one(index, table, part.trim())).collect();
+    let ands: Option<Vec<Cond>> =
+        split(text, " and ").into_iter().map(|part| one(index, table, part.trim())).collect();
     Some(Cond::all(ands?))
 }
 
@@ -49,7 +51,15 @@ fn one(index: &Index, table: usize, text: &str) -> Option<Cond> {
     if let Some(name) = lower.strip_suffix(" is null") {
         return path(&text[..name.len()]).map(Cond::Null);
     }
-    let signs = [("<=", Op::Le), (">=", Op::Ge), ("!=", Op::Eq), ("<>", Op::Eq), ("<", Op::Lt), (">", Op::Gt), ("=", Op::Eq)];
+    let signs = [
+        ("<=", Op::Le),
+        (">=", Op::Ge),
+        ("!=", Op::Eq),
+        ("<>", Op::Eq),
+        ("<", Op::Lt),
+        (">", Op::Gt),
+        ("=", Op::Eq),
+    ];
     let (sign, op) = *signs.iter().find(|(sign, _)| text.contains(sign))?;
     let (left, right) = text.split_once(sign)?;
     let left = path(left)?;

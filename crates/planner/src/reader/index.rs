@@ -16,11 +16,11 @@ const VALUE_BYTES_MAX: usize = 60;
 
 /// Everything that words can mention.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct Index {
     /// The tables.
-    pub tables: Vec<Table>,
+    pub(crate) tables: Vec<Table>,
     /// What the owner declared.
-    pub catalog: Catalog,
+    pub(crate) catalog: Catalog,
     mentions: HashMap<String, Vec<Entry>>,
     /// The forms in which a word stands in a column's texts.
     forms: HashMap<(usize, usize, String), Vec<String>>,
@@ -28,47 +28,47 @@ pub struct Index {
 
 /// A table.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its rows in a word: `room`.
-    pub noun: String,
+    pub(crate) noun: String,
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// The column that tells rows apart, if it is one.
-    pub key: Option<usize>,
+    pub(crate) key: Option<usize>,
     /// The column that a person calls a row by.
-    pub label: Option<usize>,
+    pub(crate) label: Option<usize>,
     /// Whether its rows are people.
-    pub is_people: bool,
+    pub(crate) is_people: bool,
     /// Whether rows may be changed, and whether they may be added only.
-    pub read_only: bool,
+    pub(crate) read_only: bool,
     /// Rows may be added, never changed.
-    pub append_only: bool,
+    pub(crate) append_only: bool,
 }
 
 /// A column.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub(crate) struct Column {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it holds.
-    pub sort: Sort,
+    pub(crate) sort: Sort,
     /// Whether some row has no value.
-    pub has_nulls: bool,
+    pub(crate) has_nulls: bool,
     /// Whether its days have a time.
-    pub has_time: bool,
+    pub(crate) has_time: bool,
     /// The table and column that it refers to.
-    pub refers: Option<(usize, usize)>,
+    pub(crate) refers: Option<(usize, usize)>,
     /// What its numbers count.
-    pub unit: Option<String>,
+    pub(crate) unit: Option<String>,
     /// Declared role.
-    pub role: Option<String>,
+    pub(crate) role: Option<String>,
 }
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub(crate) enum Sort {
     /// Short texts: names and categories.
     Text,
     /// Long texts.
@@ -87,7 +87,7 @@ pub enum Sort {
 
 /// What words mention.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub(crate) enum What {
     /// Rows of a table.
     Table(usize),
     /// A column.
@@ -113,7 +113,7 @@ struct Entry {
 
 impl Index {
     /// Builds the index of a brief's tables.
-    pub fn of(brief: &Brief, catalog: &Catalog) -> Self {
+    pub(crate) fn of(brief: &Brief, catalog: &Catalog) -> Self {
         let mut index = Self { catalog: catalog.clone(), ..Self::default() };
         index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
         index.refer(&brief.tables);
@@ -158,7 +158,8 @@ impl Index {
         for synonym in notes.map(|notes| notes.synonyms.as_slice()).unwrap_or_default() {
             self.add(&split_text(synonym), What::Table(place), 0);
         }
-        let names: Vec<Vec<String>> = self.tables[place].columns.iter().map(|c| split_name(&c.name)).collect();
+        let names: Vec<Vec<String>> =
+            self.tables[place].columns.iter().map(|c| split_name(&c.name)).collect();
         for at in 0..names.len() {
             let what = What::Column(place, at);
             let column = self.tables[place].columns[at].clone();
@@ -171,13 +172,21 @@ impl Index {
             for word in names[at].iter().filter(|_| names[at].len() > 1) {
                 let others = names.iter().enumerate().filter(|(other, _)| *other != at);
                 let is_alone = others.clone().all(|(_, words)| !words.contains(word));
-                let is_table = words.contains(word) || matches!(word.as_str(), "id" | "no" | "on" | "at" | "in" | "per" | "of" | "since" | "number");
+                let is_table = words.contains(word)
+                    || matches!(
+                        word.as_str(),
+                        "id" | "no" | "on" | "at" | "in" | "per" | "of" | "since" | "number"
+                    );
                 if is_alone && !is_table && !LEXICON.is_operator(word) {
                     self.add(&[word.clone()], what.clone(), 1);
                 }
             }
             if column.sort == Sort::Day {
-                let base: Vec<String> = names[at].iter().filter(|w| !matches!(w.as_str(), "on" | "at" | "date")).cloned().collect();
+                let base: Vec<String> = names[at]
+                    .iter()
+                    .filter(|w| !matches!(w.as_str(), "on" | "at" | "date"))
+                    .cloned()
+                    .collect();
                 if !base.is_empty() {
                     self.add(&[base.clone(), vec!["date".to_owned()]].concat(), what.clone(), 0);
                     self.add(&[base.clone(), vec!["day".to_owned()]].concat(), what.clone(), 0);
@@ -190,13 +199,17 @@ impl Index {
 
     fn add_values(&mut self, place: usize, at: usize, brief: &TableBrief) {
         let column = self.tables[place].columns[at].clone();
-        let Some(values) = brief.columns.iter().find(|seen| seen.name == column.name).and_then(|seen| seen.values.as_ref()) else { return };
+        let Some(values) =
+            brief.columns.iter().find(|seen| seen.name == column.name).and_then(|seen| seen.values.as_ref())
+        else {
+            return;
+        };
         let is_name = self.tables[place].key == Some(at) || self.tables[place].label == Some(at);
         if values.len() > VALUES_MAX || column.refers.is_some() {
             return;
         }
         let is_text = matches!(column.sort, Sort::Text | Sort::Prose);
-        for value in values.iter().filter(|value| is_text || (is_name && value.is_i64()) ) {
+        for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let words = split_text(&text);
             if words.is_empty() {
@@ -212,7 +225,9 @@ impl Index {
             let is_label = self.tables[place].label == Some(at);
             if !is_short || (is_label && words.len() > 1) {
                 let own = split_name(&column.name);
-                for word in words.iter().filter(|word| word.len() > 2 && !own.contains(word) && !LEXICON.is_operator(word) && !is_small(word)) {
+                for word in words.iter().filter(|word| {
+                    word.len() > 2 && !own.contains(word) && !LEXICON.is_operator(word) && !is_small(word)
+                }) {
                     let stem = singular(word);
                     let forms = self.forms.entry((place, at, stem.clone())).or_default();
                     if !forms.contains(word) {
@@ -269,7 +284,7 @@ impl Index {
     }
 
     /// What is mentioned by tokens from a place on: what, how many tokens, and how far it is from the plain name.
-    pub fn at(&self, list: &[super::token::Token], place: usize) -> Vec<(What, usize, u32)> {
+    pub(crate) fn at(&self, list: &[super::token::Token], place: usize) -> Vec<(What, usize, u32)> {
         let Some(first) = list.get(place) else { return Vec::new() };
         if matches!(first.kind, Kind::Sign(_) | Kind::Quoted) {
             return Vec::new();
@@ -290,12 +305,12 @@ impl Index {
     }
 
     /// The forms in which a word stands in a column's texts.
-    pub fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
+    pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
         self.forms.get(&(table, column, stem.to_owned())).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The column of a table that has a role: declared, or by the words of its name.
-    pub fn role(&self, table: usize, role: &str) -> Option<usize> {
+    pub(crate) fn role(&self, table: usize, role: &str) -> Option<usize> {
         let columns = &self.tables[table].columns;
         if let Some(declared) = columns.iter().position(|column| column.role.as_deref() == Some(role)) {
             return Some(declared);
@@ -318,7 +333,7 @@ impl Index {
     }
 
     /// The only column of days of a table.
-    pub fn day(&self, table: usize) -> Option<usize> {
+    pub(crate) fn day(&self, table: usize) -> Option<usize> {
         let columns = &self.tables[table].columns;
         let mut days = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day);
         days.next().filter(|_| days.next().is_none())
@@ -333,7 +348,8 @@ fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
             at += 1;
         }
         let token = list.get(at)?;
-        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || (token.stem != *word && token.lower != *word) {
+        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || (token.stem != *word && token.lower != *word)
+        {
             return None;
         }
         at += 1;
@@ -353,7 +369,10 @@ fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
             name: column.name.clone(),
             sort: sort(column.column_type, &column.name, seen),
             has_nulls: seen.null_share > 0.0,
-            has_time: seen.samples.iter().any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
+            has_time: seen
+                .samples
+                .iter()
+                .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
             refers: None,
             unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
             role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
@@ -367,14 +386,28 @@ fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     let words = notes.map(|notes| notes.synonyms.clone()).unwrap_or_default();
     let own = split_name(&table.name).iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
     let noun = words.first().map_or(own, |word| singular(word));
-    let is_people = words.iter().chain([&noun, &table.name]).any(|word| LEXICON.has("person_words", &singular(word)));
-    Table { name: table.name.clone(), noun, columns, key, label, is_people, read_only: table.read_only, append_only: table.append_only }
+    let is_people =
+        words.iter().chain([&noun, &table.name]).any(|word| LEXICON.has("person_words", &singular(word)));
+    Table {
+        name: table.name.clone(),
+        noun,
+        columns,
+        key,
+        label,
+        is_people,
+        read_only: table.read_only,
+        append_only: table.append_only,
+    }
 }
 
 fn label(columns: &[Column], key: Option<usize>) -> Option<usize> {
     let declared = columns.iter().position(|column| column.role.as_deref() == Some("name"));
-    let named = LEXICON.list("label_columns").iter().find_map(|name| columns.iter().position(|column| column.name == *name));
-    let ends = || columns.iter().position(|column| column.name.ends_with("_name") && column.sort == Sort::Text);
+    let named = LEXICON
+        .list("label_columns")
+        .iter()
+        .find_map(|name| columns.iter().position(|column| column.name == *name));
+    let ends =
+        || columns.iter().position(|column| column.name.ends_with("_name") && column.sort == Sort::Text);
     declared.or(named).or_else(ends).filter(|at| Some(*at) != key)
 }
 
@@ -387,7 +420,8 @@ fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort 
         ColumnType::Timestamp => Sort::Day,
         ColumnType::Json => Sort::Prose,
         ColumnType::Text => {
-            let values: Vec<&str> = seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();
+            let values: Vec<&str> =
+                seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();
             let all = |test: fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| test(value));
             if all(|text| ordain_types::is_timestamp(text) || is_day(text)) {
                 Sort::Day
@@ -395,7 +429,9 @@ fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort 
                 Sort::Day
             } else if all(|text| text.len() == 5 && text.as_bytes()[2] == b':') {
                 Sort::Time
-            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36 || is_sentences(&words, &values) {
+            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36
+                || is_sentences(&words, &values)
+            {
                 Sort::Prose
             } else {
                 Sort::Text
@@ -416,7 +452,7 @@ fn is_day(text: &str) -> bool {
 }
 
 /// The words of a name: `rate_per_night`, `unitPrice`.
-pub fn split_name(name: &str) -> Vec<String> {
+pub(crate) fn split_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;
     for character in name.chars() {
@@ -433,13 +469,43 @@ pub fn split_name(name: &str) -> Vec<String> {
 }
 
 /// The words of a text as a request would hold them.
-pub fn split_text(text: &str) -> Vec<String> {
+pub(crate) fn split_text(text: &str) -> Vec<String> {
     let words = tokens(text).into_iter().filter(|token| !matches!(token.kind, Kind::Sign(_)));
-    words.flat_map(|token| if token.kind == Kind::Quoted { token.lower.split(' ').map(str::to_owned).collect() } else { vec![token.lower] }).collect()
+    words
+        .flat_map(|token| {
+            if token.kind == Kind::Quoted {
+                token.lower.split(' ').map(str::to_owned).collect()
+            } else {
+                vec![token.lower]
+            }
+        })
+        .collect()
 }
 
 fn is_small(word: &str) -> bool {
-    const SMALL: &[&str] = &["the", "and", "for", "with", "from", "this", "that", "made", "first", "since", "very", "its", "are", "was", "her", "his", "but", "not", "all", "has", "have", "everybody"];
+    const SMALL: &[&str] = &[
+        "the",
+        "and",
+        "for",
+        "with",
+        "from",
+        "this",
+        "that",
+        "made",
+        "first",
+        "since",
+        "very",
+        "its",
+        "are",
+        "was",
+        "her",
+        "his",
+        "but",
+        "not",
+        "all",
+        "has",
+        "have",
+        "everybody",
+    ];
     SMALL.contains(&word)
 }
-

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 const ENGLISH: &str = include_str!("../../lexicon/en.toml");
 
 /// Phrases by class, found by their first word.
-pub struct Lexicon {
+pub(crate) struct Lexicon {
     phrases: HashMap<String, Vec<Entry>>,
     lists: BTreeMap<String, Vec<String>>,
 }
@@ -19,13 +19,23 @@ struct Entry {
 }
 
 /// The lexicon that requests are read with.
-pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
+pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
 /// Classes whose words may be names and values too.
 const PLAIN: [&str; 13] = [
     "note_columns",
-    "filler", "money_columns", "price_columns", "stock_columns", "label_columns", "date_columns", "person_words",
-    "irregular", "months", "currency", "cost", "show",
+    "filler",
+    "money_columns",
+    "price_columns",
+    "stock_columns",
+    "label_columns",
+    "date_columns",
+    "person_words",
+    "irregular",
+    "months",
+    "currency",
+    "cost",
+    "show",
 ];
 
 impl Lexicon {
@@ -43,7 +53,9 @@ impl Lexicon {
                                 lexicon.lists.insert(key.clone(), words.map(str::to_owned).collect());
                                 lexicon.add_all(key, phrases);
                             }
-                            toml::Value::Array(phrases) => lexicon.add_all(&format!("{class}.{key}"), phrases),
+                            toml::Value::Array(phrases) => {
+                                lexicon.add_all(&format!("{class}.{key}"), phrases);
+                            }
                             toml::Value::String(meaning) => lexicon.add(class, key, meaning),
                             toml::Value::Integer(number) => lexicon.add(class, key, &number.to_string()),
                             _ => {}
@@ -69,7 +81,7 @@ impl Lexicon {
     }
 
     /// The phrases of a class that begin at a place: how many words, and what they mean. The longest comes first.
-    pub fn matches<'a>(&'a self, class: &str, words: &[&str]) -> Vec<(usize, &'a str)> {
+    pub(crate) fn matches<'a>(&'a self, class: &str, words: &[&str]) -> Vec<(usize, &'a str)> {
         let Some(first) = words.first() else { return Vec::new() };
         let entries = self.phrases.get(*first).map(Vec::as_slice).unwrap_or_default();
         let mut found: Vec<(usize, &str)> = entries
@@ -82,29 +94,29 @@ impl Lexicon {
     }
 
     /// Whether any class but the fillers knows a word.
-    pub fn is_operator(&self, word: &str) -> bool {
+    pub(crate) fn is_operator(&self, word: &str) -> bool {
         self.phrases.get(word).is_some_and(|entries| {
             entries.iter().any(|entry| entry.words.len() == 1 && !PLAIN.contains(&entry.class.as_str()))
         })
     }
 
     /// Whether a word begins some phrase.
-    pub fn knows(&self, word: &str) -> bool {
+    pub(crate) fn knows(&self, word: &str) -> bool {
         self.phrases.contains_key(word)
     }
 
     /// A list of words.
-    pub fn list(&self, name: &str) -> &[String] {
+    pub(crate) fn list(&self, name: &str) -> &[String] {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Whether a list has a word.
-    pub fn has(&self, name: &str, word: &str) -> bool {
+    pub(crate) fn has(&self, name: &str, word: &str) -> bool {
         self.list(name).iter().any(|known| known == word)
     }
 
     /// The number that a word means.
-    pub fn number(&self, word: &str) -> Option<f64> {
+    pub(crate) fn number(&self, word: &str) -> Option<f64> {
         self.matches("numbers", &[word]).first().and_then(|(_, value)| value.parse().ok())
     }
 }
@@ -114,7 +126,7 @@ fn fits(phrase: &[String], words: &[&str]) -> bool {
 }
 
 /// The singular of an English word, good enough to compare two words by.
-pub fn singular(word: &str) -> String {
+pub(crate) fn singular(word: &str) -> String {
     let lower = word.to_lowercase();
     match lower.as_str() {
         "people" => return "person".to_owned(),
@@ -135,7 +147,7 @@ pub fn singular(word: &str) -> String {
 }
 
 /// The stem that forms of a verb share: `buy`, `buys`, `buying`; `lend`, `lends`, `lending`.
-pub fn verb_forms(word: &str) -> Vec<String> {
+pub(crate) fn verb_forms(word: &str) -> Vec<String> {
     let mut forms = vec![word.to_owned(), format!("{word}s"), format!("{word}es")];
     let base = word.strip_suffix('e').unwrap_or(word);
     forms.extend([format!("{base}ed"), format!("{base}ing")]);

@@ -5,7 +5,7 @@ use super::formula;
 use super::index::Index;
 
 /// What a metric measures on a table, and the rows that count; `None` if it is about another table or not understood.
-pub fn measure(index: &Index, table: usize, which: usize) -> Option<(Measure, Option<Cond>)> {
+pub(crate) fn measure(index: &Index, table: usize, which: usize) -> Option<(Measure, Option<Cond>)> {
     let metric = &index.catalog.metrics[which];
     if index.tables[table].name != metric.table {
         return None;

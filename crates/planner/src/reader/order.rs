@@ -26,7 +26,7 @@ struct Given {
 
 impl Parser<'_> {
     /// Every complete reading as an order, with what it costs.
-    pub fn orders(&self) -> Vec<(Form, u32)> {
+    pub(crate) fn orders(&self) -> Vec<(Form, u32)> {
         let mut found = Vec::new();
         for (start, is_wish, asks) in self.order_openings() {
             for (calls, end, cost) in self.call_list(start) {
@@ -55,7 +55,9 @@ impl Parser<'_> {
         let longest = wishes.iter().chain(&orders).copied().max().unwrap_or(0);
         found.extend(wishes.into_iter().map(|end| (end, false, false)));
         found.extend(orders.into_iter().map(|end| (end, true, false)));
-        found.extend(self.lex("may_i", first).into_iter().filter(|end| *end > longest).map(|end| (end, false, true)));
+        found.extend(
+            self.lex("may_i", first).into_iter().filter(|end| *end > longest).map(|end| (end, false, true)),
+        );
         found.sort_unstable();
         found.dedup();
         found
@@ -71,7 +73,11 @@ impl Parser<'_> {
                 }
                 let begin = self.one("be", start).unwrap_or(start);
                 for given in self.items(action, begin) {
-                    let after = self.tokens.get(given.end).filter(|token| token.lower == "be").map_or(given.end, |_| given.end + 1);
+                    let after = self
+                        .tokens
+                        .get(given.end)
+                        .filter(|token| token.lower == "be")
+                        .map_or(given.end, |_| given.end + 1);
                     let end = self.one("cost", after).unwrap_or(given.end);
                     let calls = self.calls(place, action, &given);
                     if self.is_end(end) && calls.iter().all(|call| call.missing.is_empty()) {
@@ -108,10 +114,13 @@ impl Parser<'_> {
     fn call(&self, place: usize) -> All<Vec<Call>> {
         let mut found: All<Vec<Call>> = Vec::new();
         for (which, action) in self.index.catalog.actions.iter().enumerate() {
-            let mut begins: Vec<Given> = self.verb(which, place).map(|end| Given { end, ..Given::default() }).into_iter().collect();
+            let mut begins: Vec<Given> =
+                self.verb(which, place).map(|end| Given { end, ..Given::default() }).into_iter().collect();
             for (name, param) in &action.params {
                 let Some(table) = self.table_of(param) else { continue };
-                for (np, end, cost) in self.about(table).np(place).iter().filter(|(np, ..)| np.is_named() && np.number.is_none()) {
+                for (np, end, cost) in
+                    self.about(table).np(place).iter().filter(|(np, ..)| np.is_named() && np.number.is_none())
+                {
                     let verb = self.one("subject.wants", *end).and_then(|end| self.verb(which, end));
                     if let Some(end) = verb {
                         let subject = (name.clone(), self.row(table, np));
@@ -156,7 +165,12 @@ impl Parser<'_> {
             done.push(given.clone());
             if !action.each.is_empty() && given.items.is_empty() {
                 for items in self.items(action, given.end) {
-                    open.push(Given { items: items.items, end: items.end, cost: given.cost + items.cost, common: given.common.clone() });
+                    open.push(Given {
+                        items: items.items,
+                        end: items.end,
+                        cost: given.cost + items.cost,
+                        common: given.common.clone(),
+                    });
                 }
             }
             for (name, param) in &action.params {
@@ -237,11 +251,18 @@ impl Parser<'_> {
                 for start in starts {
                     for (argument, end, more) in self.argument(name, param, start) {
                         // `the 2 cheapest`: two of one, or one of each?
-                        let after_number = start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
-                        if after_number && matches!(&argument, Argument::Row(select) if select.order.is_some()) {
+                        let after_number =
+                            start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
+                        if after_number
+                            && matches!(&argument, Argument::Row(select) if select.order.is_some())
+                        {
                             continue;
                         }
-                        open.push(([item.clone(), vec![(name.clone(), argument)]].concat(), end, cost + more));
+                        open.push((
+                            [item.clone(), vec![(name.clone(), argument)]].concat(),
+                            end,
+                            cost + more,
+                        ));
                     }
                 }
             }
@@ -262,7 +283,9 @@ impl Parser<'_> {
                 for (np, end, cost) in other.np(start).iter() {
                     // The number before a noun is another param; alone, the noun says nothing about which row.
                     let says_which = np.is_named() || !np.conds.is_empty() || np.order.is_some();
-                    let has_noun = !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || self.is_value(np);
+                    let has_noun = !matches!(np.head, Head::Value | Head::None)
+                        || np.order.is_some()
+                        || self.is_value(np);
                     if np.number.is_none() && says_which && has_noun {
                         found.push((self.row(table, np), *end, *cost));
                     }
@@ -323,16 +346,30 @@ impl Parser<'_> {
     }
 
     /// A value that is neither a row nor a column's.
-    fn plain(&self, kind: ParamKind, param: &Param, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
+    fn plain(
+        &self,
+        kind: ParamKind,
+        param: &Param,
+        place: usize,
+        is_announced: bool,
+    ) -> Option<(Lit, usize)> {
         let place = if matches!(kind, ParamKind::Name) { place } else { self.fill(place) };
         match kind {
             ParamKind::Count | ParamKind::Number | ParamKind::Money | ParamKind::Percent => {
-                let article = matches!(self.tokens.get(place.saturating_sub(1)).map(|token| token.lower.as_str()), Some("a" | "an"));
+                let article = matches!(
+                    self.tokens.get(place.saturating_sub(1)).map(|token| token.lower.as_str()),
+                    Some("a" | "an")
+                );
                 let times = self.tokens.get(place).and_then(times);
                 let (value, lit, end) = match (self.number(place), times) {
                     (Some((number, lit, end)), _) => {
                         let fits = match kind {
-                            ParamKind::Count => number.value.fract() == 0.0 && !number.money && !number.percent && !number.ordinal,
+                            ParamKind::Count => {
+                                number.value.fract() == 0.0
+                                    && !number.money
+                                    && !number.percent
+                                    && !number.ordinal
+                            }
                             ParamKind::Percent => !number.money && !number.ordinal,
                             _ => !number.percent && !number.ordinal,
                         };
@@ -341,14 +378,17 @@ impl Parser<'_> {
                         }
                         (number.value, lit, end)
                     }
-                    (None, Some(value)) if kind == ParamKind::Count => (value, self.lit(as_json(value), place, place + 1), place + 1),
+                    (None, Some(value)) if kind == ParamKind::Count => {
+                        (value, self.lit(as_json(value), place, place + 1), place + 1)
+                    }
                     (None, None) if kind == ParamKind::Count && article => {
                         let at = self.tokens[place - 1].at;
                         (1.0, Lit { value: json!(1), at }, place)
                     }
                     _ => return None,
                 };
-                let fits = param.min.is_none_or(|min| value >= min) && param.max.is_none_or(|max| value <= max);
+                let fits =
+                    param.min.is_none_or(|min| value >= min) && param.max.is_none_or(|max| value <= max);
                 fits.then_some((lit, end))
             }
             ParamKind::Date => match &self.tokens.get(place)?.kind {
@@ -381,11 +421,16 @@ impl Parser<'_> {
                 && LEXICON.matches("filler", &[token.lower.as_str()]).is_empty()
                 && !self.is_known_thing(at)
         };
-        let length = self.tokens[place..].iter().enumerate().take_while(|(more, token)| is_name(token, place + more)).count();
+        let length = self.tokens[place..]
+            .iter()
+            .enumerate()
+            .take_while(|(more, token)| is_name(token, place + more))
+            .count();
         if length == 0 || length > 4 {
             return None;
         }
-        let words: Vec<String> = self.tokens[place..place + length].iter().map(|token| capital(&token.text)).collect();
+        let words: Vec<String> =
+            self.tokens[place..place + length].iter().map(|token| capital(&token.text)).collect();
         Some((self.lit(json!(words.join(" ")), place, place + length), place + length))
     }
 
@@ -414,20 +459,24 @@ impl Parser<'_> {
                     continue;
                 }
                 // `I will take 2`: of what the conversation was about.
-                let context = self.context.as_ref().filter(|context| Some(context.table) == self.table_of(param));
+                let context =
+                    self.context.as_ref().filter(|context| Some(context.table) == self.table_of(param));
                 if let Some(context) = context {
                     let rows = Select { asked: Asked::Rows, ..context.clone() };
                     arguments.push((name.to_owned(), Argument::Row(Box::new(rows))));
                     continue;
                 }
                 // `buy it`, `the cheapest one`: one of them.
-                let is_single = arguments.iter().any(|(_, argument)| matches!(argument, Argument::Row(select) if select.limit == Some(1)));
+                let is_single = arguments.iter().any(
+                    |(_, argument)| matches!(argument, Argument::Row(select) if select.limit == Some(1)),
+                );
                 if param.kind == Some(ParamKind::Count) && is_single {
                     arguments.push((name.to_owned(), Argument::Value(Lit { value: json!(1), at: (0, 0) })));
                     continue;
                 }
                 match &param.default {
-                    Some(value) => arguments.push((name.to_owned(), Argument::Value(Lit { value: value.clone(), at: (0, 0) }))),
+                    Some(value) => arguments
+                        .push((name.to_owned(), Argument::Value(Lit { value: value.clone(), at: (0, 0) }))),
                     None => missing.push(name.to_owned()),
                 }
             }
@@ -444,7 +493,9 @@ impl Parser<'_> {
             for (set, end, cost) in parser.set(start, true) {
                 done.push((vec![set.clone()], end, cost));
                 for next in parser.lex("and", end) {
-                    for (second, end, more) in parser.set(next, true).into_iter().chain(parser.set(next, false)) {
+                    for (second, end, more) in
+                        parser.set(next, true).into_iter().chain(parser.set(next, false))
+                    {
                         done.push((vec![set.clone(), second], end, cost + more));
                     }
                 }
@@ -515,7 +566,8 @@ impl Parser<'_> {
         }
         for (np, end, cost) in self.np(place).iter().filter(|(np, ..)| fits(np) && np.conds.len() == 1) {
             let after = self.sign('\'', *end).unwrap_or(*end);
-            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty())
+            {
                 found.push((np.clone(), path.column, end, cost + more));
             }
         }
@@ -526,10 +578,12 @@ impl Parser<'_> {
     fn to(&self, path: &super::form::Path, direction: Option<f64>, place: usize) -> Vec<(To, usize)> {
         let mut found = Vec::new();
         if let Some(after) = self.one("to", place) {
-            if let Some((number, lit, end)) = self.number(after) {
-                if self.is_number(path) && !number.percent && !number.ordinal {
-                    found.push((To::Value(lit), end));
-                }
+            if let Some((number, lit, end)) = self.number(after)
+                && self.is_number(path)
+                && !number.percent
+                && !number.ordinal
+            {
+                found.push((To::Value(lit), end));
             }
             if let (Some((from, _, end)), Sort::Day) = (self.days(after), self.sort(path)) {
                 found.push((To::Value(from), end));
@@ -572,13 +626,15 @@ fn times(token: &Token) -> Option<f64> {
 fn capital(word: &str) -> String {
     let mut characters = word.chars();
     match characters.next() {
-        Some(first) if word.chars().all(char::is_lowercase) => first.to_uppercase().chain(characters).collect(),
+        Some(first) if word.chars().all(char::is_lowercase) => {
+            first.to_uppercase().chain(characters).collect()
+        }
         _ => word.to_owned(),
     }
 }
 
 /// The price column of the item that an action is about, if it has an item and a count.
-pub fn priced(parser: &Parser<'_>, action: &Action) -> Option<(String, String, usize, usize)> {
+pub(crate) fn priced(parser: &Parser<'_>, action: &Action) -> Option<(String, String, usize, usize)> {
     let item = action.each.iter().find(|name| action.params[*name].table.is_some())?;
     let count = action.each.iter().find(|name| action.params[*name].kind == Some(ParamKind::Count))?;
     let table = parser.table_of(&action.params[item])?;

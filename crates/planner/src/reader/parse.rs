@@ -13,7 +13,7 @@ use super::phrase::Np;
 use super::token::{Kind, Number, Token};
 
 /// Everything that fits from a place on: what it means, where it ends, and what it costs.
-pub type All<T> = Vec<(T, usize, u32)>;
+pub(crate) type All<T> = Vec<(T, usize, u32)>;
 
 /// More alternatives than this for one place are not looked at.
 const ALTERNATIVES_MAX: usize = 48;
@@ -21,32 +21,55 @@ const ALTERNATIVES_MAX: usize = 48;
 const HOPS_MAX: usize = 2;
 
 /// Reads tokens as being about one table.
-pub struct Parser<'a> {
-    pub index: &'a Index,
-    pub tokens: &'a [Token],
+pub(crate) struct Parser<'a> {
+    pub(crate) index: &'a Index,
+    pub(crate) tokens: &'a [Token],
     /// The table that is asked about.
-    pub focus: usize,
+    pub(crate) focus: usize,
     /// The rows that the conversation was about.
-    pub context: Option<super::form::Select>,
+    pub(crate) context: Option<super::form::Select>,
     /// How deep tables are nested.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// The last token that was understood.
-    pub furthest: &'a Cell<usize>,
+    pub(crate) furthest: &'a Cell<usize>,
     pub(super) atoms: RefCell<HashMap<usize, Rc<All<Cond>>>>,
     pub(super) phrases: RefCell<HashMap<usize, Rc<All<Np>>>>,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(index: &'a Index, tokens: &'a [Token], focus: usize, furthest: &'a Cell<usize>) -> Self {
-        Self { index, tokens, focus, context: None, depth: 0, furthest, atoms: RefCell::default(), phrases: RefCell::default() }
+    pub(crate) fn new(
+        index: &'a Index,
+        tokens: &'a [Token],
+        focus: usize,
+        furthest: &'a Cell<usize>,
+    ) -> Self {
+        Self {
+            index,
+            tokens,
+            focus,
+            context: None,
+            depth: 0,
+            furthest,
+            atoms: RefCell::default(),
+            phrases: RefCell::default(),
+        }
     }
 
     /// The same tokens, read as being about another table.
-    pub fn about(&self, focus: usize) -> Parser<'a> {
+    pub(crate) fn about(&self, focus: usize) -> Parser<'a> {
         let (atoms, phrases) = (RefCell::default(), RefCell::default());
         let depth = self.depth + 1;
         let context = self.context.clone();
-        Parser { index: self.index, tokens: self.tokens, focus, context, depth, furthest: self.furthest, atoms, phrases }
+        Parser {
+            index: self.index,
+            tokens: self.tokens,
+            focus,
+            context,
+            depth,
+            furthest: self.furthest,
+            atoms,
+            phrases,
+        }
     }
 
     fn reached(&self, place: usize) {
@@ -54,15 +77,22 @@ impl<'a> Parser<'a> {
     }
 
     /// The words from a place on, as far as they are words.
-    pub fn words(&self, place: usize) -> Vec<&str> {
+    pub(crate) fn words(&self, place: usize) -> Vec<&str> {
         let rest = self.tokens.get(place..).unwrap_or_default();
-        rest.iter().take(6).take_while(|token| !matches!(token.kind, Kind::Quoted)).map(|token| token.lower.as_str()).collect()
+        rest.iter()
+            .take(6)
+            .take_while(|token| !matches!(token.kind, Kind::Quoted))
+            .map(|token| token.lower.as_str())
+            .collect()
     }
 
     /// Ends of the phrases of a class that begin at a place.
-    pub fn exact(&self, class: &str, place: usize) -> Vec<usize> {
-        let found: Vec<usize> =
-            LEXICON.matches(class, &self.words(place)).into_iter().map(|(length, _)| place + length).collect();
+    pub(crate) fn exact(&self, class: &str, place: usize) -> Vec<usize> {
+        let found: Vec<usize> = LEXICON
+            .matches(class, &self.words(place))
+            .into_iter()
+            .map(|(length, _)| place + length)
+            .collect();
         if let Some(end) = found.first() {
             self.reached(*end);
         }
@@ -70,7 +100,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The same after fillers.
-    pub fn lex(&self, class: &str, place: usize) -> Vec<usize> {
+    pub(crate) fn lex(&self, class: &str, place: usize) -> Vec<usize> {
         let mut ends = self.exact(class, place);
         let after = self.fill(place);
         if after != place {
@@ -80,12 +110,12 @@ impl<'a> Parser<'a> {
     }
 
     /// The end of the longest phrase of a class, after fillers.
-    pub fn one(&self, class: &str, place: usize) -> Option<usize> {
+    pub(crate) fn one(&self, class: &str, place: usize) -> Option<usize> {
         self.lex(class, place).into_iter().max()
     }
 
     /// The longest phrase of a class and its meaning, after fillers.
-    pub fn meaning(&self, class: &str, place: usize) -> Option<(usize, &'static str)> {
+    pub(crate) fn meaning(&self, class: &str, place: usize) -> Option<(usize, &'static str)> {
         let place = self.fill(place);
         let found = LEXICON.matches(class, &self.words(place)).into_iter().next();
         found.map(|(length, meaning)| {
@@ -95,7 +125,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Passes over fillers.
-    pub fn fill(&self, mut place: usize) -> usize {
+    pub(crate) fn fill(&self, mut place: usize) -> usize {
         while let Some((length, _)) = LEXICON.matches("filler", &self.words(place)).first() {
             // An article before a word of the tables may be part of a name: mentions are looked up first.
             place += length;
@@ -104,14 +134,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The first place after fillers and an interjection: `great, …`.
-    pub fn opening(&self) -> usize {
+    pub(crate) fn opening(&self) -> usize {
         let first = self.fill(0);
         let Some(end) = self.exact("interjection", first).into_iter().max() else { return first };
         self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end))
     }
 
     /// Passes over fillers, `all` and `any`.
-    pub fn determiners(&self, place: usize) -> usize {
+    pub(crate) fn determiners(&self, place: usize) -> usize {
         let mut place = self.fill(place);
         while let Some(end) = self.exact("all", place).into_iter().max() {
             place = self.fill(end);
@@ -120,7 +150,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether nothing but closing signs, fillers and a question mark is left.
-    pub fn is_end(&self, place: usize) -> bool {
+    pub(crate) fn is_end(&self, place: usize) -> bool {
         let place = self.fill(place);
         let rest = self.tokens.get(place..).unwrap_or_default();
         let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?'));
@@ -131,19 +161,23 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the request ends with a question mark.
-    pub fn is_question(&self) -> bool {
+    pub(crate) fn is_question(&self) -> bool {
         self.tokens.iter().any(|token| token.kind == Kind::Sign('?'))
     }
 
     /// A sign at a place.
-    pub fn sign(&self, sign: char, place: usize) -> Option<usize> {
+    pub(crate) fn sign(&self, sign: char, place: usize) -> Option<usize> {
         (self.tokens.get(place)?.kind == Kind::Sign(sign)).then_some(place + 1)
     }
 
     /// What is mentioned at a place, before or after fillers.
-    pub fn mentions(&self, place: usize) -> Vec<(What, usize, u32)> {
-        let mut found: Vec<(What, usize, u32)> =
-            self.index.at(self.tokens, place).into_iter().map(|(what, length, cost)| (what, place + length, cost)).collect();
+    pub(crate) fn mentions(&self, place: usize) -> Vec<(What, usize, u32)> {
+        let mut found: Vec<(What, usize, u32)> = self
+            .index
+            .at(self.tokens, place)
+            .into_iter()
+            .map(|(what, length, cost)| (what, place + length, cost))
+            .collect();
         let after = self.fill(place);
         if after != place {
             let more = self.index.at(self.tokens, after).into_iter();
@@ -152,12 +186,12 @@ impl<'a> Parser<'a> {
         // The longest mention wins.
         let longest = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
         self.reached(longest);
-        found.retain(|(what, end, _)| *end == longest || matches!(what, What::Column(..) | What::Action(_)) );
+        found.retain(|(what, end, _)| *end == longest || matches!(what, What::Column(..) | What::Action(_)));
         found
     }
 
     /// A number at a place, after fillers.
-    pub fn number(&self, place: usize) -> Option<(Number, Lit, usize)> {
+    pub(crate) fn number(&self, place: usize) -> Option<(Number, Lit, usize)> {
         let mut place = self.fill(place);
         let negative = matches!(self.tokens.get(place).map(|token| &token.kind), Some(Kind::Sign('-' | '−')));
         if negative {
@@ -174,7 +208,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Days at a place.
-    pub fn days(&self, place: usize) -> Option<(Lit, Lit, usize)> {
+    pub(crate) fn days(&self, place: usize) -> Option<(Lit, Lit, usize)> {
         let place = self.fill(place);
         let token = self.tokens.get(place)?;
         if let Kind::Days(from, until) = &token.kind {
@@ -186,18 +220,18 @@ impl<'a> Parser<'a> {
     }
 
     /// A value and the place that it came from.
-    pub fn lit(&self, value: Value, from: usize, end: usize) -> Lit {
+    pub(crate) fn lit(&self, value: Value, from: usize, end: usize) -> Lit {
         let from = self.fill(from).min(end.saturating_sub(1));
         Lit { value, at: (self.tokens[from].at.0, self.tokens[end - 1].at.1) }
     }
 
     /// A column of the table in question.
-    pub fn own(&self, column: usize) -> Path {
+    pub(crate) fn own(&self, column: usize) -> Path {
         Path { hops: Vec::new(), table: self.focus, column }
     }
 
     /// The references that lead from a table to another, shortest first; none if it is the same.
-    pub fn hops(&self, from: usize, to: usize) -> Vec<Vec<Hop>> {
+    pub(crate) fn hops(&self, from: usize, to: usize) -> Vec<Vec<Hop>> {
         let mut found = Vec::new();
         let mut open = vec![(from, Vec::new())];
         while let Some((table, hops)) = open.pop() {
@@ -222,7 +256,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The tables whose rows refer to rows of the one in question.
-    pub fn links(&self) -> Vec<Link> {
+    pub(crate) fn links(&self) -> Vec<Link> {
         let tables = self.index.tables.iter().enumerate();
         tables
             .flat_map(|(table, shape)| {
@@ -235,7 +269,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A condition on a column of any table, as a condition on rows of the table in question.
-    pub fn reach(&self, table: usize, make: &dyn Fn(Path) -> Cond, column: usize) -> Vec<(Cond, u32)> {
+    pub(crate) fn reach(&self, table: usize, make: &dyn Fn(Path) -> Cond, column: usize) -> Vec<(Cond, u32)> {
         if table == self.focus {
             return vec![(make(self.own(column)), 0)];
         }
@@ -255,7 +289,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The column that is meant by a price, a stock or a date.
-    pub fn role(&self, role: &str) -> Option<usize> {
+    pub(crate) fn role(&self, role: &str) -> Option<usize> {
         if role == "date" {
             let table = &self.index.tables[self.focus];
             let year = || table.columns.iter().position(|column| column.name == "year");
@@ -265,24 +299,24 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether a column holds numbers.
-    pub fn is_number(&self, path: &Path) -> bool {
+    pub(crate) fn is_number(&self, path: &Path) -> bool {
         matches!(self.sort(path), Sort::Number | Sort::Whole)
     }
 
     /// What a column holds.
-    pub fn sort(&self, path: &Path) -> Sort {
+    pub(crate) fn sort(&self, path: &Path) -> Sort {
         self.index.tables[path.table].columns[path.column].sort
     }
 }
 
 /// A number as JSON writes it: whole ones without a fraction.
-pub fn as_json(value: f64) -> Value {
+pub(crate) fn as_json(value: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
 /// Keeps the cheapest alternatives, each end and meaning once.
-pub fn prune<T: PartialEq>(mut all: All<T>) -> All<T> {
+pub(crate) fn prune<T: PartialEq>(mut all: All<T>) -> All<T> {
     all.sort_by_key(|(_, end, cost)| (*cost, std::cmp::Reverse(*end)));
     let mut kept: All<T> = Vec::new();
     for (meaning, end, cost) in all {

@@ -11,26 +11,26 @@ use super::token::Kind;
 
 /// Rows of the table in question, as a phrase names them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Np {
+pub(crate) struct Np {
     /// What holds for them.
-    pub conds: Vec<Cond>,
+    pub(crate) conds: Vec<Cond>,
     /// Their order, where it says which.
-    pub order: Option<Order>,
+    pub(crate) order: Option<Order>,
     /// `second` of them.
-    pub nth: Option<u64>,
+    pub(crate) nth: Option<u64>,
     /// A number before the noun.
-    pub number: Option<Lit>,
+    pub(crate) number: Option<Lit>,
     /// Names that are listed, each a condition.
-    pub names: Vec<Cond>,
+    pub(crate) names: Vec<Cond>,
     /// What stands where the noun does.
-    pub head: Head,
+    pub(crate) head: Head,
     /// Whether one row is meant.
-    pub single: bool,
+    pub(crate) single: bool,
 }
 
 /// What stands where the noun does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Head {
+pub(crate) enum Head {
     /// Nothing.
     #[default]
     None,
@@ -46,17 +46,17 @@ pub enum Head {
 
 impl Np {
     /// Whether rows are called by their names.
-    pub fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         !self.names.is_empty()
     }
 
     /// Whether the table's own noun was said.
-    pub fn has_table(&self) -> bool {
+    pub(crate) fn has_table(&self) -> bool {
         self.head == Head::Table
     }
 
     /// The rows as a form.
-    pub fn select(&self, table: usize, asked: Asked) -> Select {
+    pub(crate) fn select(&self, table: usize, asked: Asked) -> Select {
         let whole = |lit: &Lit| lit.value.as_u64();
         let limit = self.number.as_ref().and_then(whole).filter(|_| self.order.is_some());
         Select {
@@ -72,7 +72,7 @@ impl Np {
 
 impl Parser<'_> {
     /// A phrase that names rows.
-    pub fn np(&self, place: usize) -> Rc<All<Np>> {
+    pub(crate) fn np(&self, place: usize) -> Rc<All<Np>> {
         if let Some(known) = self.phrases.borrow().get(&place) {
             return known.clone();
         }
@@ -102,11 +102,13 @@ impl Parser<'_> {
             if np.conds.len() + usize::from(np.order.is_some()) >= 4 {
                 continue;
             }
-            if let (None, Some((number, lit, end))) = (&np.number, self.number(end)) {
-                if !number.money && !number.percent && !number.ordinal {
-                    let end = self.one("of", end).map_or(end, |of| self.determiners(of));
-                    all.push((Np { number: Some(lit), ..np.clone() }, self.determiners(end), cost));
-                }
+            if let (None, Some((number, lit, end))) = (&np.number, self.number(end))
+                && !number.money
+                && !number.percent
+                && !number.ordinal
+            {
+                let end = self.one("of", end).map_or(end, |of| self.determiners(of));
+                all.push((Np { number: Some(lit), ..np.clone() }, self.determiners(end), cost));
             }
             if np.order.is_none() {
                 for (order, nth, end) in self.superlative(end) {
@@ -121,7 +123,11 @@ impl Parser<'_> {
                         continue;
                     }
                     let cond = if is_not { Cond::Not(Box::new(cond)) } else { cond };
-                    let next = Np { conds: [np.conds.clone(), vec![cond]].concat(), head: Head::Value, ..np.clone() };
+                    let next = Np {
+                        conds: [np.conds.clone(), vec![cond]].concat(),
+                        head: Head::Value,
+                        ..np.clone()
+                    };
                     let comma = self.sign(',', after).filter(|comma| !self.value(*comma).is_empty());
                     // `Kaya Demir's appointment`
                     let after = self.sign('\'', after).or(comma).unwrap_or(after);
@@ -133,11 +139,13 @@ impl Parser<'_> {
     }
 
     /// Whether a condition names a row of the table in question.
-    pub fn is_name(&self, cond: &Cond) -> bool {
+    pub(crate) fn is_name(&self, cond: &Cond) -> bool {
         let table = &self.index.tables[self.focus];
         match cond {
             Cond::Cmp(path, Op::Eq, Operand::Lit(_)) => {
-                path.hops.is_empty() && path.table == self.focus && (table.key == Some(path.column) || table.label == Some(path.column))
+                path.hops.is_empty()
+                    && path.table == self.focus
+                    && (table.key == Some(path.column) || table.label == Some(path.column))
             }
             _ => false,
         }
@@ -150,17 +158,18 @@ impl Parser<'_> {
             if what == What::Table(self.focus) {
                 found.push((with(Head::Table), end, cost + more));
                 for (named, end, less) in self.names(end) {
-                    found.push((Np { head: Head::Table, ..self.with_names(np, named) }, end, cost + more + less));
+                    found.push((Np { head: Head::Table, ..with_names(np, named) }, end, cost + more + less));
                 }
                 if let Some(of) = self.one("of", end) {
-                    for (inner, end, less) in self.np(of).iter().filter(|(inner, ..)| inner.number.is_none()) {
-                        found.push((self.merged(np, inner), *end, cost + more + less));
+                    for (inner, end, less) in self.np(of).iter().filter(|(inner, ..)| inner.number.is_none())
+                    {
+                        found.push((merged(np, inner), *end, cost + more + less));
                     }
                 }
             }
         }
         for (named, end, more) in self.names(place) {
-            let named = self.with_names(np, named);
+            let named = with_names(np, named);
             found.push((Np { head: Head::Name, ..named.clone() }, end, cost + more));
             for (what, after, _) in self.index.at(self.tokens, end) {
                 if what == What::Table(self.focus) {
@@ -180,7 +189,9 @@ impl Parser<'_> {
 
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
     fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
-        let Some(context) = self.context.as_ref().filter(|context| context.table == self.focus) else { return Vec::new() };
+        let Some(context) = self.context.as_ref().filter(|context| context.table == self.focus) else {
+            return Vec::new();
+        };
         let known = |order: Option<Order>| Np {
             conds: vec![context.filter.clone()],
             order: order.or_else(|| context.order.clone()),
@@ -209,28 +220,12 @@ impl Parser<'_> {
         found
     }
 
-    fn with_names(&self, np: &Np, names: Vec<Cond>) -> Np {
-        let conds = [np.conds.clone(), vec![Cond::any(names.clone())]].concat();
-        Np { conds, names, ..np.clone() }
-    }
-
-    fn merged(&self, outer: &Np, inner: &Np) -> Np {
-        Np {
-            conds: [outer.conds.clone(), inner.conds.clone()].concat(),
-            order: outer.order.clone().or_else(|| inner.order.clone()),
-            nth: outer.nth.or(inner.nth),
-            number: outer.number.clone(),
-            names: inner.names.clone(),
-            head: Head::Table,
-            single: inner.single,
-        }
-    }
-
     /// Names of rows: one, or several with commas and `and`.
-    pub fn names(&self, place: usize) -> All<Vec<Cond>> {
+    pub(crate) fn names(&self, place: usize) -> All<Vec<Cond>> {
         let mut found: All<Vec<Cond>> = Vec::new();
         let both = self.one("both", place).unwrap_or(place);
-        let mut open: All<Vec<Cond>> = self.name(both).into_iter().map(|(cond, end, cost)| (vec![cond], end, cost)).collect();
+        let mut open: All<Vec<Cond>> =
+            self.name(both).into_iter().map(|(cond, end, cost)| (vec![cond], end, cost)).collect();
         while let Some((names, end, cost)) = open.pop() {
             if names.len() < 8 {
                 let comma = self.sign(',', end);
@@ -276,21 +271,41 @@ impl Parser<'_> {
     fn after_noun(&self, np: Np, end: usize, cost: u32) -> All<Np> {
         let mut all: All<Np> = vec![(np.clone(), end, cost)];
         for (cond, after, more) in self.conds(end) {
-            all.push((Np { conds: [np.conds.clone(), vec![cond]].concat(), ..np.clone() }, after, cost + more));
+            all.push((
+                Np { conds: [np.conds.clone(), vec![cond]].concat(), ..np.clone() },
+                after,
+                cost + more,
+            ));
         }
         let mut at = 0;
         while at < all.len() && all.len() < 60 {
             let (np, end, cost) = all[at].clone();
             at += 1;
             if let Some(start) = self.one("except", end) {
-                for (inner, after, more) in self.np(start).iter().filter(|(inner, ..)| inner.order.is_none() && !inner.conds.is_empty()) {
+                for (inner, after, more) in self
+                    .np(start)
+                    .iter()
+                    .filter(|(inner, ..)| inner.order.is_none() && !inner.conds.is_empty())
+                {
                     let not = Cond::Not(Box::new(Cond::all(inner.conds.clone())));
-                    all.push((Np { conds: [np.conds.clone(), vec![not]].concat(), ..np.clone() }, *after, cost + more));
+                    all.push((
+                        Np { conds: [np.conds.clone(), vec![not]].concat(), ..np.clone() },
+                        *after,
+                        cost + more,
+                    ));
                 }
             }
             if np.order.is_none() {
                 for (order, after) in self.sorted(end) {
-                    all.push((Np { order: Some(order), number: Some(Lit { value: json!(u32::MAX), at: (0, 0) }), ..np.clone() }, after, cost));
+                    all.push((
+                        Np {
+                            order: Some(order),
+                            number: Some(Lit { value: json!(u32::MAX), at: (0, 0) }),
+                            ..np.clone()
+                        },
+                        after,
+                        cost,
+                    ));
                 }
             }
         }
@@ -305,15 +320,20 @@ impl Parser<'_> {
         for (path, end, _) in self.columns(start) {
             let comma = self.sign(',', end).unwrap_or(end);
             found.push((Order { by: Some(path.clone()), down: false }, end));
-            found.extend(self.one("ascending", comma).map(|end| (Order { by: Some(path.clone()), down: false }, end)));
-            found.extend(self.one("descending", comma).map(|end| (Order { by: Some(path.clone()), down: true }, end)));
+            found.extend(
+                self.one("ascending", comma).map(|end| (Order { by: Some(path.clone()), down: false }, end)),
+            );
+            found.extend(
+                self.one("descending", comma).map(|end| (Order { by: Some(path.clone()), down: true }, end)),
+            );
         }
         found
     }
 
     /// `cheapest`, `second most expensive`, `highest hourly rate`, `last`: the order, which of them, and the end.
-    pub fn superlative(&self, place: usize) -> Vec<(Order, Option<u64>, usize)> {
-        let ordinal = self.meaning("ordinals", place).and_then(|(end, value)| Some((end, value.parse().ok()?)));
+    pub(crate) fn superlative(&self, place: usize) -> Vec<(Order, Option<u64>, usize)> {
+        let ordinal =
+            self.meaning("ordinals", place).and_then(|(end, value)| Some((end, value.parse().ok()?)));
         let (start, nth) = ordinal.map_or((place, None), |(end, nth)| (end, Some(nth)));
         let Some((end, meaning)) = self.meaning("superlatives", start) else { return Vec::new() };
         let Some((role, sign)) = meaning.split_once(' ') else { return Vec::new() };
@@ -332,5 +352,22 @@ impl Parser<'_> {
             }
             role => self.role(role).map(|column| (by(self.own(column)), nth, end)).into_iter().collect(),
         }
+    }
+}
+
+fn with_names(np: &Np, names: Vec<Cond>) -> Np {
+    let conds = [np.conds.clone(), vec![Cond::any(names.clone())]].concat();
+    Np { conds, names, ..np.clone() }
+}
+
+fn merged(outer: &Np, inner: &Np) -> Np {
+    Np {
+        conds: [outer.conds.clone(), inner.conds.clone()].concat(),
+        order: outer.order.clone().or_else(|| inner.order.clone()),
+        nth: outer.nth.or(inner.nth),
+        number: outer.number.clone(),
+        names: inner.names.clone(),
+        head: Head::Table,
+        single: inner.single,
     }
 }

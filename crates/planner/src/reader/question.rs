@@ -11,7 +11,7 @@ use super::token::Kind;
 
 impl Parser<'_> {
     /// Every complete reading as a question about the table in question, with what it costs.
-    pub fn questions(&self) -> Vec<(Form, u32)> {
+    pub(crate) fn questions(&self) -> Vec<(Form, u32)> {
         let mut found: All<Select> = Vec::new();
         for start in self.openings() {
             found.extend(self.counted(start));
@@ -32,7 +32,9 @@ impl Parser<'_> {
     fn openings(&self) -> Vec<usize> {
         let first = self.opening();
         let mut found = vec![0, first];
-        if let Some(end) = self.one("polite", first).or_else(|| self.one("may_i", first)).or_else(|| self.one("want", first)) {
+        if let Some(end) =
+            self.one("polite", first).or_else(|| self.one("may_i", first)).or_else(|| self.one("want", first))
+        {
             found.extend(self.one("show", end).map(|_| end));
         }
         found.dedup();
@@ -74,14 +76,21 @@ impl Parser<'_> {
 
     /// A column, or a table that is referred to, by which rows are put together.
     fn grouping(&self, place: usize) -> All<Path> {
-        let mut found: All<Path> =
-            self.columns(place).into_iter().filter(|(path, ..)| !matches!(self.sort(path), Sort::Prose)).collect();
+        let mut found: All<Path> = self
+            .columns(place)
+            .into_iter()
+            .filter(|(path, ..)| !matches!(self.sort(path), Sort::Prose))
+            .collect();
         for (what, end, cost) in self.mentions(place) {
             if let What::Table(table) = what
                 && table != self.focus
                 && let Some(label) = self.index.tables[table].label.or(self.index.tables[table].key)
             {
-                found.extend(self.hops(self.focus, table).into_iter().map(|hops| (Path { hops, table, column: label }, end, cost)));
+                found.extend(
+                    self.hops(self.focus, table)
+                        .into_iter()
+                        .map(|hops| (Path { hops, table, column: label }, end, cost)),
+                );
             }
         }
         found
@@ -96,12 +105,22 @@ impl Parser<'_> {
         let mut found: All<Select> = Vec::new();
         for begin in self.lex("how_many", start) {
             let is_kinds = matches!(self.tokens[begin - 1].lower.as_str(), "different" | "distinct");
-            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none()) {
+            for (np, end, cost) in
+                self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
+            {
                 for (filter, end, more) in self.with_more(np, *end) {
                     for (end, total) in self.tails(end) {
-                        found.extend(self.count_of(np, &filter, is_kinds, total, Vec::new()).into_iter().map(|s| (s, end, cost + more)));
+                        found.extend(
+                            self.count_of(np, &filter, is_kinds, total, Vec::new())
+                                .into_iter()
+                                .map(|s| (s, end, cost + more)),
+                        );
                         if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
-                            found.extend(self.count_of(np, &filter, is_kinds, true, Vec::new()).into_iter().map(|s| (s, left, cost + more)));
+                            found.extend(
+                                self.count_of(np, &filter, is_kinds, true, Vec::new())
+                                    .into_iter()
+                                    .map(|s| (s, left, cost + more)),
+                            );
                         }
                         for (by, end, less) in self.per(end) {
                             let asked = Asked::Figure { measure: Measure::Count, by, best: None };
@@ -111,20 +130,38 @@ impl Parser<'_> {
                 }
             }
             // `how many copies of Emma do we have`, `how many beds does the Sky Suite have`
-            for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| self.is_number(path) && path.hops.is_empty()) {
+            for (path, end, cost) in self
+                .columns(begin)
+                .into_iter()
+                .filter(|(path, ..)| self.is_number(path) && path.hops.is_empty())
+            {
                 for (np, end, more) in self.of_rows(end) {
-                    let asked = if np.is_named() && np.names.len() == 1 { Asked::Columns(vec![path.clone()]) } else { sum(&path) };
+                    let asked = if np.is_named() && np.names.len() == 1 {
+                        Asked::Columns(vec![path.clone()])
+                    } else {
+                        sum(&path)
+                    };
                     let select = Select { limit: None, ..np.select(self.focus, asked) };
-                    found.extend(self.tails(end).into_iter().map(|(end, _)| (select.clone(), end, cost + more)));
+                    found.extend(
+                        self.tails(end).into_iter().map(|(end, _)| (select.clone(), end, cost + more)),
+                    );
                 }
                 for (end, _) in self.tails(end) {
                     found.push((self.select(Cond::always(), sum(&path)), end, cost + 1));
                 }
             }
             // `how many different authors are there`
-            for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text) {
+            for (path, end, cost) in self
+                .columns(begin)
+                .into_iter()
+                .filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text)
+            {
                 for (end, _) in self.tails(end) {
-                    let asked = Asked::Figure { measure: Measure::Distinct(path.clone()), by: Vec::new(), best: None };
+                    let asked = Asked::Figure {
+                        measure: Measure::Distinct(path.clone()),
+                        by: Vec::new(),
+                        best: None,
+                    };
                     found.push((self.select(Cond::always(), asked), end, cost + 1));
                 }
             }
@@ -134,11 +171,14 @@ impl Parser<'_> {
 
     /// Counts rows; of things that are kept in stock, pieces, where that is what was asked.
     fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool, by: Vec<Path>) -> Vec<Select> {
-        let rows = || self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: by.clone(), best: None });
+        let rows = || {
+            self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: by.clone(), best: None })
+        };
         let Some(stock) = self.role("quantity").filter(|_| !is_kinds) else { return vec![rows()] };
         let stock = self.own(stock);
         // `how many wayfarers do you have left`: the stock, whether there is any or not.
-        let is_stock = |cond: &Cond| matches!(cond, Cond::Cmp(path, super::form::Op::Gt, _) if *path == stock);
+        let is_stock =
+            |cond: &Cond| matches!(cond, Cond::Cmp(path, super::form::Op::Gt, _) if *path == stock);
         let rest: Vec<Cond> = match filter {
             Cond::And(all) => all.iter().filter(|cond| !is_stock(cond)).cloned().collect(),
             one if is_stock(one) => Vec::new(),
@@ -191,7 +231,11 @@ impl Parser<'_> {
                     {
                         let means = self.index.catalog.phrasings[which].means.as_deref();
                         let means = means.and_then(|means| formula::condition(self.index, self.focus, means));
-                        found.push((Cond::all([vec![both.clone()], means.into_iter().collect()].concat()), after, cost));
+                        found.push((
+                            Cond::all([vec![both.clone()], means.into_iter().collect()].concat()),
+                            after,
+                            cost,
+                        ));
                     }
                 }
             }
@@ -203,9 +247,13 @@ impl Parser<'_> {
     fn of_rows(&self, place: usize) -> All<Np> {
         let mut found: All<Np> = Vec::new();
         for start in self.lex("in", place).into_iter().chain(self.lex("per", place)) {
-            found.extend(self.np(start).iter().filter(|(np, ..)| np.number.is_none() || np.order.is_some()).cloned());
+            found.extend(
+                self.np(start).iter().filter(|(np, ..)| np.number.is_none() || np.order.is_some()).cloned(),
+            );
         }
-        for start in self.lex("do", place).into_iter().chain(self.lex("be", place)).chain(self.lex("have", place)) {
+        for start in
+            self.lex("do", place).into_iter().chain(self.lex("be", place)).chain(self.lex("have", place))
+        {
             for (np, end, cost) in self.np(start).iter().filter(|(np, ..)| np.is_named()) {
                 found.push((np.clone(), *end, cost + 1));
                 for class in ["have", "in", "cost"] {
@@ -226,9 +274,15 @@ impl Parser<'_> {
         begins.extend(self.lex("have_any", start).into_iter().map(|end| (end, true, 0)));
         for (begin, asks_any, extra) in begins {
             for (np, end, cost) in self.np(begin).iter() {
-                let is_bare = extra > 0 && !(np.head == Head::Table || np.head == Head::Thing && np.conds.len() + usize::from(np.order.is_some()) > 0);
+                let is_bare = extra > 0
+                    && !(np.head == Head::Table
+                        || np.head == Head::Thing && np.conds.len() + usize::from(np.order.is_some()) > 0);
                 let is_counted = np.number.is_some() && np.order.is_none();
-                let is_nothing = np.head == Head::Thing && np.conds.is_empty() && np.order.is_none() && !asks_any && self.index.tables.len() > 1;
+                let is_nothing = np.head == Head::Thing
+                    && np.conds.is_empty()
+                    && np.order.is_none()
+                    && !asks_any
+                    && self.index.tables.len() > 1;
                 if is_bare || is_counted || is_nothing {
                     continue;
                 }
@@ -247,7 +301,11 @@ impl Parser<'_> {
                     for after in self.lex("have", *end).into_iter().chain(self.lex("be", *end)) {
                         for (order, nth, end) in self.superlative(after) {
                             let best = Np { order: Some(order), nth, ..np.clone() };
-                            found.extend(self.tails(end).into_iter().map(|(end, _)| (best.select(self.focus, Asked::Rows), end, cost + extra)));
+                            found.extend(
+                                self.tails(end).into_iter().map(|(end, _)| {
+                                    (best.select(self.focus, Asked::Rows), end, cost + extra)
+                                }),
+                            );
                         }
                     }
                 }
@@ -255,11 +313,21 @@ impl Parser<'_> {
             // `list all customers`, where they are a column
             if extra == 0 {
                 let place = self.determiners(begin);
-                for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text) {
-                    let is_said = self.tokens[begin..place].iter().any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
+                for (path, end, cost) in self
+                    .columns(place)
+                    .into_iter()
+                    .filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text)
+                {
+                    let is_said = self.tokens[begin..place]
+                        .iter()
+                        .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
                     for (end, _) in self.tails(end) {
                         if is_said {
-                            found.push((self.select(Cond::always(), Asked::Values(path.clone())), end, cost + 1));
+                            found.push((
+                                self.select(Cond::always(), Asked::Values(path.clone())),
+                                end,
+                                cost + 1,
+                            ));
                         }
                     }
                 }
@@ -272,7 +340,8 @@ impl Parser<'_> {
     fn looked_up(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let single = |np: &Np, paths: Vec<Path>| np.select(self.focus, Asked::Columns(paths));
-        let fits = |np: &Np| np.is_named() || np.order.is_some() || np.head == Head::Table && !np.conds.is_empty();
+        let fits =
+            |np: &Np| np.is_named() || np.order.is_some() || np.head == Head::Table && !np.conds.is_empty();
         let mut begins: Vec<usize> = vec![start];
         for class in ["what_is", "which", "show", "when", "who"] {
             begins.extend(self.lex(class, start));
@@ -289,22 +358,33 @@ impl Parser<'_> {
                     found.push((single(&np, vec![path.clone()]), end, cost + more));
                     // `in which city does Dev Patel live`
                     let again = self.columns(end).into_iter().filter(|(same, ..)| *same == path);
-                    found.extend(again.map(|(_, end, _)| (single(&np, vec![path.clone()]), end, cost + more)));
+                    found
+                        .extend(again.map(|(_, end, _)| (single(&np, vec![path.clone()]), end, cost + more)));
                 }
                 // `price and stock of the Moon`
                 if let Some(and) = self.one("and", end) {
                     for (second, end, less) in self.columns(and) {
                         for (np, end, more) in self.of_rows(end).into_iter().filter(|(np, ..)| fits(np)) {
-                            found.push((single(&np, vec![path.clone(), second.clone()]), end, cost + more + less));
+                            found.push((
+                                single(&np, vec![path.clone(), second.clone()]),
+                                end,
+                                cost + more + less,
+                            ));
                         }
                     }
                 }
                 found.extend(self.balance(&path, end, cost));
             }
-            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1) {
+            for (np, end, cost) in
+                self.np(begin).iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1)
+            {
                 let owner = self.sign('\'', *end);
-                for place in owner.into_iter().chain(if begin != start { Some(*end) } else { None }) {
-                    for (path, end, more) in self.columns(place).into_iter().filter(|(path, ..)| owner.is_some() || self.sort(path) == Sort::Day) {
+                for place in owner.into_iter().chain(if begin == start { None } else { Some(*end) }) {
+                    for (path, end, more) in self
+                        .columns(place)
+                        .into_iter()
+                        .filter(|(path, ..)| owner.is_some() || self.sort(path) == Sort::Day)
+                    {
                         found.push((single(np, vec![path]), end, cost + more));
                     }
                 }
@@ -313,7 +393,11 @@ impl Parser<'_> {
         for begin in self.lex("how_much", start) {
             let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
             let Some(price) = self.role("price") else { continue };
-            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| (np.is_named() || np.order.is_some()) && np.number.is_none()) {
+            for (np, end, cost) in self
+                .np(begin)
+                .iter()
+                .filter(|(np, ..)| (np.is_named() || np.order.is_some()) && np.number.is_none())
+            {
                 let select = single(np, vec![self.own(price)]);
                 let asks_price = matches!(self.tokens[begin - 1].lower.as_str(), "is" | "are" | "of" | "for");
                 if asks_price {
@@ -331,7 +415,11 @@ impl Parser<'_> {
 
     /// `per night`, where the price's own name says so.
     fn per_unit(&self, price: usize, place: usize) -> Option<usize> {
-        let after = self.exact("per", place).into_iter().max().or_else(|| Some(self.fill(place)).filter(|end| *end > place))?;
+        let after = self
+            .exact("per", place)
+            .into_iter()
+            .max()
+            .or_else(|| Some(self.fill(place)).filter(|end| *end > place))?;
         let token = self.tokens.get(after)?;
         let words = split_name(&self.index.tables[self.focus].columns[price].name);
         words.contains(&token.stem).then_some(after + 1)
@@ -342,12 +430,17 @@ impl Parser<'_> {
         let table = &self.index.tables[self.focus];
         let column = &table.columns[path.column];
         let words = split_name(&column.name);
-        let is_running = column.role.as_deref() == Some("balance") || words.iter().any(|word| word == "balance" || word == "running");
+        let is_running = column.role.as_deref() == Some("balance")
+            || words.iter().any(|word| word == "balance" || word == "running");
         if !(table.append_only && is_running && path.hops.is_empty()) {
             return Vec::new();
         }
         let order = Some(Order { by: None, down: true });
-        let select = Select { order, limit: Some(1), ..self.select(Cond::always(), Asked::Columns(vec![path.clone()])) };
+        let select = Select {
+            order,
+            limit: Some(1),
+            ..self.select(Cond::always(), Asked::Columns(vec![path.clone()]))
+        };
         vec![(select, end, cost)]
     }
 
@@ -360,12 +453,22 @@ impl Parser<'_> {
         for begin in begins {
             for (measure, filter, end, cost) in self.measures(begin) {
                 let mut rows: All<Cond> = vec![(Cond::always(), end, 0)];
-                rows.extend(self.of_rows(end).into_iter().filter(|(np, ..)| np.order.is_none()).map(|(np, end, cost)| (Cond::all(np.conds), end, cost)));
+                rows.extend(
+                    self.of_rows(end)
+                        .into_iter()
+                        .filter(|(np, ..)| np.order.is_none())
+                        .map(|(np, end, cost)| (Cond::all(np.conds), end, cost)),
+                );
                 rows.extend(self.conds(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
                 for (cond, end, more) in rows {
                     let filter = Cond::all([filter.clone(), vec![cond]].concat());
                     for (end, _) in self.tails(end) {
-                        let figure = |by: Vec<Path>| self.select(filter.clone(), Asked::Figure { measure: measure.clone(), by, best: None });
+                        let figure = |by: Vec<Path>| {
+                            self.select(
+                                filter.clone(),
+                                Asked::Figure { measure: measure.clone(), by, best: None },
+                            )
+                        };
                         found.push((figure(Vec::new()), end, cost + more));
                         for (by, end, less) in self.per(end) {
                             found.push((figure(by), end, cost + more + less));
@@ -399,10 +502,17 @@ impl Parser<'_> {
     /// `which author has the most books`, `which room type has the highest average rate`.
     fn best(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
-        for begin in self.lex("which", start).into_iter().chain(self.lex("who", start).into_iter().map(|_| start)) {
+        for begin in
+            self.lex("which", start).into_iter().chain(self.lex("who", start).into_iter().map(|_| start))
+        {
             for (path, end, cost) in self.grouping(begin) {
                 let verbs = self.mentions(end).into_iter().filter_map(|(what, end, _)| match what {
-                    What::Phrasing(which) if self.index.catalog.phrasings[which].table == self.index.tables[self.focus].name => Some(end),
+                    What::Phrasing(which)
+                        if self.index.catalog.phrasings[which].table
+                            == self.index.tables[self.focus].name =>
+                    {
+                        Some(end)
+                    }
                     _ => None,
                 });
                 for after in self.lex("have", end).into_iter().chain(verbs) {
@@ -420,13 +530,16 @@ impl Parser<'_> {
     fn extreme(&self, place: usize) -> Vec<(Measure, Vec<Cond>, bool, usize, u32)> {
         let Some((end, meaning)) = self.meaning("superlatives", place) else { return Vec::new() };
         let Some(("column", sign)) = meaning.split_once(' ') else { return Vec::new() };
-        let (down, most) = (sign == ">", matches!(self.tokens[end - 1].lower.as_str(), "most" | "fewest" | "least"));
+        let (down, most) =
+            (sign == ">", matches!(self.tokens[end - 1].lower.as_str(), "most" | "fewest" | "least"));
         let mut found = Vec::new();
         for (measure, filter, end, cost) in self.measures(end) {
             found.push((measure, filter, down, end, cost));
         }
         if most {
-            for (np, end, cost) in self.np(end).iter().filter(|(np, ..)| np.has_table() && !np.is_named() && np.order.is_none()) {
+            for (np, end, cost) in
+                self.np(end).iter().filter(|(np, ..)| np.has_table() && !np.is_named() && np.order.is_none())
+            {
                 found.push((Measure::Count, np.conds.clone(), down, *end, *cost));
             }
             for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)) {
@@ -442,7 +555,9 @@ impl Parser<'_> {
         let table = &self.index.tables[self.focus];
         let person = (0..table.columns.len()).find(|at| {
             let words = split_name(&table.columns[*at].name);
-            table.columns[*at].sort == Sort::Text && table.columns[*at].refers.is_none() && words.iter().any(|word| LEXICON.has("person_words", word))
+            table.columns[*at].sort == Sort::Text
+                && table.columns[*at].refers.is_none()
+                && words.iter().any(|word| LEXICON.has("person_words", word))
         });
         for begin in self.lex("who", start) {
             if table.is_people {
@@ -461,7 +576,11 @@ impl Parser<'_> {
                         && self.index.catalog.phrasings[which].table == table.name
                     {
                         for (cond, end, more) in self.object(end) {
-                            found.push((self.select(cond, Asked::Values(self.own(column))), end, cost + more));
+                            found.push((
+                                self.select(cond, Asked::Values(self.own(column))),
+                                end,
+                                cost + more,
+                            ));
                         }
                     }
                 }
@@ -480,11 +599,14 @@ impl Parser<'_> {
         begins.push((start, Asked::Any));
         let day = self.index.day(self.focus).map(|day| self.own(day));
         if let Some(day) = &day {
-            begins.extend(self.lex("when", start).into_iter().map(|end| (end, Asked::Columns(vec![day.clone()]))));
+            begins.extend(
+                self.lex("when", start).into_iter().map(|end| (end, Asked::Columns(vec![day.clone()]))),
+            );
         }
         for (begin, asked) in begins {
             for after in self.lex("do", begin).into_iter().chain(self.lex("have", begin)) {
-                for (subject, end, cost) in self.conds(after).into_iter().filter(|(cond, ..)| is_plain(cond)) {
+                for (subject, end, cost) in self.conds(after).into_iter().filter(|(cond, ..)| is_plain(cond))
+                {
                     let last = self.tokens.get(end).filter(|token| token.lower == "last").map(|_| end + 1);
                     for (what, end, more) in self.mentions(last.unwrap_or(end)) {
                         let What::Phrasing(which) = what else { continue };
@@ -496,7 +618,11 @@ impl Parser<'_> {
                         if last.is_some() != matches!(asked, Asked::Columns(_)) {
                             continue;
                         }
-                        let make = |conds: Vec<Cond>| Select { order: order.clone(), limit, ..self.select(Cond::all([vec![subject.clone()], conds].concat()), asked.clone()) };
+                        let make = |conds: Vec<Cond>| Select {
+                            order: order.clone(),
+                            limit,
+                            ..self.select(Cond::all([vec![subject.clone()], conds].concat()), asked.clone())
+                        };
                         if !matches!(asked, Asked::Any) {
                             found.push((make(Vec::new()), end, cost + more));
                         }
@@ -515,10 +641,16 @@ impl Parser<'_> {
     fn yes_or_no(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         for begin in self.lex("be", start).into_iter().chain(self.lex("do", start)) {
-            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1 && np.number.is_none() && np.order.is_none()) {
+            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| {
+                np.is_named() && np.conds.len() == 1 && np.number.is_none() && np.order.is_none()
+            }) {
                 let end = self.one("both", *end).unwrap_or(*end);
                 for (cond, end, more) in self.conds(end) {
-                    found.push((self.select(Cond::all(np.conds.clone()), Asked::Holds(cond)), end, cost + more));
+                    found.push((
+                        self.select(Cond::all(np.conds.clone()), Asked::Holds(cond)),
+                        end,
+                        cost + more,
+                    ));
                 }
             }
         }
@@ -543,7 +675,7 @@ impl Parser<'_> {
     }
 
     /// Whether the request is nothing but a greeting or thanks.
-    pub fn talk(&self) -> Option<Form> {
+    pub(crate) fn talk(&self) -> Option<Form> {
         let is_all = |class: &str| {
             let mut place = 0;
             while let Some(end) = self.exact(class, place).into_iter().max() {

@@ -7,30 +7,31 @@ use super::index::Index;
 
 /// A value that code takes from `params`, and where the request says it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Its name in `params`.
-    pub name: String,
+    pub(crate) name: String,
     /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
     /// Where it was said, in bytes of the request.
-    pub at: (usize, usize),
+    pub(crate) at: (usize, usize),
 }
 
 /// All values of a plan.
 #[derive(Debug, Clone, Default)]
-pub struct Params {
+pub(crate) struct Params {
     /// In the order in which they are used.
-    pub list: Vec<Bound>,
+    pub(crate) list: Vec<Bound>,
 }
 
 impl Params {
     /// Binds a value under a name of its own.
-    pub fn bind(&mut self, name: &str, lit: &Lit) -> String {
+    pub(crate) fn bind(&mut self, name: &str, lit: &Lit) -> String {
         self.bind_value(name, lit.value.clone(), lit.at)
     }
 
     fn bind_value(&mut self, name: &str, value: Value, at: (usize, usize)) -> String {
-        let known = self.list.iter().find(|bound| bound.value == value && bound.at == at && bound.at != (0, 0));
+        let known =
+            self.list.iter().find(|bound| bound.value == value && bound.at == at && bound.at != (0, 0));
         if let Some(bound) = known {
             return bound.name.clone();
         }
@@ -45,17 +46,17 @@ impl Params {
     }
 
     /// The values by name.
-    pub fn values(&self) -> Map<String, Value> {
+    pub(crate) fn values(&self) -> Map<String, Value> {
         self.list.iter().map(|bound| (bound.name.clone(), bound.value.clone())).collect()
     }
 }
 
 /// One SELECT in the making.
-pub struct Query<'a> {
+pub(crate) struct Query<'a> {
     index: &'a Index,
     params: &'a mut Params,
     /// Names of the values, in the order of their marks.
-    pub used: Vec<String>,
+    pub(crate) used: Vec<String>,
     base: String,
     table: usize,
     joins: Vec<(Vec<Hop>, String)>,
@@ -63,12 +64,12 @@ pub struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    pub fn new(index: &'a Index, params: &'a mut Params, table: usize) -> Self {
+    pub(crate) fn new(index: &'a Index, params: &'a mut Params, table: usize) -> Self {
         Self { index, params, used: Vec::new(), base: "t".to_owned(), table, joins: Vec::new(), inner: 0 }
     }
 
     /// A column, joined by references where it is not the table's own.
-    pub fn column(&mut self, path: &Path) -> String {
+    pub(crate) fn column(&mut self, path: &Path) -> String {
         let name = ident(&self.index.tables[path.table].columns[path.column].name);
         let alias = self.alias(&path.hops);
         format!("{alias}.{name}")
@@ -89,13 +90,15 @@ impl<'a> Query<'a> {
     }
 
     /// The tables with their joins, once every column was asked for.
-    pub fn from(&self) -> String {
+    pub(crate) fn from(&self) -> String {
         let mut text = format!("FROM {} {}", ident(&self.index.tables[self.table].name), self.base);
         for (hops, alias) in &self.joins {
             let Some((last, before)) = hops.split_last() else { continue };
             let owner = before.last().map_or(self.table, |hop| hop.table);
-            let left = self.joins.iter().find(|(path, _)| path == before).map_or(&self.base, |(_, alias)| alias);
-            let (own, other) = (&self.index.tables[owner].columns[last.column].name, &self.index.tables[last.table]);
+            let left =
+                self.joins.iter().find(|(path, _)| path == before).map_or(&self.base, |(_, alias)| alias);
+            let (own, other) =
+                (&self.index.tables[owner].columns[last.column].name, &self.index.tables[last.table]);
             let on = format!("{alias}.{} = {left}.{}", ident(&other.columns[last.to].name), ident(own));
             text += &format!(" LEFT JOIN {} {alias} ON {on}", ident(&other.name));
         }
@@ -109,7 +112,7 @@ impl<'a> Query<'a> {
     }
 
     /// A condition as SQL.
-    pub fn condition(&mut self, cond: &Cond) -> String {
+    pub(crate) fn condition(&mut self, cond: &Cond) -> String {
         match cond {
             Cond::And(all) => self.joined(all, " AND "),
             Cond::Or(all) => self.joined(all, " OR "),
@@ -170,7 +173,9 @@ impl<'a> Query<'a> {
 
     fn word(&mut self, path: &Path, lit: &Lit) -> String {
         let column = self.column(path);
-        let plain = ['.', ',', ';', '-', ':'].iter().fold(column, |text, sign| format!("replace({text}, '{sign}', ' ')"));
+        let plain = ['.', ',', ';', '-', ':']
+            .iter()
+            .fold(column, |text, sign| format!("replace({text}, '{sign}', ' ')"));
         let stem = lit.value.as_str().unwrap_or_default();
         let forms = self.index.forms(path.table, path.column, stem).to_vec();
         let parts: Vec<String> = forms
@@ -201,14 +206,21 @@ impl<'a> Query<'a> {
     fn below(&mut self, table: usize, write: impl FnOnce(&mut Query<'_>) -> String) -> (String, Vec<String>) {
         self.inner += 1;
         let base = format!("{}{}", if self.base == "t" { "x" } else { "y" }, self.inner);
-        let mut query =
-            Query { index: self.index, params: self.params, used: Vec::new(), base, table, joins: Vec::new(), inner: 0 };
+        let mut query = Query {
+            index: self.index,
+            params: self.params,
+            used: Vec::new(),
+            base,
+            table,
+            joins: Vec::new(),
+            inner: 0,
+        };
         let text = write(&mut query);
         (text, query.used)
     }
 
     /// A figure as SQL.
-    pub fn measure(&mut self, measure: &Measure) -> String {
+    pub(crate) fn measure(&mut self, measure: &Measure) -> String {
         match measure {
             Measure::Count => "count(*)".to_owned(),
             Measure::Distinct(path) => format!("count(DISTINCT {})", self.column(path)),
@@ -219,10 +231,52 @@ impl<'a> Query<'a> {
 }
 
 /// A name as SQL writes it.
-pub fn ident(name: &str) -> String {
-    const KEYWORDS: &[&str] = &["order", "group", "select", "from", "where", "table", "index", "to", "in", "on", "by", "check", "default", "user", "values", "key", "when", "end", "case", "limit", "desc", "as", "is", "not", "and", "or", "all", "any", "references", "transaction", "column", "primary", "unique", "set", "left", "right", "join", "union", "having", "distinct"];
-    let is_plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-        && name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
-        && !KEYWORDS.contains(&name);
+pub(crate) fn ident(name: &str) -> String {
+    const KEYWORDS: &[&str] = &[
+        "order",
+        "group",
+        "select",
+        "from",
+        "where",
+        "table",
+        "index",
+        "to",
+        "in",
+        "on",
+        "by",
+        "check",
+        "default",
+        "user",
+        "values",
+        "key",
+        "when",
+        "end",
+        "case",
+        "limit",
+        "desc",
+        "as",
+        "is",
+        "not",
+        "and",
+        "or",
+        "all",
+        "any",
+        "references",
+        "transaction",
+        "column",
+        "primary",
+        "unique",
+        "set",
+        "left",
+        "right",
+        "join",
+        "union",
+        "having",
+        "distinct",
+    ];
+    let is_plain =
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+            && name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+            && !KEYWORDS.contains(&name);
     if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }

@@ -4,22 +4,22 @@ use super::lexicon::{LEXICON, singular};
 
 /// One token.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Token {
+pub(crate) struct Token {
     /// In lower case.
-    pub lower: String,
+    pub(crate) lower: String,
     /// In the singular.
-    pub stem: String,
+    pub(crate) stem: String,
     /// As it is written.
-    pub text: String,
+    pub(crate) text: String,
     /// What it is.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Where it stands, in bytes.
-    pub at: (usize, usize),
+    pub(crate) at: (usize, usize),
 }
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A word.
     Word,
     /// A number in digits, or in letters.
@@ -36,21 +36,21 @@ pub enum Kind {
 
 /// A number and how it is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Number {
+pub(crate) struct Number {
     /// Its value.
-    pub value: f64,
+    pub(crate) value: f64,
     /// With a sign of money.
-    pub money: bool,
+    pub(crate) money: bool,
     /// With `%`.
-    pub percent: bool,
+    pub(crate) percent: bool,
     /// `3rd`.
-    pub ordinal: bool,
+    pub(crate) ordinal: bool,
     /// In letters.
-    pub spelled: bool,
+    pub(crate) spelled: bool,
 }
 
 /// Splits a text into tokens.
-pub fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut splitter = Splitter { text, at: 0, out: Vec::new() };
     while splitter.step() {}
     days(spelled(splitter.out))
@@ -70,7 +70,9 @@ impl Splitter<'_> {
             self.at += first.len_utf8();
         } else if let Some(length) = quoted(rest, self.out.last(), self.at) {
             self.quote(length);
-        } else if first.is_ascii_digit() || ("$€£".contains(first) && number_at(&rest[first.len_utf8()..]).is_some()) {
+        } else if first.is_ascii_digit()
+            || ("$€£".contains(first) && number_at(&rest[first.len_utf8()..]).is_some())
+        {
             self.figure(rest, first);
         } else if first.is_alphanumeric() {
             self.word(rest);
@@ -107,7 +109,8 @@ impl Splitter<'_> {
                 return self.push(length, kind);
             }
             // `11-speed`, `3D`: a word that begins with a digit.
-            let run = body.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(body.len());
+            let run =
+                body.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(body.len());
             let letters = body[..run].trim_start_matches(|c: char| c.is_ascii_digit());
             let is_ordinal = matches!(letters.to_lowercase().as_str(), "st" | "nd" | "rd" | "th");
             if is_ordinal {
@@ -115,20 +118,34 @@ impl Splitter<'_> {
                 let number = Number { value, money: false, percent: false, ordinal: true, spelled: false };
                 return self.push(run, Kind::Number(number));
             }
-            if letters.starts_with(|c: char| c.is_alphabetic() || c == '_') && !letters.is_empty() && !is_unit(letters) {
+            if letters.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && !letters.is_empty()
+                && !is_unit(letters)
+            {
                 return self.push(run, Kind::Word);
             }
             if letters.starts_with('-') && letters[1..].starts_with(char::is_alphabetic) {
                 return self.push(run, Kind::Word);
             }
         }
-        let Some((digits, value)) = number_at(body) else { return self.push(first.len_utf8(), Kind::Sign(first)) };
+        let Some((digits, value)) = number_at(body) else {
+            return self.push(first.len_utf8(), Kind::Sign(first));
+        };
         let after = &body[digits..];
         let percent = after.starts_with('%') || after.starts_with(" %");
-        let more = if after.starts_with('%') { 1 } else if percent { 2 } else { 0 };
+        let more = if after.starts_with('%') {
+            1
+        } else if percent {
+            2
+        } else {
+            0
+        };
         let money = sign > 0 || after.starts_with('€') || after.starts_with('$');
         let more = if sign == 0 && money { after.chars().next().map_or(0, char::len_utf8) } else { more };
-        self.push(sign + digits + more, Kind::Number(Number { value, money, percent, ordinal: false, spelled: false }));
+        self.push(
+            sign + digits + more,
+            Kind::Number(Number { value, money, percent, ordinal: false, spelled: false }),
+        );
     }
 
     fn word(&mut self, rest: &str) {
@@ -136,7 +153,9 @@ impl Splitter<'_> {
         let mut end = rest.len();
         for (index, &(at, character)) in characters.iter().enumerate() {
             let next = characters.get(index + 1).is_some_and(|(_, next)| next.is_alphanumeric());
-            if !(character.is_alphanumeric() || (matches!(character, '\'' | '’' | '-' | '_' | '.' | '@') && next)) {
+            if !(character.is_alphanumeric()
+                || (matches!(character, '\'' | '’' | '-' | '_' | '.' | '@') && next))
+            {
                 end = at;
                 break;
             }
@@ -175,7 +194,9 @@ fn contraction(text: &str) -> Vec<String> {
         "let's" => return parts(&["let", "us"]),
         _ => {}
     }
-    for (ending, more) in [("n't", "not"), ("'ll", "will"), ("'d", "would"), ("'re", "are"), ("'ve", "have"), ("'m", "am")] {
+    for (ending, more) in
+        [("n't", "not"), ("'ll", "will"), ("'d", "would"), ("'re", "are"), ("'ve", "have"), ("'m", "am")]
+    {
         if let Some(base) = lower.strip_suffix(ending) {
             return vec![base.to_owned(), more.to_owned()];
         }
@@ -213,7 +234,12 @@ fn number_at(text: &str) -> Option<(usize, f64)> {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let mut end = 0;
-    while digit(end) || (bytes.get(end) == Some(&b',') && end > 0 && (1..=3).all(|more| digit(end + more)) && !digit(end + 4)) {
+    while digit(end)
+        || (bytes.get(end) == Some(&b',')
+            && end > 0
+            && (1..=3).all(|more| digit(end + more))
+            && !digit(end + 4))
+    {
         end += 1;
     }
     if end == 0 {
@@ -240,12 +266,16 @@ fn day_at(text: &str) -> Option<(usize, Kind)> {
     let bytes = text.as_bytes();
     let shape = |pattern: &[u8]| {
         bytes.len() >= pattern.len()
-            && pattern.iter().zip(bytes).all(|(want, have)| if *want == b'0' { have.is_ascii_digit() } else { want == have })
+            && pattern
+                .iter()
+                .zip(bytes)
+                .all(|(want, have)| if *want == b'0' { have.is_ascii_digit() } else { want == have })
     };
     if shape(b"0000-00-00") && !bytes.get(10).is_some_and(u8::is_ascii_alphanumeric) {
         let day = &text[..10];
         let (year, month, number) = (day[..4].parse().ok()?, day[5..7].parse().ok()?, day[8..].parse().ok()?);
-        return is_day(year, month, number).then(|| (10, Kind::Days(day.to_owned(), next_day(year, month, number))));
+        return is_day(year, month, number)
+            .then(|| (10, Kind::Days(day.to_owned(), next_day(year, month, number))));
     }
     None
 }
@@ -279,13 +309,17 @@ fn spelled(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let words: Vec<&str> =
-            tokens[at..].iter().take(4).take_while(|t| t.kind == Kind::Word).map(|t| t.lower.as_str()).collect();
+        let words: Vec<&str> = tokens[at..]
+            .iter()
+            .take(4)
+            .take_while(|t| t.kind == Kind::Word)
+            .map(|t| t.lower.as_str())
+            .collect();
         let found = LEXICON.matches("numbers", &words).first().copied();
         let is_article = matches!(tokens[at].lower.as_str(), "a" | "an");
         let hyphen = tokens[at].lower.split_once('-').and_then(|(tens, ones)| {
             let (tens, ones) = (LEXICON.number(tens)?, LEXICON.number(ones)?);
-            (tens >= 20.0 && tens < 100.0 && ones < 10.0).then_some(tens + ones)
+            ((20.0..100.0).contains(&tens) && ones < 10.0).then_some(tens + ones)
         });
         let value = hyphen.or_else(|| found.and_then(|(_, value)| value.parse::<f64>().ok()));
         match (value, found.map_or(1, |(length, _)| length)) {
@@ -294,8 +328,18 @@ fn spelled(tokens: Vec<Token>) -> Vec<Token> {
                     Kind::Number(number) if value >= 100.0 && number.value < 100.0 => Some(number.value),
                     _ => None,
                 });
-                let start = if times.is_some() { out.pop().map_or(tokens[at].at.0, |last| last.at.0) } else { tokens[at].at.0 };
-                let number = Number { value: value * times.unwrap_or(1.0), money: false, percent: false, ordinal: false, spelled: true };
+                let start = if times.is_some() {
+                    out.pop().map_or(tokens[at].at.0, |last| last.at.0)
+                } else {
+                    tokens[at].at.0
+                };
+                let number = Number {
+                    value: value * times.unwrap_or(1.0),
+                    money: false,
+                    percent: false,
+                    ordinal: false,
+                    spelled: true,
+                };
                 let end = tokens[at + length - 1].at.1;
                 out.push(Token { kind: Kind::Number(number), at: (start, end), ..tokens[at].clone() });
                 at += length;
@@ -335,13 +379,12 @@ fn days(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let (used, days) = match days_at(&tokens[at..]) {
-            Some(found) => found,
-            None => {
-                out.push(tokens[at].clone());
-                at += 1;
-                continue;
-            }
+        let (used, days) = if let Some(found) = days_at(&tokens[at..]) {
+            found
+        } else {
+            out.push(tokens[at].clone());
+            at += 1;
+            continue;
         };
         let place = (tokens[at].at.0, tokens[at + used - 1].at.1);
         out.push(Token { kind: days, at: place, ..tokens[at].clone() });
@@ -358,17 +401,24 @@ fn days_at(tokens: &[Token]) -> Option<(usize, Kind)> {
         known.first().filter(|_| is_name).and_then(|(_, number)| number.parse::<u32>().ok())
     };
     let whole = |at: usize| match tokens.get(at)?.kind {
-        Kind::Number(n) if n.value.fract() == 0.0 && !n.money && !n.percent && !n.spelled => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the ranges below")]
+        Kind::Number(n) if n.value.fract() == 0.0 && !n.money && !n.percent && !n.spelled =>
+        {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked by the ranges below"
+            )]
             Some(n.value.clamp(0.0, 99_999.0) as u32)
         }
         _ => None,
     };
     let year = |at: usize| whole(at).filter(|year| (1000..3000).contains(year));
-    let comma = |at: usize| usize::from(matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Sign(','))));
+    let comma =
+        |at: usize| usize::from(matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Sign(','))));
     let of = |at: usize| usize::from(tokens.get(at).is_some_and(|token| token.lower == "of"));
     let day = |year: u32, month: u32, day: u32| {
-        is_day(year, month, day).then(|| Kind::Days(format!("{year:04}-{month:02}-{day:02}"), next_day(year, month, day)))
+        is_day(year, month, day)
+            .then(|| Kind::Days(format!("{year:04}-{month:02}-{day:02}"), next_day(year, month, day)))
     };
     if let (Some(number), Some(name)) = (whole(0), month(1 + of(1))) {
         let next = 2 + of(1);
@@ -382,14 +432,17 @@ fn days_at(tokens: &[Token]) -> Option<(usize, Kind)> {
         }
         let year = year(1)?;
         let (next_year, next) = if name == 12 { (year + 1, 1) } else { (year, name + 1) };
-        return Some((2, Kind::Days(format!("{year:04}-{name:02}-01"), format!("{next_year:04}-{next:02}-01"))));
+        return Some((
+            2,
+            Kind::Days(format!("{year:04}-{name:02}-01"), format!("{next_year:04}-{next:02}-01")),
+        ));
     }
     None
 }
 
 fn month_days(year: u32, month: u32) -> u32 {
     match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,

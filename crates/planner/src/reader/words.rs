@@ -6,7 +6,7 @@ use super::form::{Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Pa
 use super::index::{Index, split_name};
 
 /// A form in words: what the answer, the record and reports show.
-pub fn reading(index: &Index, form: &Form) -> String {
+pub(crate) fn reading(index: &Index, form: &Form) -> String {
     match form {
         Form::Select(select) => select_words(index, select),
         Form::Calls(calls) => calls.iter().map(|call| call_words(index, call)).collect::<Vec<_>>().join("; "),
@@ -29,7 +29,11 @@ fn select_words(index: &Index, select: &Select) -> String {
         Asked::Values(path) => format!("different values of {} of {of}", column(index, path)),
         Asked::Holds(cond) => format!("whether {} for {of}", filter_words(index, cond)),
         Asked::Figure { measure, by, best } => {
-            let by = if by.is_empty() { String::new() } else { format!(" by {}", list(by.iter().map(|path| column(index, path)))) };
+            let by = if by.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", list(by.iter().map(|path| column(index, path))))
+            };
             let best = match best {
                 Some((true, _)) => ", the highest",
                 Some((false, _)) => ", the lowest",
@@ -45,8 +49,11 @@ fn select_words(index: &Index, select: &Select) -> String {
 }
 
 /// An order in words.
-pub fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
-    let by = order.by.as_ref().map_or_else(|| "in the order of adding".to_owned(), |path| format!("by {}", column(index, path)));
+pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
+    let by = order
+        .by
+        .as_ref()
+        .map_or_else(|| "in the order of adding".to_owned(), |path| format!("by {}", column(index, path)));
     let way = if order.down { "highest" } else { "lowest" };
     match (nth, limit) {
         (Some(nth), _) => format!("number {nth} {by}, {way} first"),
@@ -56,7 +63,7 @@ pub fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option
 }
 
 /// A figure in words.
-pub fn measure_words(index: &Index, measure: &Measure) -> String {
+pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
     match measure {
         Measure::Count => "number".to_owned(),
         Measure::Distinct(path) => format!("number of different {}", column(index, path)),
@@ -69,20 +76,26 @@ pub fn measure_words(index: &Index, measure: &Measure) -> String {
             };
             format!("{function} {}", column(index, path))
         }
-        Measure::Product(left, right) => format!("total of {} times {}", column(index, left), column(index, right)),
+        Measure::Product(left, right) => {
+            format!("total of {} times {}", column(index, left), column(index, right))
+        }
     }
 }
 
 /// A condition in words; nothing if it asks nothing.
-pub fn filter_words(index: &Index, cond: &Cond) -> String {
+pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
     match cond {
         Cond::And(all) => list(all.iter().map(|cond| filter_words(index, cond))),
         Cond::Or(all) => all.iter().map(|cond| filter_words(index, cond)).collect::<Vec<_>>().join(" or "),
         Cond::Not(inner) => match inner.as_ref() {
             Cond::Null(path) => format!("{} is there", column(index, path)),
-            Cond::Cmp(path, super::form::Op::Eq, operand) => format!("{} is not {}", column(index, path), operand_words(index, operand)),
+            Cond::Cmp(path, super::form::Op::Eq, operand) => {
+                format!("{} is not {}", column(index, path), operand_words(index, operand))
+            }
             Cond::Word(path, word) => format!("{} is without “{}”", column(index, path), value(&word.value)),
-            Cond::Some(link, inner) => format!("there is no {}{}", index.tables[link.table].noun, where_words(index, inner)),
+            Cond::Some(link, inner) => {
+                format!("there is no {}{}", index.tables[link.table].noun, where_words(index, inner))
+            }
             other => format!("not ({})", filter_words(index, other)),
         },
         Cond::Null(path) => format!("{} is empty", column(index, path)),
@@ -90,9 +103,16 @@ pub fn filter_words(index: &Index, cond: &Cond) -> String {
             let is = format!("{} is {} {}", column(index, path), op.words(), operand_words(index, operand));
             is.replace("  ", " ")
         }
-        Cond::Days(path, from, until) => format!("{} is from {} to before {}", column(index, path), value(&from.value), value(&until.value)),
+        Cond::Days(path, from, until) => format!(
+            "{} is from {} to before {}",
+            column(index, path),
+            value(&from.value),
+            value(&until.value)
+        ),
         Cond::Word(path, word) => format!("{} has “{}”", column(index, path), value(&word.value)),
-        Cond::Some(link, inner) => format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner)),
+        Cond::Some(link, inner) => {
+            format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner))
+        }
     }
 }
 
@@ -110,7 +130,7 @@ fn operand_words(index: &Index, operand: &Operand) -> String {
 }
 
 /// A call in words.
-pub fn call_words(index: &Index, call: &Call) -> String {
+pub(crate) fn call_words(index: &Index, call: &Call) -> String {
     let arguments = call.arguments.iter().map(|(name, argument)| {
         let said = match argument {
             Argument::Value(lit) => value(&lit.value),
@@ -118,13 +138,21 @@ pub fn call_words(index: &Index, call: &Call) -> String {
         };
         format!("{} {said}", name.replace('_', " "))
     });
-    format!("{}: {}", index.catalog.actions[call.action].name.replace('_', " "), arguments.collect::<Vec<_>>().join(", "))
+    format!(
+        "{}: {}",
+        index.catalog.actions[call.action].name.replace('_', " "),
+        arguments.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// The row that a phrase describes: by its name, or by what holds for it.
-pub fn row_words(index: &Index, select: &Select) -> String {
+pub(crate) fn row_words(index: &Index, select: &Select) -> String {
     match &select.filter {
-        Cond::Cmp(path, super::form::Op::Eq, Operand::Lit(lit)) if path.hops.is_empty() && select.order.is_none() => value(&lit.value),
+        Cond::Cmp(path, super::form::Op::Eq, Operand::Lit(lit))
+            if path.hops.is_empty() && select.order.is_none() =>
+        {
+            value(&lit.value)
+        }
         _ => format!("({})", select_words(index, select)),
     }
 }
@@ -140,14 +168,14 @@ fn set_words(index: &Index, set: &Set) -> String {
 }
 
 /// A column in words, with the table where it is another one.
-pub fn column(index: &Index, path: &Path) -> String {
+pub(crate) fn column(index: &Index, path: &Path) -> String {
     let table = &index.tables[path.table];
     let name = split_name(&table.columns[path.column].name).join(" ");
     if path.hops.is_empty() { name } else { format!("{}'s {name}", table.noun) }
 }
 
 /// A value in words.
-pub fn value(value: &Value) -> String {
+pub(crate) fn value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -156,11 +184,19 @@ fn list(items: impl Iterator<Item = String>) -> String {
 }
 
 /// Several of a noun.
-pub fn plural(noun: &str) -> String {
+pub(crate) fn plural(noun: &str) -> String {
     match noun {
         "person" => "people".to_owned(),
-        noun if noun.ends_with('y') && !noun.ends_with("ay") && !noun.ends_with("ey") => format!("{}ies", &noun[..noun.len() - 1]),
-        noun if noun.ends_with('s') || noun.ends_with("sh") || noun.ends_with("ch") || noun.ends_with('x') => format!("{noun}es"),
+        noun if noun.ends_with('y') && !noun.ends_with("ay") && !noun.ends_with("ey") => {
+            format!("{}ies", &noun[..noun.len() - 1])
+        }
+        noun if noun.ends_with('s')
+            || noun.ends_with("sh")
+            || noun.ends_with("ch")
+            || noun.ends_with('x') =>
+        {
+            format!("{noun}es")
+        }
         noun => format!("{noun}s"),
     }
 }
