@@ -338,7 +338,7 @@ impl Cell {
         let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
     }
 
-    /// Stops a session's cell while its folder is read.
+    /// Stops a session's cell until its next job.
     pub(crate) fn pause(&self) {
         let _ = rustix::process::pidfd_send_signal(&self.process, Signal::STOP);
     }

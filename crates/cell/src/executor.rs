@@ -307,7 +307,10 @@ impl LocalExecutor {
         for attempt in 1.. {
             let ran = async {
                 let mut session = match entered.place.take() {
-                    Some(session) if session.cell.is_alive() => session,
+                    Some(session) if session.cell.is_alive() => {
+                        session.cell.resume();
+                        session
+                    }
                     _ => Session::new(pool.take(asked.work_bytes()).await?, &asked),
                 };
                 job.limits = session.lower(&asked);
@@ -417,7 +420,8 @@ async fn place_files(cell: &mut Cell, opened: &mut Option<Opened>, job: &Job) ->
     files::place(cell, opened).await
 }
 
-/// Takes what a session's job left. The session goes on unless its cell broke the rules or a limit.
+/// Takes what a session's job left. The session stays unless its cell broke the rules or a limit; until its next job
+/// it stands still, so that threads which a job left behind use nothing.
 async fn leave(mut session: Session, ran: &Ran, limits: &Limits) -> (Collected, Option<Session>) {
     if ran.claim.is_none() {
         session.cell.end().await;
@@ -425,12 +429,11 @@ async fn leave(mut session: Session, ran: &Ran, limits: &Limits) -> (Collected, 
         session.keep_new(&mut collected.artifacts);
         return (collected, None);
     }
+    session.cell.pause();
     if artifact::is_empty(session.cell.work()) {
         return (Collected::default(), Some(session));
     }
-    session.cell.pause();
     let mut collected = artifact::collect(session.cell.work(), limits, Keep::Copy);
-    session.cell.resume();
     session.keep_new(&mut collected.artifacts);
     (collected, Some(session))
 }

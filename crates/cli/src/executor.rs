@@ -29,6 +29,9 @@ pub(crate) struct ExecutorArgs {
     /// The name in their certificates, where it is not that of the address
     #[arg(long, value_name = "NAME", help_heading = "Executors")]
     executor_name: Option<String>,
+    /// Send the token to other machines without encryption, on a network that encrypts by itself
+    #[arg(long, help_heading = "Executors")]
+    executor_allow_plaintext: bool,
 }
 
 /// The executor that a command uses.
@@ -78,15 +81,18 @@ impl ExecutorArgs {
             let local = engine::executor(workspace, idle_cells);
             return local.map(Chosen::Local).map_err(|error| failure::of_cell(&error));
         };
-        self.pool(&addresses).map(|pool| Chosen::Remote(Arc::new(pool))).map_err(|error| {
+        self.pool(&addresses, workspace).map(|pool| Chosen::Remote(Arc::new(pool))).map_err(|error| {
             failure::print(&error, error.hint().as_deref());
             ExitCode::from(USAGE)
         })
     }
 
-    fn pool(&self, addresses: &str) -> Result<ExecutorPool, ConnectError> {
+    fn pool(&self, addresses: &str, workspace: &Workspace) -> Result<ExecutorPool, ConnectError> {
         let named = addresses.split(',').map(str::trim).filter(|address| !address.is_empty());
-        let options = PoolOptions { remote: self.remote(&from_environment), ..PoolOptions::default() };
+        let mut remote = self.remote(&from_environment);
+        // What holds for cells of this machine holds for those of others.
+        remote.minimum = workspace.minimum_isolation;
+        let options = PoolOptions { remote, ..PoolOptions::default() };
         ExecutorPool::new(named, &options)
     }
 
@@ -112,6 +118,8 @@ impl ExecutorArgs {
                 domain: self.executor_name.clone(),
             },
             token: variable("ORDAIN_EXECUTOR_TOKEN"),
+            allow_plaintext: self.executor_allow_plaintext
+                || variable("ORDAIN_EXECUTOR_ALLOW_PLAINTEXT").is_some_and(|value| is_true(&value)),
             ..RemoteOptions::default()
         }
     }

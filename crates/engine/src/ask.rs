@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Turn};
-use ordain_store::{Claim, ConversationTurn};
+use ordain_store::{Claim, ConversationTurn, EntryNote};
 use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::Policy;
 
@@ -142,6 +142,10 @@ impl Engine {
         if let (false, Some(key)) = (is_over, &ask.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
+        }
+        if let Err(error) = &outcome {
+            let note = EntryNote::by(&ask.who, &ask.through);
+            self.record_lost(&run_id, ("ask", &ask.request), note, error).await;
         }
         if let (Ok(record), Some(conversation)) = (&outcome, &ask.conversation) {
             self.store.add_turn(conversation, &turn_of(record)).await?;
@@ -337,7 +341,8 @@ impl Key {
     }
 }
 
-fn turn_of(record: &RunRecord) -> ConversationTurn {
+/// A run as a turn of a conversation.
+pub fn turn_of(record: &RunRecord) -> ConversationTurn {
     let said = record.answer.text.clone();
     let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
     ConversationTurn {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::future::{Either, select};
 use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
@@ -106,7 +107,15 @@ impl StoreTrial<'_> {
             Ok(done) => done,
             Err(error) => {
                 transaction.roll_back().await?;
-                return Err(error);
+                return match error {
+                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                        record.timing_ms.run = millis(running);
+                        record.state = RunState::Failed;
+                        let trouble = store_limit(&error, Cause::LockLimit);
+                        Ok(Tried::Trouble(trouble, Box::new(record)))
+                    }
+                    error => Err(error),
+                };
             }
         };
         record.timing_ms.run = millis(running);
@@ -175,8 +184,15 @@ impl StoreTrial<'_> {
             settings: &self.engine.settings,
             schema: &self.schema,
         };
+        let overdue = transaction.overdue();
         let mut host = TransactionHost::new(transaction, grant, evidence, Some(actions));
-        let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
+        let mut output = Discard;
+        let running = self.engine.executor.run(job, &mut host, &mut output);
+        let execution = match select(running, overdue).await {
+            Either::Left((execution, _)) => execution,
+            // Dropping the run ends its cell.
+            Either::Right((Err(late), _)) => return Err(late.into()),
+        };
         let acted = host.take_acted();
         Ok((host.settle::<EngineError>(execution)?, acted))
     }
@@ -218,7 +234,7 @@ impl StoreTrial<'_> {
             Err(error @ StoreError::Timeout { .. }) => {
                 let mut record = before;
                 record.state = RunState::Failed;
-                Ok(Tried::Trouble(too_slow(&error), Box::new(record)))
+                Ok(Tried::Trouble(store_limit(&error, Cause::Timeout), Box::new(record)))
             }
             Err(error) => Err(error.into()),
         }
@@ -366,10 +382,10 @@ fn take_back(record: &mut RunRecord, violations: &[Violation]) {
     record.answer.text = Some(format!("Nothing was changed, because {}.", told.join("; ")));
 }
 
-fn too_slow(error: &StoreError) -> Trouble {
+fn store_limit(error: &StoreError, cause: Cause) -> Trouble {
     Trouble {
         class: TroubleClass::Limit,
-        code: Cause::Timeout.as_str().to_owned(),
+        code: cause.as_str().to_owned(),
         message: error.to_string(),
         line: None,
         hint: error.hint(),

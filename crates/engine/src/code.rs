@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use ordain_cell::InputFile;
 use ordain_planner::{Brief, Draft, Exchange, FileBrief, Planner, Progress, Quiet, Task};
+use ordain_store::EntryNote;
 use ordain_types::{BoxFuture, ModuleRecord, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::{Contract, Policy};
 
@@ -153,6 +154,10 @@ impl Engine {
         if let (Err(_), Some(key)) = (&outcome, &task.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
+        }
+        if let Err(error) = &outcome {
+            let note = EntryNote::by(&task.who, &task.through);
+            self.record_lost(&run_id, ("code", &task.request), note, error).await;
         }
         if let (Ok(answer), Some(session)) = (&outcome, &task.session) {
             self.remember(session, &answer.record).await?;

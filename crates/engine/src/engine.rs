@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
-use ordain_store::{CachedPlan, Store};
+use ordain_store::{CachedPlan, CallerLimits, Store};
 pub use ordain_types::Approval;
 use ordain_types::{Catalog, Limits, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
@@ -109,6 +109,12 @@ impl Engine {
             looked: Arc::default(),
             open_sessions: Arc::default(),
         }
+    }
+
+    /// The same engine for a caller with limits: what they hide is not there for its requests.
+    #[must_use]
+    pub fn limited(&self, limits: CallerLimits) -> Self {
+        Self { store: self.store.limited(limits), looked: Arc::default(), ..self.clone() }
     }
 
     /// What the workspace says about its runs.

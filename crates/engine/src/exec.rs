@@ -86,6 +86,10 @@ impl Engine {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
+        if let Err(error) = &outcome {
+            let note = EntryNote::by(&exec.who, &exec.through);
+            self.record_lost(&run_id, ("exec", &exec.given.name), note, error).await;
+        }
         outcome
     }
 

@@ -22,6 +22,13 @@ use serde_json::json;
 use crate::engine::Engine;
 use crate::error::EngineError;
 
+/// The programs that Ordain itself brings along and runs in cells. An executor knows them by their text, so that
+/// nobody has to open it to all programs for their sake.
+pub fn own_programs() -> impl Iterator<Item = &'static str> {
+    static PROGRAM: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::program);
+    std::iter::once(PROGRAM.as_str())
+}
+
 /// How many files a request may have.
 const FILES_MAX: usize = 1000;
 

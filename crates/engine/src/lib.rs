@@ -27,18 +27,19 @@ mod files;
 mod fingerprint;
 mod grant;
 mod host;
+mod lost;
 mod outcome;
 mod rounds;
 mod verdicts;
 mod workspace;
 
-pub use ask::{Ask, Mode, PlanFile};
+pub use ask::{Ask, Mode, PlanFile, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
 pub use example::{EXAMPLES, Example, InitError, init};
 pub use exec::{Exec, Given, Judgement};
-pub use files::{Prepared, RefusedFile, profile_for_files};
+pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use workspace::{

@@ -11,7 +11,7 @@ use crate::sql::Datum;
 use crate::store::Inner;
 
 /// Longer names of conversations are no names.
-const NAME_BYTES_MAX: usize = 200;
+const NAME_BYTES_MAX: usize = 300;
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,15 +83,23 @@ pub(crate) async fn turns(
     Ok(rows)
 }
 
-/// The conversations, the latest first; those behind the one with this name and time, if it is given.
+/// The conversations, the latest first; those behind the one with this name and time, and those whose names begin in one
+/// of these ways, where that is given.
 pub(crate) async fn list(
     session: &mut Session,
+    beginnings: &[String],
     after: Option<(&str, &str)>,
     limit: u64,
 ) -> Result<Vec<Conversation>, StoreError> {
     let turns = own(session.dialect(), "turns");
     let mut sql = session.sql("SELECT conversation, ");
-    sql.result("count(*)").push(&format!(", max(at) FROM {turns} GROUP BY conversation"));
+    sql.result("count(*)").push(&format!(", max(at) FROM {turns} WHERE "));
+    sql.push(if beginnings.is_empty() { "1 = 1" } else { "1 = 0" });
+    for beginning in beginnings {
+        let length = i64::try_from(beginning.chars().count()).unwrap_or(i64::MAX);
+        sql.push(" OR substr(conversation, 1, ").integer_param(length).push(") = ").text_param(beginning);
+    }
+    sql.push(" GROUP BY conversation");
     if let Some((name, at)) = after {
         sql.push(" HAVING max(at) < ").text_param(at).push(" OR (max(at) = ").text_param(at);
         sql.push(" AND conversation > ").text_param(name).push(")");

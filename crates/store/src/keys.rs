@@ -12,13 +12,15 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::Answer;
+use crate::access::CallerLimits;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::ledger::{EntryNote, NewEntry, hex};
 use crate::options::Secret;
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
-use crate::store::Inner;
+use crate::store::{Inner, Store};
 
 /// What every key begins with.
 const PREFIX: &str = "ordain_";
@@ -28,7 +30,7 @@ const NAME_BYTES_MAX: usize = 200;
 const KEYS_MAX: usize = 10_000;
 
 /// The columns, in the order in which [`key`] reads them.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "key_id",
     "name",
     "scopes",
@@ -40,6 +42,7 @@ const COLUMNS: [&str; 11] = [
     "requests_per_minute",
     "cells",
     "tokens_per_day",
+    "limits",
 ];
 
 /// A key that is to be made.
@@ -57,6 +60,8 @@ pub struct NewKey {
     pub cells: Option<u64>,
     /// Tokens of models a day; the server's default where it is not given.
     pub tokens_per_day: Option<u64>,
+    /// What its runs may see and change.
+    pub limits: CallerLimits,
 }
 
 /// A key as it is kept: without its secret.
@@ -82,6 +87,8 @@ pub struct CallerKey {
     pub cells: Option<u64>,
     /// Tokens of models a day, where it has a limit of its own.
     pub tokens_per_day: Option<u64>,
+    /// What its runs may see and change.
+    pub limits: CallerLimits,
     #[serde(skip)]
     secret_sha256: String,
 }
@@ -107,34 +114,59 @@ pub fn split_key(text: &str) -> Option<(&str, &str)> {
     (id.len() == 12 && secret.len() == 64 && is_plain(id) && is_plain(secret)).then_some((id, secret))
 }
 
+impl Store {
+    /// Makes a key for callers. Its secret is given back this once and kept only as a hash.
+    pub fn create_key(&self, key: NewKey, note: EntryNote) -> Answer<'_, (CallerKey, Secret)> {
+        Box::pin(async move { create(&self.inner, key, note).await })
+    }
+
+    /// All keys, revoked and expired ones too, the oldest first.
+    pub fn keys(&self) -> Answer<'_, Vec<CallerKey>> {
+        Box::pin(async move { list(&mut self.inner.pool.session().await?).await })
+    }
+
+    /// Makes a key useless from now on.
+    pub fn revoke_key<'a>(&'a self, key_id: &'a str, note: EntryNote) -> Answer<'a, CallerKey> {
+        Box::pin(async move { revoke(&self.inner, key_id, note).await })
+    }
+
+    /// Makes a new key like an old one, which stays good for the overlap and no longer.
+    pub fn rotate_key<'a>(
+        &'a self,
+        key_id: &'a str,
+        overlap: Duration,
+        note: EntryNote,
+    ) -> Answer<'a, (CallerKey, Secret)> {
+        Box::pin(async move { rotate(&self.inner, key_id, overlap, note).await })
+    }
+
+    /// Remembers that a key was used just now.
+    pub fn key_used<'a>(&'a self, key_id: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move { used(&self.inner, key_id).await })
+    }
+}
+
 /// Makes a key.
-pub(crate) async fn create(
-    store: &Arc<Inner>,
-    new: NewKey,
-    note: EntryNote,
-) -> Result<(CallerKey, Secret), StoreError> {
+async fn create(store: &Arc<Inner>, new: NewKey, note: EntryNote) -> Result<(CallerKey, Secret), StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
     if list(&mut session).await?.len() >= KEYS_MAX {
         return Err(StoreError::Limit { limit: "keys", value: KEYS_MAX as u64 });
     }
+    new.limits.check(&store.catalog())?;
     let made = insert(store, &mut session, new).await?;
     finish(store, session, "create", &made.0, note).await?;
     Ok(made)
 }
 
 /// All keys, the oldest first.
-pub(crate) async fn list(session: &mut Session) -> Result<Vec<CallerKey>, StoreError> {
+async fn list(session: &mut Session) -> Result<Vec<CallerKey>, StoreError> {
     let mut sql = select(session);
     sql.push(" ORDER BY created_at, key_id");
-    Ok(session.read(sql).await?.iter().map(|row| key(row)).collect())
+    session.read(sql).await?.iter().map(|row| key(row)).collect()
 }
 
 /// Makes a key useless. One that already is stays as it is.
-pub(crate) async fn revoke(
-    store: &Arc<Inner>,
-    key_id: &str,
-    note: EntryNote,
-) -> Result<CallerKey, StoreError> {
+async fn revoke(store: &Arc<Inner>, key_id: &str, note: EntryNote) -> Result<CallerKey, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
     let mut found = get(&mut session, key_id).await?;
     if found.revoked_at.is_some() {
@@ -149,7 +181,7 @@ pub(crate) async fn revoke(
 }
 
 /// Makes a new key like an old one, which ends after the overlap.
-pub(crate) async fn rotate(
+async fn rotate(
     store: &Arc<Inner>,
     key_id: &str,
     overlap: Duration,
@@ -174,6 +206,7 @@ pub(crate) async fn rotate(
         requests_per_minute: old.requests_per_minute,
         cells: old.cells,
         tokens_per_day: old.tokens_per_day,
+        limits: old.limits.clone(),
     };
     let made = insert(store, &mut session, new).await?;
     finish(store, session, "rotate", &made.0, note).await?;
@@ -181,7 +214,7 @@ pub(crate) async fn rotate(
 }
 
 /// Remembers that a key was used. It is no act of anybody, so the ledger does not tell of it.
-pub(crate) async fn used(store: &Arc<Inner>, key_id: &str) -> Result<(), StoreError> {
+async fn used(store: &Arc<Inner>, key_id: &str) -> Result<(), StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
     set(&mut session, "last_used_at", &store.clock.timestamp(), key_id).await?;
     session.commit().await
@@ -208,6 +241,7 @@ async fn insert(
         requests_per_minute: new.requests_per_minute,
         cells: new.cells,
         tokens_per_day: new.tokens_per_day,
+        limits: new.limits,
         secret_sha256: hex(&Sha256::digest(secret.as_bytes())),
     };
     let keys = own(session.dialect(), "keys");
@@ -224,7 +258,9 @@ async fn insert(
         let number = number.and_then(|number| i64::try_from(number).ok());
         sql.push(", ").bind(number.map_or(Datum::Null, Datum::Integer), "bigint");
     }
-    sql.push(")");
+    let limits = serde_json::to_string(&made.limits)
+        .map_err(|error| StoreError::Database { message: error.to_string() })?;
+    sql.push(", ").text_param(&limits).push(")");
     session.write(sql).await?;
     let text = format!("{PREFIX}{}_{secret}", made.key_id);
     Ok((made, Secret(text)))
@@ -251,7 +287,7 @@ async fn get(session: &mut Session, key_id: &str) -> Result<CallerKey, StoreErro
     sql.push(" WHERE key_id = ").text_param(key_id);
     let rows = session.read(sql).await?;
     let unknown = || StoreError::UnknownKey { key: crate::relation::shortened(key_id) };
-    rows.first().map(|row| key(row)).ok_or_else(unknown)
+    rows.first().map(|row| key(row)).ok_or_else(unknown)?
 }
 
 async fn set(
@@ -279,12 +315,16 @@ fn select(session: &Session) -> Sql {
     sql
 }
 
-fn key(row: &[Datum]) -> CallerKey {
+fn key(row: &[Datum]) -> Result<CallerKey, StoreError> {
     let text = |place: usize| row[place].as_text().unwrap_or_default().to_owned();
     let maybe = |place: usize| row[place].as_text().map(str::to_owned);
     let number = |place: usize| row[place].as_integer().and_then(|number| u64::try_from(number).ok());
     let scopes = text(2);
-    CallerKey {
+    // Limits that cannot be read are not taken for none.
+    let limits = row[11].as_text().map(serde_json::from_str).transpose();
+    let limits =
+        limits.map_err(|error| StoreError::Database { message: format!("the limits of a key: {error}") })?;
+    Ok(CallerKey {
         key_id: text(0),
         name: text(1),
         scopes: scopes.split(',').filter(|scope| !scope.is_empty()).map(str::to_owned).collect(),
@@ -296,7 +336,8 @@ fn key(row: &[Datum]) -> CallerKey {
         requests_per_minute: number(8),
         cells: number(9),
         tokens_per_day: number(10),
-    }
+        limits: limits.unwrap_or_default(),
+    })
 }
 
 fn later(store: &Arc<Inner>, time: Duration) -> String {

@@ -11,7 +11,10 @@
 //! Invariants: there is no way to write a row but through a transaction's calls; a [`Transaction`] that is not
 //! committed leaves no trace; a row that changed meanwhile is never overwritten by approval or undo.
 
+mod access;
+mod alive;
 mod apply;
+mod backup;
 mod bookkeeping;
 mod catalog;
 mod changes;
@@ -20,6 +23,7 @@ mod condition;
 mod conversations;
 mod error;
 mod fault;
+mod health;
 mod keys;
 mod ledger;
 mod options;
@@ -28,7 +32,10 @@ mod protocol;
 mod query;
 mod relation;
 mod review;
+mod role;
+mod row_sums;
 mod runs;
+mod sealed;
 mod seed;
 mod session;
 mod sql;
@@ -39,6 +46,8 @@ mod value;
 /// What a store's operation comes to.
 pub type Answer<'a, T> = ordain_types::BoxFuture<'a, Result<T, StoreError>>;
 
+pub use access::{CallerLimits, RowAction};
+pub use backup::{Backup, RestoreAt, restore};
 pub use claims::Claim;
 pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
@@ -53,6 +62,7 @@ pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};
+pub use runs::{Owned, RunFilter, SeenBy};
 pub use seed::SeedError;
 pub use session::Intent;
 pub use store::{BeginOptions, Reseeded, Store, TableInfo};

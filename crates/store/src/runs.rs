@@ -6,19 +6,74 @@ use ordain_types::{Receipt, RunId, RunRecord, RunState};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::Answer;
 use crate::apply;
 use crate::bookkeeping::own;
 use crate::changes::ChangeSet;
 use crate::error::{RowConflict, StoreError};
-use crate::ledger::{self, EntryNote, NewEntry};
+use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::plans;
+use crate::sealed;
 use crate::session::{Intent, Session};
-use crate::sql::Datum;
-use crate::store::Inner;
+use crate::sql::{Datum, Sql};
+use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
 /// Ids that a short form may stand for before it counts as unclear.
 const MATCHES_MAX: i64 = 2;
+
+/// Records of one page, all together. A page has at least one.
+const PAGE_BYTES_MAX: i64 = 16 << 20;
+
+/// Which runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunFilter {
+    /// Only those in this state.
+    pub state: Option<RunState>,
+    /// Only those that somebody may see.
+    pub seen_by: Option<SeenBy>,
+    /// Only those before this one.
+    pub before: Option<RunId>,
+    /// At most so many.
+    pub limit: u64,
+}
+
+/// Somebody who sees the runs that it asked for or decided on, and perhaps all that wait for a decision.
+#[derive(Debug, Clone)]
+pub struct SeenBy {
+    /// The caller.
+    pub who: String,
+    /// Whether it sees every held run.
+    pub sees_held: bool,
+}
+
+/// A run, who asked for it and who decided on it.
+#[derive(Debug, Clone)]
+pub struct Owned {
+    /// The run.
+    pub record: RunRecord,
+    /// Who asked. Runs of an older format do not say.
+    pub who: Option<String>,
+    /// Who approved, rejected or undid it last.
+    pub decided_by: Option<String>,
+}
+
+/// What somebody has to do with a run when its record is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Role<'a> {
+    Asked(&'a str),
+    Decided(&'a str),
+}
+
+impl<'a> Role<'a> {
+    /// By the kind of the entry that goes with the record.
+    pub(crate) fn of(kind: &str, note: &'a EntryNote) -> Self {
+        match kind {
+            "approve" | "reject" | "undo" | "conflict" => Self::Decided(&note.who),
+            _ => Self::Asked(&note.who),
+        }
+    }
+}
 
 /// Writes a record and its entry in a transaction of their own: for runs that changed nothing.
 pub(crate) async fn record(
@@ -42,7 +97,7 @@ async fn record_on(
 ) -> Result<RunRecord, StoreError> {
     session.begin(Intent::Write).await?;
     let record = with_receipt(record);
-    write(&mut session, &record, changes.as_ref()).await?;
+    write(&mut session, &record, changes.as_ref(), Role::Asked(&note.who)).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
     let kind = record.kind.clone();
@@ -62,7 +117,7 @@ pub(crate) async fn record_unless_there(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    match find(&mut session, record.run_id.as_str()).await {
+    match find(&store.ledger, &mut session, record.run_id.as_str()).await {
         Ok(there) => {
             session.roll_back().await?;
             return Ok(there);
@@ -71,7 +126,7 @@ pub(crate) async fn record_unless_there(
         Err(error) => return Err(error),
     }
     let record = with_receipt(record);
-    write(&mut session, &record, None).await?;
+    write(&mut session, &record, None, Role::Asked(&note.who)).await?;
     finish_claim(&mut session, &note, &record.run_id).await?;
     let kind = record.kind.clone();
     let entry = entry(&kind, &record, None, note);
@@ -93,22 +148,29 @@ pub(crate) async fn write(
     session: &mut Session,
     record: &RunRecord,
     changes: Option<&ChangeSet>,
+    role: Role<'_>,
 ) -> Result<(), StoreError> {
     let runs = own(session.dialect(), "runs");
     let json = |error: serde_json::Error| StoreError::Database { message: error.to_string() };
     let text = serde_json::to_string(record).map_err(json)?;
     let changes = changes.map(serde_json::to_string).transpose().map_err(json)?;
-    let mut sql = session
-        .sql(&format!("INSERT INTO {runs} (run_id, state, kind, started_at, record, changes) VALUES ("));
+    let mut sql = session.sql(&format!(
+        "INSERT INTO {runs} (run_id, state, kind, started_at, record, changes, who, decided_by) VALUES ("
+    ));
     sql.text_param(record.run_id.as_str());
     for part in [record.state.as_str(), &record.kind, &record.started_at, &text] {
         sql.push(", ").text_param(part);
     }
     sql.push(", ").bind(changes.map_or(Datum::Null, Datum::Text), "text");
-    sql.push(
+    let (asked, decided) = match role {
+        Role::Asked(who) => (Datum::Text(who.to_owned()), Datum::Null),
+        Role::Decided(who) => (Datum::Null, Datum::Text(who.to_owned())),
+    };
+    sql.push(", ").bind(asked, "text").push(", ").bind(decided, "text");
+    sql.push(&format!(
         ") ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, record = excluded.record, \
-         changes = excluded.changes",
-    );
+         changes = excluded.changes, decided_by = coalesce(excluded.decided_by, {runs}.decided_by)"
+    ));
     session.write(sql).await.map(drop)
 }
 
@@ -124,7 +186,7 @@ pub(crate) fn entry(
     NewEntry { kind: kind.to_owned(), run_id: Some(record.run_id.clone()), note, content }
 }
 
-fn digest(changes: &ChangeSet) -> String {
+pub(crate) fn digest(changes: &ChangeSet) -> String {
     let value = serde_json::to_value(changes).unwrap_or_default();
     ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
@@ -154,12 +216,15 @@ pub(crate) async fn count_plan(session: &mut Session, note: &EntryNote, now: &st
 }
 
 /// The record of a run, by its id or by the beginning of it, if that is unique.
-pub(crate) async fn find(session: &mut Session, run: &str) -> Result<RunRecord, StoreError> {
-    Ok(load(session, run).await?.0)
+pub(crate) async fn find(ledger: &Ledger, session: &mut Session, run: &str) -> Result<RunRecord, StoreError> {
+    let found = stored(session, run).await?;
+    sealed::check(ledger, session, &found.record.run_id, &found.text, None).await?;
+    Ok(found.record)
 }
 
 /// Records, newest first.
 pub(crate) async fn list(
+    ledger: &Ledger,
     session: &mut Session,
     state: Option<RunState>,
     before: Option<&RunId>,
@@ -174,7 +239,71 @@ pub(crate) async fn list(
         sql.push(" AND run_id < ").text_param(before.as_str());
     }
     sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
-    session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+    shown(ledger, session, sql).await
+}
+
+/// The records that a statement selects, each held against its entry.
+async fn shown(ledger: &Ledger, session: &mut Session, sql: Sql) -> Result<Vec<RunRecord>, StoreError> {
+    let rows = session.read(sql).await?;
+    let records =
+        rows.iter().map(|row| Ok((parse(&row[0])?, row[0].as_text().unwrap_or_default().to_owned())));
+    let records = records.collect::<Result<Vec<_>, StoreError>>()?;
+    sealed::marked(ledger, session, records).await
+}
+
+/// Records that meet a filter, newest first. Large records make a page short: memory is bounded, and the rest is asked
+/// for behind the last one.
+pub(crate) async fn page(
+    ledger: &Ledger,
+    session: &mut Session,
+    filter: &RunFilter,
+) -> Result<Vec<RunRecord>, StoreError> {
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql("SELECT run_id, ");
+    sql.result("length(record)").push(&format!(" FROM {runs} WHERE TRUE"));
+    if let Some(state) = filter.state {
+        sql.push(" AND state = ").text_param(state.as_str());
+    }
+    if let Some(SeenBy { who, sees_held }) = &filter.seen_by {
+        sql.push(" AND (who = ").text_param(who).push(" OR decided_by = ").text_param(who);
+        if *sees_held {
+            sql.push(" OR state = ").text_param(RunState::Held.as_str());
+        }
+        sql.push(")");
+    }
+    if let Some(before) = &filter.before {
+        sql.push(" AND run_id < ").text_param(before.as_str());
+    }
+    sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(filter.limit).unwrap_or(i64::MAX));
+    let mut bytes = 0_i64;
+    let mut ids = Vec::new();
+    for row in session.read(sql).await? {
+        bytes = bytes.saturating_add(row[1].as_integer().unwrap_or_default());
+        if bytes > PAGE_BYTES_MAX && !ids.is_empty() {
+            break;
+        }
+        ids.push(row[0].as_text().unwrap_or_default().to_owned());
+    }
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut sql = session.sql(&format!("SELECT record FROM {runs} WHERE run_id IN ("));
+    sql.list(", ", &ids, |sql, id| {
+        sql.text_param(id);
+    });
+    sql.push(") ORDER BY run_id DESC");
+    shown(ledger, session, sql).await
+}
+
+/// A run with who asked for it and who decided on it.
+pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> Result<Owned, StoreError> {
+    let record = find(ledger, session, run).await?;
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql(&format!("SELECT who, decided_by FROM {runs} WHERE run_id = "));
+    sql.text_param(record.run_id.as_str());
+    let rows = session.read(sql).await?;
+    let named = |place: usize| rows.first().and_then(|row| row[place].as_text()).map(str::to_owned);
+    Ok(Owned { who: named(0), decided_by: named(1), record })
 }
 
 /// How many runs are in a state.
@@ -189,15 +318,7 @@ pub(crate) async fn count(session: &mut Session, state: RunState) -> Result<u64,
 
 /// Applies the diff of a held run, if every row that it touches is still what it was.
 pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
-    let mut transaction = transaction;
-    let written = of_run_digest(&mut transaction.session, &record).await?;
-    if written.as_deref() != Some(digest(&changes).as_str()) {
-        return Err(StoreError::Ledger {
-            message: format!("the kept changes of run `{}` are not those of its entry", record.run_id),
-            hint: Some("reject the run, and look at `ordain ledger verify`".to_owned()),
-        });
-    }
+    let (mut transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
     let conflicts = apply::apply(&mut transaction, changes, apply::Purpose::Approve).await?;
     if !conflicts.is_empty() {
         transaction.roll_back().await?;
@@ -212,6 +333,21 @@ pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> R
     record.diff = review.diff;
     record.invariants = review.invariants;
     transaction.commit_as("approve", record, note).await
+}
+
+impl Store {
+    /// Rows that changed since a held run saw them, so that it could not be committed as it stands.
+    pub fn conflicts<'a>(&'a self, run: &'a str) -> Answer<'a, Vec<RowConflict>> {
+        Box::pin(conflicts(&self.inner, run))
+    }
+}
+
+async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {
+    let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Read).await?;
+    let (_, changes) = load(&store.ledger, &mut transaction.session, run).await?;
+    let found = apply::conflicts(&mut transaction, changes.unwrap_or_default()).await;
+    transaction.roll_back().await?;
+    found
 }
 
 /// Says no to a held run.
@@ -249,7 +385,7 @@ async fn opened(
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
-    let (record, changes) = load(&mut transaction.session, run).await?;
+    let (record, changes) = load(&store.ledger, &mut transaction.session, run).await?;
     if record.state != wanted {
         let run = record.run_id.to_string();
         return Err(StoreError::WrongState { run, state: record.state, operation });
@@ -278,9 +414,9 @@ async fn restate(
     detail: Value,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    let (_, changes) = load(&mut session, record.run_id.as_str()).await?;
+    let (_, changes) = load(&store.ledger, &mut session, record.run_id.as_str()).await?;
     let record = with_receipt(record);
-    write(&mut session, &record, changes.as_ref()).await?;
+    write(&mut session, &record, changes.as_ref(), Role::of(kind, &note)).await?;
     if !detail.is_null() {
         note.detail = detail;
     }
@@ -292,34 +428,47 @@ async fn restate(
     Ok(record)
 }
 
-async fn load(session: &mut Session, run: &str) -> Result<(RunRecord, Option<ChangeSet>), StoreError> {
+/// The record and the kept changes of a run, as its ledger entry has them.
+async fn load(
+    ledger: &Ledger,
+    session: &mut Session,
+    run: &str,
+) -> Result<(RunRecord, Option<ChangeSet>), StoreError> {
+    let found = stored(session, run).await?;
+    let changes = found.changes.map(|text| serde_json::from_str::<ChangeSet>(&text)).transpose();
+    let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
+    sealed::check(ledger, session, &found.record.run_id, &found.text, changes.as_ref()).await?;
+    Ok((found.record, changes))
+}
+
+/// A run as the table has it, before it was held against the ledger.
+struct Stored {
+    record: RunRecord,
+    text: String,
+    changes: Option<String>,
+}
+
+async fn stored(session: &mut Session, run: &str) -> Result<Stored, StoreError> {
     let unknown = || StoreError::UnknownRun { run: crate::relation::shortened(run) };
     // Ids have these characters only, and no other can mean anything to `LIKE`.
     if run.is_empty() || !run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(unknown());
     }
     let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql(&format!("SELECT record, changes FROM {runs} WHERE run_id LIKE "));
+    let mut sql = session.sql(&format!("SELECT record, changes, run_id FROM {runs} WHERE run_id LIKE "));
     sql.text_param(&format!("{}%", run.to_ascii_lowercase())).push(" ORDER BY run_id LIMIT ");
     sql.integer_param(MATCHES_MAX);
     let rows = session.read(sql).await?;
     let [row] = rows.as_slice() else { return Err(unknown()) };
-    let changes = row[1].as_text().map(serde_json::from_str).transpose();
-    let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
-    Ok((parse(&row[0])?, changes))
+    let mut record = parse(&row[0])?;
+    // Another run's record in this one's place is held against this one's entry.
+    row[2].as_text().unwrap_or_default().clone_into(&mut record.run_id.0);
+    let text = |at: usize| row[at].as_text().map(str::to_owned);
+    Ok(Stored { record, text: text(0).unwrap_or_default(), changes: text(1) })
 }
 
 fn parse(datum: &Datum) -> Result<RunRecord, StoreError> {
     let text = datum.as_text().unwrap_or_default();
     let record = serde_json::from_str(text);
     record.map(with_receipt).map_err(|error| StoreError::Database { message: error.to_string() })
-}
-
-/// The hash of the changes that the entry of a held run names.
-async fn of_run_digest(session: &mut Session, record: &RunRecord) -> Result<Option<String>, StoreError> {
-    let entries = ledger::of_run(session, &record.run_id).await?;
-    Ok(entries.first().and_then(|entry| {
-        let body: Value = serde_json::from_str(entry.body.get()).ok()?;
-        body["content"]["changes_sha256"].as_str().map(str::to_owned)
-    }))
 }

@@ -14,6 +14,7 @@ use ordain_types::{Diff, RunId};
 use serde_json::Value;
 
 use crate::Answer;
+use crate::access::Access;
 use crate::catalog::Catalog;
 use crate::changes::Changes;
 use crate::error::StoreError;
@@ -34,6 +35,8 @@ pub struct Transaction {
     pub(crate) run_id: RunId,
     /// Set by an error after which the database's own state is not certain. Nothing but a roll-back follows.
     broken: bool,
+    /// What the caller may see and change, where it has limits of its own.
+    pub(crate) access: Option<Arc<Access>>,
     /// Undo and approval write what a plan may not.
     pub(crate) rules_lifted: bool,
     /// The tables that queries may name, where they may not name all.
@@ -50,6 +53,7 @@ impl Transaction {
             changes: Changes::default(),
             run_id,
             broken: false,
+            access: None,
             rules_lifted: false,
             queried: None,
         })
@@ -58,6 +62,12 @@ impl Transaction {
     /// The run that this transaction belongs to.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
+    }
+
+    /// Ends when this transaction has kept other writers waiting for longer than it may. The run is to be given up then.
+    pub fn overdue(&self) -> Answer<'static, std::convert::Infallible> {
+        let overdue = self.session.overdue();
+        Box::pin(async move { Err(overdue.await) })
     }
 
     /// What was changed so far.
@@ -108,6 +118,9 @@ impl Transaction {
     }
 
     async fn dispatch(&mut self, call: Call) -> Result<Reply, StoreError> {
+        if let Some(access) = &self.access {
+            access.allows(&call)?;
+        }
         match call {
             Call::Tables {} => Ok(self.tables()),
             Call::Search { table, condition, after, as_of, limit } => {

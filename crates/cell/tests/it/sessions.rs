@@ -300,8 +300,22 @@ async fn a_call_between_two_jobs_ends_the_session() {
     let execution = world.run_job_with(in_session("a", &call_later(50)), &mut host).await;
     assert_eq!(printed(&execution), "");
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!(host.calls, 0, "no host is there to answer");
+    assert_eq!(host.calls, 0, "no host is there to answer, and between jobs nothing runs");
+    // The thread goes on with the next job, calls when nobody listens, and the session is over.
+    let next = world.run_in("a", "import time\ntime.sleep(0.5)").await;
+    assert_ne!(next.cause, Cause::Ok);
     assert_eq!(printed(&world.run_in("a", "print('later' in globals())").await), "False\n");
+}
+
+#[tokio::test]
+async fn a_thread_that_a_job_left_behind_does_not_run_until_the_next_one() {
+    let world = World::new();
+    let count = "import threading, time\nn = 0\ndef count():\n    global n\n    while True:\n        n += 1\n        \
+                 time.sleep(0.001)\nthreading.Thread(target=count, daemon=True).start()\ntime.sleep(0.05)\nseen = n";
+    assert_eq!(printed(&world.run_in("a", count).await), "");
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    // It would have counted to hundreds meanwhile. A slow machine counts less, which is no less true.
+    assert_eq!(printed(&world.run_in("a", "print(n - seen < 500)").await), "True\n");
 }
 
 #[tokio::test]

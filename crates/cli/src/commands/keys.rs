@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ordain_server::http::Scope;
-use ordain_store::{CallerKey, NewKey, Secret, Store};
+use ordain_store::{CallerKey, CallerLimits, NewKey, RowAction, Secret, Store, StoreError};
 use ordain_types::parse_duration;
 use serde_json::json;
 
@@ -16,13 +16,15 @@ use crate::workspace::{Failure, WorkspaceArgs, note, with_store};
 const EXAMPLES: &str = "\
 Examples:
   ordain keys create --scope read,run --name shop --expires 90d
+  ordain keys create --scope run --tables inventory --hide inventory.cost --actions update --rows-max 5
   ordain keys list
   ordain keys rotate 3f9c0a17be42            a new key; the old one is good for another day
   ordain keys revoke 3f9c0a17be42
 
 A key is shown once, when it is made; only its hash is kept. A running server notices within
-seconds, or at once on SIGHUP. Scopes: read looks; run asks and runs code; approve approves,
-rejects and undoes; admin does everything. run and approve include read.";
+seconds, or at once on SIGHUP. Scopes: read looks at tables and at what the key did; run asks and
+runs code; approve sees held runs and decides on them; admin does everything and sees what all
+keys did. run and approve include read.";
 
 /// Make, list, rotate or revoke the keys of callers
 #[derive(Debug, clap::Args)]
@@ -59,6 +61,8 @@ enum Command {
         /// Tokens of models a day, instead of the server's default
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
         tokens_per_day: Option<u64>,
+        #[command(flatten)]
+        limits: LimitArgs,
     },
     /// All keys, revoked and expired ones too
     List,
@@ -77,12 +81,48 @@ enum Command {
     },
 }
 
+/// What the runs of a key may see and change.
+#[derive(Debug, clap::Args)]
+struct LimitArgs {
+    /// The tables that it sees [default: all]
+    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
+    tables: Option<Vec<String>>,
+    /// Columns that it does not see
+    #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
+    hide: Vec<String>,
+    /// What its plans may do to rows: insert, update, remove, or none [default: all]
+    #[arg(long, value_name = "ACTION", value_delimiter = ',', value_parser = read_action)]
+    actions: Option<Vec<Option<RowAction>>>,
+    /// Rows that one run of it may touch
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    rows_max: Option<u64>,
+}
+
+impl LimitArgs {
+    fn limits(self, scopes: &[Scope]) -> Result<CallerLimits, Failure> {
+        let limits = CallerLimits {
+            tables: self.tables,
+            hide: self.hide,
+            actions: self.actions.map(|actions| actions.into_iter().flatten().collect()),
+            rows_max: self.rows_max,
+        };
+        // Whoever decides on the runs of others has to see all that they change.
+        if limits.is_limited() && scopes.iter().any(|scope| matches!(scope, Scope::Approve | Scope::Admin)) {
+            let message = "a key with the scope `approve` or `admin` sees what others change, so that it cannot be \
+                           limited to a part of the data; make two keys";
+            return Err(StoreError::BadCall { message: message.to_owned() }.into());
+        }
+        Ok(limits)
+    }
+}
+
 /// Carries out `ordain keys …`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
     with_store(&workspace, async |store| match args.command {
-        Command::Create { scope, name, expires, requests_per_minute, cells, tokens_per_day } => {
+        Command::Create { scope, name, expires, requests_per_minute, cells, tokens_per_day, limits } => {
             let new = NewKey {
+                limits: limits.limits(&scope)?,
                 name,
                 scopes: scope.into_iter().map(|scope| scope.to_string()).collect(),
                 expires_in: expires,
@@ -156,6 +196,16 @@ async fn list(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
         writeln!(io::stderr(), "hint: `ordain keys create --scope read,run` makes the first one")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// `none` stands for no action at all.
+fn read_action(text: &str) -> Result<Option<RowAction>, String> {
+    let text = text.trim();
+    match RowAction::ALL.into_iter().find(|action| action.as_str() == text) {
+        None if text == "none" => Ok(None),
+        None => Err("there are insert, update, remove, and none".to_owned()),
+        action => Ok(action),
+    }
 }
 
 fn read_scope(text: &str) -> Result<Scope, String> {

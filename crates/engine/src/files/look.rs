@@ -63,6 +63,11 @@ pub(super) async fn look_into(
     Ok(found)
 }
 
+/// The whole program.
+pub(super) fn program() -> String {
+    PARTS.join("\n")
+}
+
 fn job(
     files: &[InputFile],
     catalog: &Catalog,
@@ -70,7 +75,7 @@ fn job(
     limits: &Limits,
 ) -> Result<Job, EngineError> {
     let policy = Policy::for_contract(Contract::Open);
-    let verdict = verify(&PARTS.join("\n"), &policy, &Schema::default());
+    let verdict = verify(&program(), &policy, &Schema::default());
     let code = verdict.into_verified().ok_or(EngineError::Inspection)?;
     let mut job = Job::new(code, profile_for_files(files.iter().map(|file| file.name.as_str())));
     "inspect.py".clone_into(&mut job.name);

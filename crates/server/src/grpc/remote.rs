@@ -10,7 +10,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Execution, ExecutionFuture, Executor, Host, Job, Output};
+use ordain_cell::{CellError, Execution, ExecutionFuture, Executor, Host, Job, Level, Output};
+use ordain_verify::VERIFIER_VERSION;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
@@ -35,6 +36,8 @@ pub struct RemoteExecutor {
     clients: RwLock<Clients>,
     next: AtomicUsize,
     sessions: tokio::sync::Mutex<HashMap<String, Arc<str>>>,
+    /// Why it gets no jobs, if it may get none; nothing, until it has said what it is.
+    fitness: RwLock<Option<Result<(), String>>>,
 }
 
 /// A job that came to no execution.
@@ -62,6 +65,7 @@ impl RemoteExecutor {
             clients: RwLock::new(clients.into()),
             next: AtomicUsize::new(0),
             sessions: tokio::sync::Mutex::default(),
+            fitness: RwLock::default(),
         })
     }
 
@@ -92,7 +96,30 @@ impl RemoteExecutor {
         let asked = client.describe(Request::new(proto::DescribeRequest {}));
         let answer = tokio::time::timeout(ANSWER_TIME_MAX, asked).await;
         let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("it did not answer in time")));
-        answer.map(tonic::Response::into_inner).map_err(|status| self.error(&status, None, false))
+        let description =
+            answer.map(tonic::Response::into_inner).map_err(|status| self.error(&status, None, false))?;
+        let fitness = fitness(&description, self.options.minimum);
+        *self.fitness.write().unwrap_or_else(PoisonError::into_inner) = Some(fitness);
+        Ok(description)
+    }
+
+    /// Refuses to give jobs to an executor that judges or isolates otherwise than is asked for here.
+    async fn check_fitness(&self) -> Result<(), CellError> {
+        let known = || self.fitness.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if known().is_none() {
+            self.describe().await?;
+        }
+        match known() {
+            Some(Err(said)) => Err(CellError::Refused {
+                executor: self.address.clone(),
+                said,
+                hint: Some(
+                    "run the same version on both sides: compare `ordain --version` and `ordain doctor`"
+                        .to_owned(),
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Runs a job, and tells of a failure whether another executor may simply have it.
@@ -102,6 +129,7 @@ impl RemoteExecutor {
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Execution, Failed> {
+        self.check_fitness().await.map_err(Failed::before)?;
         let session = match &job.session {
             None => None,
             Some(name) => Some(self.session(name, job.profile).await.map_err(Failed::before)?),
@@ -179,6 +207,26 @@ impl Executor for RemoteExecutor {
 
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(self.end(name))
+    }
+}
+
+/// Whether an executor that describes itself so may get jobs. Its word is only the first look: what comes of a job is
+/// held against the same minimum.
+fn fitness(description: &proto::DescribeResponse, minimum: Level) -> Result<(), String> {
+    if description.verifier_version != VERIFIER_VERSION {
+        let version = description.verifier_version;
+        return Err(format!(
+            "it judges code by version {version} of the rules, and here they are {VERIFIER_VERSION}"
+        ));
+    }
+    let level =
+        [Level::Full, Level::Reduced].into_iter().find(|level| level.as_str() == description.isolation);
+    match level {
+        Some(level) if level >= minimum => Ok(()),
+        Some(level) => {
+            Err(format!("its isolation is `{}`, below the minimum `{}`", level.as_str(), minimum.as_str()))
+        }
+        None => Err("it names no level of isolation".to_owned()),
     }
 }
 

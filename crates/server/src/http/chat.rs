@@ -75,8 +75,7 @@ pub(crate) async fn create(
     };
     let ask = Ask {
         planner: service.inner.planner.clone(),
-        // Conversations of two callers never meet.
-        conversation: Some(format!("{}:{session_id}", may.caller.id)),
+        conversation: Some(may.caller.own(&session_id)),
         idempotency_key: answer::idempotency_key(&headers, &may.caller.id)?,
         ..Ask::new(&body.message, &may.caller.id, "http")
     };

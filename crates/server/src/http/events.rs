@@ -49,17 +49,17 @@ struct Watch {
     ))]
 pub(crate) async fn stream(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let last = last_seen(&headers)?;
-    if let Some(live) = service.inner.live.find(&run) {
+    if let Some(live) = service.live_seen_by(&may.caller, &run) {
         context.is_about(&run);
         return Ok(watch(live, last, service.inner.options.ping_every));
     }
-    let record = service.engine().store().run(&run).await?;
+    let record = service.run_seen_by(&may.caller, &run).await?;
     context.is_about(record.run_id.as_str());
     if matches!(last, Last::End) {
         return Ok(StatusCode::NO_CONTENT.into_response());

@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Exec, Given, Judgement};
@@ -18,6 +18,7 @@ use super::live::About;
 use super::problem::Problem;
 use super::requests::shortened;
 use super::service::Service;
+use super::session_book::InSession;
 use super::telling::Telling;
 
 /// Longer names are no names.
@@ -105,8 +106,13 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
     let (new, uploads) = files::read::<NewExec>(request, &service).await?;
-    let exec = into_exec(new, &uploads, &service, &may.caller, &headers)?;
-    let run = begin(&service, &may.caller, exec, uploads)?;
+    if let Some(session) = &new.session {
+        check_name(session, "/session")?;
+    }
+    let session = service.enter_session(&may.caller, new.session.as_deref())?;
+    let mut exec = into_exec(new, &uploads, &service, &may.caller, &headers)?;
+    exec.session = session.as_ref().map(|session| session.name.clone());
+    let run = begin(&service, &may.caller, exec, (uploads, session))?;
     answer::of_run(run, &context, &headers).await
 }
 
@@ -114,7 +120,7 @@ fn begin(
     service: &Service,
     caller: &Caller,
     mut exec: Exec,
-    uploads: Uploads,
+    held: (Uploads, Option<InSession>),
 ) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
     let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
@@ -125,13 +131,14 @@ fn begin(
         request: exec.given.name.clone(),
         who: caller.id.clone(),
         claim: exec.idempotency_key.clone(),
+        conversation: None,
     };
     let engine = service.engine().clone();
     service.begin(about, cells, |run| async move {
         let mut telling = Telling(run);
         let ended = engine.exec(exec, &mut telling).await;
-        // The files are on disk for as long as the run needs them.
-        drop(uploads);
+        // The files are on disk for as long as the run needs them, and the session is in use.
+        drop(held);
         ended
     })
 }
@@ -145,9 +152,6 @@ fn into_exec(
 ) -> Result<Exec, Problem> {
     let name = new.name.unwrap_or_else(|| "main.py".to_owned());
     check_name(&name, "/name")?;
-    if let Some(session) = &new.session {
-        check_name(session, "/session")?;
-    }
     let profile = match new.profile.as_deref() {
         None => Profile::Core,
         Some(name) => name.parse::<Profile>().map_err(|_| {
@@ -157,7 +161,12 @@ fn into_exec(
     };
     let judgement = match new.policy.as_deref() {
         None | Some("exec") => Judgement::Exec,
-        Some("open") => Judgement::Open,
+        Some("open") if service.inner.options.allow_open => Judgement::Open,
+        Some("open") => {
+            let detail = "this server does not run code under the policy `open`, where only the jail defends";
+            return Err(Problem::new(StatusCode::FORBIDDEN, "open_not_allowed", detail)
+                .hint("use `exec`; the operator allows it with `ordain serve --allow-open`"));
+        }
         Some(_) => return Err(Problem::unprocessable("bad_body", "/policy", "there are `exec` and `open`")),
     };
     let limits = limits(new.timeout.as_deref(), new.memory.as_deref(), &service.engine().settings().limits)?;
@@ -167,8 +176,7 @@ fn into_exec(
         profile,
         limits,
         files: uploads.input_files(),
-        // Sessions of two callers never meet.
-        session: new.session.map(|session| format!("{}:{session}", caller.id)),
+        session: None,
         idempotency_key: answer::idempotency_key(headers, &caller.id)?,
         run_id: None,
         who: caller.id.clone(),

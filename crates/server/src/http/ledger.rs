@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::answer;
 use super::body::Query;
-use super::caller::{May, Read};
+use super::caller::{Admin, May};
 use super::cursor::{self, Page};
 use super::problem::Problem;
 use super::schema;
@@ -37,7 +37,7 @@ struct Verified {
     responses((status = 200, description = "A page of entries", body = EntryPage)))]
 pub(crate) async fn list(
     State(service): State<Service>,
-    _may: May<Read>,
+    _may: May<Admin>,
     page: Query<Page>,
 ) -> Result<Response, Problem> {
     let limit = page.limit()?;
@@ -58,7 +58,7 @@ pub(crate) async fn list(
 /// Check every link and signature of the ledger
 #[utoipa::path(get, path = "/v1/ledger/verify", tag = "ledger", operation_id = "verify_ledger",
     responses((status = 200, description = "What was found", body = schema::LedgerReport)))]
-pub(crate) async fn verify(State(service): State<Service>, _may: May<Read>) -> Result<Response, Problem> {
+pub(crate) async fn verify(State(service): State<Service>, _may: May<Admin>) -> Result<Response, Problem> {
     let report = service.engine().store().verify_ledger().await?;
     let whole = report.is_whole();
     if !whole {

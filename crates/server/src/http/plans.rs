@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::{CachedPlan, PlanMark};
+use ordain_store::{CachedPlan, PlanMark, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -58,13 +58,14 @@ impl Shown {
     responses((status = 200, description = "The plans", body = PlanList)))]
 pub(crate) async fn list(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     query: Query<Which>,
 ) -> Result<Response, Problem> {
     let limit = cursor::limit(query.limit)?;
     let after = query.cursor.as_deref().map(read_mark).transpose()?;
     let store = service.engine().store();
-    let mut plans = store.plans_after(query.kind.as_deref(), after.as_ref(), limit + 1).await?;
+    let mut plans =
+        store.plans_after(query.kind.as_deref(), may.caller.whose(), after.as_ref(), limit + 1).await?;
     let more = plans.len() as u64 > limit;
     plans.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next_cursor = plans.last().filter(|_| more).map(write_mark);
@@ -90,10 +91,14 @@ fn read_mark(cursor: &str) -> Result<PlanMark, Problem> {
     responses((status = 200, description = "The plan", body = Plan)))]
 pub(crate) async fn get(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Path(plan): Path<String>,
 ) -> Result<Response, Problem> {
     let plan = service.engine().store().plan(&plan).await?;
+    // Whoever may not see the run that wrote a plan may not see what was asked there.
+    if service.run_seen_by(&may.caller, &plan.run_id).await.is_err() {
+        return Err(StoreError::UnknownPlan { plan: plan.plan_id }.into());
+    }
     Ok(answer::json(&Shown::new(plan, &service)))
 }
 

@@ -101,7 +101,7 @@ impl NewRequest {
             plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             cache: !self.no_cache,
-            conversation: self.conversation,
+            conversation: self.conversation.map(|name| caller.own(&name)),
             mode,
             idempotency_key: answer::idempotency_key(headers, &caller.id)?,
             ..Ask::new(&self.request, &caller.id, "http")
@@ -125,8 +125,11 @@ impl Service {
             request: ask.request.clone(),
             who: caller.id.clone(),
             claim: ask.idempotency_key.clone(),
+            conversation: ask.conversation.clone(),
         };
-        let engine = self.engine().clone();
+        // A kept plan was written for somebody who may see more, or less.
+        ask.cache &= !caller.is_limited();
+        let engine = self.engine_for(caller);
         self.begin(about, cells, |run| async move {
             let mut telling = Telling(run);
             engine.ask_with(ask, &mut telling).await

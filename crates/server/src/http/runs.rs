@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::EntryNote;
+use ordain_store::{EntryNote, RunFilter, StoreError};
 use ordain_types::{RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,7 +57,7 @@ enum Listed {
     responses((status = 200, description = "A page of runs", body = RunPage)))]
 pub(crate) async fn list(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     query: Query<Which>,
 ) -> Result<Response, Problem> {
     let limit = cursor::limit(query.limit)?;
@@ -66,15 +66,22 @@ pub(crate) async fn list(
     let mut runs = Vec::new();
     // Runs that go on are shown on the first page, before those that have a record.
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
-        let going_on = service.inner.live.going_on();
+        let mut going_on = service.inner.live.going_on();
+        going_on.retain(|run| may.caller.sees_all() || run.about.who == may.caller.id);
         runs.extend(going_on.iter().map(|run| Listed::GoingOn(answer::running(run))));
     }
     let mut next_cursor = None;
     if state != Some(None) {
-        let found = service.engine().store().runs(state.flatten(), before.as_ref(), limit + 1).await?;
-        let more = found.len() as u64 > limit;
-        let found: Vec<_> = found.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX)).collect();
-        next_cursor = found.last().filter(|_| more).map(|run| cursor::write(run.run_id.as_str()));
+        let filter = RunFilter { state: state.flatten(), seen_by: may.caller.seen_by(), before, limit };
+        let store = service.engine().store();
+        let found = store.find_runs(filter.clone()).await?;
+        // A page with large records is short, so only a look behind the last one tells whether there are more.
+        let last = found.last().map(|run| run.run_id.clone());
+        if last.is_some() {
+            let behind = RunFilter { before: last.clone(), limit: 1, ..filter };
+            let more = !store.find_runs(behind).await?.is_empty();
+            next_cursor = last.filter(|_| more).map(|run| cursor::write(run.as_str()));
+        }
         runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run))));
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
@@ -82,7 +89,7 @@ pub(crate) async fn list(
 }
 
 /// A state that records have, or `None` for runs that go on.
-fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
+pub(crate) fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
     if name == "running" {
         return Ok(None);
     }
@@ -102,22 +109,22 @@ fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
     responses((status = 200, description = "The run's record", body = schema::RunRecord)))]
 pub(crate) async fn get(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
 ) -> Result<Response, Problem> {
-    if let Some(live) = service.inner.live.find(&run).filter(|live| !live.is_over()) {
+    if let Some(live) = service.live_seen_by(&may.caller, &run).filter(|live| !live.is_over()) {
         context.is_about(&run);
         return Ok(answer::json(&answer::running(&live)));
     }
-    let record = service.engine().store().run(&run).await?;
+    let record = service.run_seen_by(&may.caller, &run).await?;
     context.is_about(record.run_id.as_str());
     Ok(answer::json(&record))
 }
 
 /// What a person decides.
 #[derive(Debug, Clone, Copy)]
-enum Decision {
+pub(crate) enum Decision {
     Approve,
     Reject,
     Undo,
@@ -175,27 +182,12 @@ pub(crate) async fn undo(
     responses((status = 200, description = "The run is cancelled", body = schema::RunRecord)))]
 pub(crate) async fn cancel(
     State(service): State<Service>,
-    _may: May<Run>,
+    may: May<Run>,
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
 ) -> Result<Response, Problem> {
-    let over = |run: &str| {
-        let detail = format!("run `{run}` has already ended");
-        Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
-    };
-    let Some(live) = service.inner.live.find(&run).filter(|live| !live.is_over()) else {
-        let record = service.engine().store().run(&run).await?;
-        return Err(over(record.run_id.as_str()));
-    };
-    context.is_about(live.about.run_id.as_str());
-    live.cancel();
-    match &*live.ended().await {
-        Ok(record) if record.error.as_ref().is_some_and(|error| error.code == "cancelled") => {
-            Ok(answer::json(record))
-        }
-        Ok(record) => Err(over(record.run_id.as_str())),
-        Err(problem) => Err(problem.clone()),
-    }
+    context.is_about(&run);
+    Ok(answer::json(&service.cancel_run(&may.caller, &run).await?))
 }
 
 async fn decide(
@@ -205,13 +197,46 @@ async fn decide(
     run: &str,
     decision: Decision,
 ) -> Result<Response, Problem> {
-    let store = service.engine().store();
+    let seen = service.run_seen_by(caller, run).await?;
     let note = EntryNote::by(&caller.id, "http");
-    let record = match decision {
-        Decision::Approve => store.approve(run, note).await,
-        Decision::Reject => store.reject(run, note).await,
-        Decision::Undo => store.undo(run, note).await,
-    }?;
+    let record = service.decide(seen.run_id.as_str(), decision, note).await?;
     context.is_about(record.run_id.as_str());
     Ok((HeaderMap::new(), answer::json(&record)).into_response())
+}
+
+impl Service {
+    /// Carries out what a person decided.
+    pub(crate) async fn decide(
+        &self,
+        run: &str,
+        decision: Decision,
+        note: EntryNote,
+    ) -> Result<RunRecord, StoreError> {
+        let store = self.engine().store();
+        match decision {
+            Decision::Approve => store.approve(run, note).await,
+            Decision::Reject => store.reject(run, note).await,
+            Decision::Undo => store.undo(run, note).await,
+        }
+    }
+
+    /// Ends a run that goes on, and waits for its record.
+    pub(crate) async fn cancel_run(&self, caller: &Caller, run: &str) -> Result<RunRecord, Problem> {
+        let over = |run: &str| {
+            let detail = format!("run `{run}` has already ended");
+            Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
+        };
+        let Some(live) = self.live_seen_by(caller, run).filter(|live| !live.is_over()) else {
+            let record = self.run_seen_by(caller, run).await?;
+            return Err(over(record.run_id.as_str()));
+        };
+        live.cancel();
+        match &*live.ended().await {
+            Ok(record) if record.error.as_ref().is_some_and(|error| error.code == "cancelled") => {
+                Ok(record.clone())
+            }
+            Ok(record) => Err(over(record.run_id.as_str())),
+            Err(problem) => Err(problem.clone()),
+        }
+    }
 }

@@ -91,6 +91,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let router = super::router(&service);
     let places = Arc::new(Semaphore::new(places(service.inner.options.connections_max)));
     let graceful = GracefulShutdown::new();
+    let housekeeping = tokio::spawn(service.clone().end_idle_sessions());
     tokio::pin!(stop);
     loop {
         let accepted = async {
@@ -118,6 +119,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
         }
     }
     drop(listener);
+    housekeeping.abort();
     service.inner.log.event("stopping: no new work is taken");
     service.begin_draining();
     let drain_time = service.inner.options.drain_time;

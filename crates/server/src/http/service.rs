@@ -16,6 +16,9 @@ use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
 use super::openai::{Questions, Retries};
 use super::rate::RateLimits;
+use super::session_book::SessionBook;
+use super::sight::LimitedEngines;
+use super::ui::SignIns;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
@@ -44,6 +47,10 @@ pub struct HttpOptions {
     pub state: PathBuf,
     /// Takes spans of requests and runs.
     pub tracer: Tracer,
+    /// Requests that the web UI proposes first.
+    pub examples: Vec<String>,
+    /// Whether the web UI is served.
+    pub ui: bool,
     /// How requests are logged, to stderr.
     pub log: LogFormat,
     /// Requests a minute for a key that has no limit of its own.
@@ -52,6 +59,12 @@ pub struct HttpOptions {
     pub cells: u64,
     /// Tokens of models a day for a key that has no limit of its own; 0 is none.
     pub tokens_per_day: u64,
+    /// Whether callers may have code run under the policy `open`, where only the jail defends.
+    pub allow_open: bool,
+    /// Sessions that one caller may have open.
+    pub sessions: usize,
+    /// After how long without a job a session ends.
+    pub session_idle_max: Duration,
     /// Runs that go on at once, over all callers.
     pub runs_max: usize,
     /// Connections that are open at once.
@@ -81,10 +94,15 @@ impl HttpOptions {
             executors: None,
             state,
             tracer: Tracer::default(),
+            examples: Vec::new(),
+            ui: true,
             log: LogFormat::Off,
             requests_per_minute: 600,
             cells: 8,
             tokens_per_day: 0,
+            allow_open: false,
+            sessions: 8,
+            session_idle_max: Duration::from_mins(15),
             runs_max: 512,
             connections_max: 10_000,
             header_time: Duration::from_secs(15),
@@ -114,9 +132,12 @@ pub(crate) struct Inner {
     pub(crate) options: HttpOptions,
     pub(crate) keys: KeyRing,
     pub(crate) rates: RateLimits,
+    pub(crate) sign_ins: SignIns,
     pub(crate) live: LiveRuns,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
+    pub(crate) sessions: SessionBook,
+    pub(crate) limited: LimitedEngines,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
@@ -130,9 +151,12 @@ impl Service {
         let inner = Inner {
             keys: KeyRing::new(engine.store().clone()),
             rates: RateLimits::default(),
+            sign_ins: SignIns::new(),
             live: LiveRuns::new(options.runs_max),
             retries: Retries::default(),
             questions: Questions::default(),
+            sessions: SessionBook::default(),
+            limited: LimitedEngines::default(),
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),

@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
 use super::body::Query;
-use super::caller::{May, Read, Run};
+use super::caller::{Caller, May, Read, Run};
 use super::cursor::{self, Page};
 use super::problem::Problem;
 use super::schema;
@@ -57,17 +57,21 @@ pub(crate) struct EndedSession {
     responses((status = 200, description = "A page of conversations", body = SessionList)))]
 pub(crate) async fn list(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     page: Query<Page>,
 ) -> Result<Response, Problem> {
     let limit = page.limit()?;
     let after = page.cursor.as_deref().map(cursor::read_texts::<2>).transpose()?;
     let after = after.as_ref().map(|[name, at]| (name.as_str(), at.as_str()));
-    let mut sessions = service.engine().store().conversations(after, limit + 1).await?;
+    let whose = beginnings(&may.caller);
+    let mut sessions = service.engine().store().conversations(&whose, after, limit + 1).await?;
     let more = sessions.len() as u64 > limit;
     sessions.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let last = sessions.last().filter(|_| more);
     let next_cursor = last.map(|last| cursor::write_texts([&last.conversation, &last.last_at]));
+    for session in &mut sessions {
+        session.conversation = shown(&may.caller, &session.conversation);
+    }
     let headers = cursor::link("/v1/sessions", next_cursor.as_deref());
     Ok((headers, answer::json(&SessionList { sessions, next_cursor })).into_response())
 }
@@ -78,7 +82,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "Its last turns, oldest first", body = Turns)))]
 pub(crate) async fn get(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Path(session): Path<String>,
     query: Query<Which>,
 ) -> Result<Response, Problem> {
@@ -86,11 +90,13 @@ pub(crate) async fn get(
     if session.contains('\0') {
         return Err(unknown());
     }
-    let turns = service.engine().store().turns(&session, limit).await?;
-    if turns.is_empty() {
-        return Err(unknown());
+    for name in kept_as(&may.caller, &session) {
+        let turns = service.engine().store().turns(&name, limit).await?;
+        if !turns.is_empty() {
+            return Ok(answer::json(&Turns { session, turns }));
+        }
     }
-    Ok(answer::json(&Turns { session, turns }))
+    Err(unknown())
 }
 
 /// End the cell of a session
@@ -105,8 +111,43 @@ pub(crate) async fn end(
     Path(session): Path<String>,
 ) -> Result<Response, Problem> {
     // A caller can name its own sessions only.
-    let ended = service.engine().end_session(&format!("{}:{session}", may.caller.id)).await;
+    let name = format!("{}:{session}", may.caller.id);
+    service.inner.sessions.forget(&name);
+    let ended = service.engine().end_session(&name).await;
     Ok(answer::json(&EndedSession { ended }))
+}
+
+/// What conversations of code tasks are kept under, before the name of their session.
+const CODE: &str = "code:";
+
+/// How the names of the conversations begin that a caller sees; all, if none is given.
+fn beginnings(caller: &Caller) -> Vec<String> {
+    match caller.whose() {
+        None => Vec::new(),
+        Some(who) => vec![format!("{who}:"), format!("{CODE}{who}:")],
+    }
+}
+
+/// A conversation's name as its caller gave it. Whoever sees all sees whose each is.
+fn shown(caller: &Caller, kept: &str) -> String {
+    let Some(who) = caller.whose() else { return kept.to_owned() };
+    let own = format!("{who}:");
+    match (kept.strip_prefix(&own), kept.strip_prefix(CODE).and_then(|rest| rest.strip_prefix(&own))) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(name)) => format!("{CODE}{name}"),
+        (None, None) => kept.to_owned(),
+    }
+}
+
+/// What a conversation that a caller names may be kept as.
+fn kept_as(caller: &Caller, name: &str) -> Vec<String> {
+    match caller.whose() {
+        None => vec![name.to_owned(), caller.own(name)],
+        Some(who) => {
+            let code = name.strip_prefix(CODE).map(|name| format!("{CODE}{who}:{name}"));
+            [Some(caller.own(name)), code].into_iter().flatten().collect()
+        }
+    }
 }
 
 fn unknown() -> Problem {

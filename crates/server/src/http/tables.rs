@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::{BeginOptions, Call, Intent, Page as RowPage, Reply, TableInfo};
+use ordain_store::{BeginOptions, Call, Intent, Page as RowPage, Reply, Store, TableInfo};
 use ordain_types::Row;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -36,11 +36,16 @@ pub(crate) struct Rows {
 /// List tables
 #[utoipa::path(get, path = "/v1/tables", tag = "tables", operation_id = "list_tables",
     responses((status = 200, description = "The tables", body = TableList)))]
-pub(crate) async fn list(State(service): State<Service>, _may: May<Read>) -> Result<Response, Problem> {
-    let mut tables = service.engine().store().tables().await?;
+pub(crate) async fn list(State(service): State<Service>, may: May<Read>) -> Result<Response, Problem> {
+    let mut tables = service.engine_for(&may.caller).store().tables().await?;
     tables.retain(|info| !info.table.hidden);
+    let shown: Vec<String> = tables.iter().map(|info| info.table.name.clone()).collect();
     for info in &mut tables {
         info.table.columns.retain(|column| !column.hidden);
+        let columns: Vec<&str> = info.table.columns.iter().map(|column| column.name.as_str()).collect();
+        let is_shown = |names: &[String]| names.iter().all(|name| columns.contains(&name.as_str()));
+        info.indexes.retain(|index| is_shown(index));
+        info.foreign_keys.retain(|key| is_shown(&key.columns) && shown.contains(&key.table));
     }
     Ok(answer::json(&TableList { tables }))
 }
@@ -51,7 +56,7 @@ pub(crate) async fn list(State(service): State<Service>, _may: May<Read>) -> Res
     responses((status = 200, description = "A page of rows", body = Rows)))]
 pub(crate) async fn rows(
     State(service): State<Service>,
-    _may: May<Read>,
+    may: May<Read>,
     Path(table): Path<String>,
     page: Query<Page>,
 ) -> Result<Response, Problem> {
@@ -62,15 +67,14 @@ pub(crate) async fn rows(
             Problem::new(axum::http::StatusCode::BAD_REQUEST, "bad_cursor", "`cursor` is not of this list")
         })?),
     };
-    let found = read(&service, &table, after, limit).await?;
+    let found = read(service.engine_for(&may.caller).store(), &table, after, limit).await?;
     let next_cursor = found.last.filter(|_| found.more).map(|last| cursor::write(&last.to_string()));
     // The store has accepted the name, so it is one that can stand in a link.
     let headers = cursor::link(&format!("/v1/tables/{table}/rows"), next_cursor.as_deref());
     Ok((headers, answer::json(&Rows { rows: as_rows(found), next_cursor })).into_response())
 }
 
-async fn read(service: &Service, table: &str, after: Option<i64>, limit: u64) -> Result<RowPage, Problem> {
-    let store = service.engine().store();
+async fn read(store: &Store, table: &str, after: Option<i64>, limit: u64) -> Result<RowPage, Problem> {
     let mut transaction =
         store.begin(BeginOptions { run_id: store.new_run_id()?, intent: Intent::Read }).await?;
     let call =

@@ -7,6 +7,7 @@ mod host;
 mod link;
 mod metrics;
 mod pool;
+mod rogue;
 mod service;
 mod sessions;
 mod tls;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::end::ACCEPTED;
 use super::key::is_signed;
 use super::{Checkpoint, Ledger, LedgerEntry, NOTHING, chained, checkpoint_message, entries, entry_message};
 use crate::error::StoreError;
@@ -22,6 +23,8 @@ pub struct LedgerReport {
     pub head: Option<String>,
     /// The newest checkpoint outside the database.
     pub checkpoint: Option<Checkpoint>,
+    /// The entries with which a person accepted another end of the ledger, as after a restore.
+    pub accepted: Vec<u64>,
     /// What is wrong; nothing, if the ledger is whole.
     pub findings: Vec<LedgerFinding>,
 }
@@ -29,7 +32,7 @@ pub struct LedgerReport {
 /// One thing that is wrong with the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LedgerFinding {
-    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`.
+    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`, `rows`.
     pub code: &'static str,
     /// The entry.
     pub seq: Option<u64>,
@@ -45,8 +48,36 @@ impl LedgerReport {
 }
 
 impl Ledger {
+    /// The text of an entry, if it is as it was hashed and signed by a trusted key.
+    pub(crate) fn genuine(&self, entry: &LedgerEntry) -> Option<Value> {
+        let mut chain = Chain {
+            trusted: self.key.trusted(),
+            seq: entry.seq - 1,
+            previous: entry.previous.clone(),
+            ..Chain::default()
+        };
+        chain.link(entry);
+        chain.findings.is_empty().then(|| serde_json::from_str(entry.body.get()).ok())?
+    }
+
+    /// Whether something outside the chain was signed by a trusted key.
+    pub(crate) fn is_sealed(&self, message: &str, seal: &str) -> bool {
+        let Some((signer, signature)) = seal.split_once(':') else { return false };
+        self.key.trusted().iter().any(|trusted| trusted == signer)
+            && is_signed(signer, &format!("ordain seal {message}"), signature)
+    }
+
     /// Reads the whole chain and checks every link.
     pub(crate) async fn verify(&self, session: &mut Session) -> Result<LedgerReport, StoreError> {
+        self.verify_with_sums(session, &mut Value::Null).await
+    }
+
+    /// The same; `sums` are then the sums of the tables' rows that the newest entry with any has.
+    pub(crate) async fn verify_with_sums(
+        &self,
+        session: &mut Session,
+        sums: &mut Value,
+    ) -> Result<LedgerReport, StoreError> {
         let mut chain = Chain { trusted: self.key.trusted(), ..Chain::default() };
         // What must be there, found at its place on the way.
         let (checkpoint, unreadable) = match self.remembered() {
@@ -69,7 +100,9 @@ impl Ledger {
         }
         chain.end(checkpoint.as_ref(), remembered.as_deref(), unreadable);
         let head = (chain.entries > 0).then_some(chain.previous);
-        Ok(LedgerReport { entries: chain.entries, head, checkpoint, findings: chain.findings })
+        *sums = chain.sums;
+        let (accepted, findings) = (chain.accepted, chain.findings);
+        Ok(LedgerReport { entries: chain.entries, head, checkpoint, accepted, findings })
     }
 }
 
@@ -79,12 +112,23 @@ struct Chain {
     seq: u64,
     previous: String,
     entries: u64,
+    accepted: Vec<u64>,
+    sums: Value,
     findings: Vec<LedgerFinding>,
 }
 
 impl Default for Chain {
     fn default() -> Self {
-        Self { trusted: Vec::new(), seq: 0, previous: NOTHING.to_owned(), entries: 0, findings: Vec::new() }
+        let (trusted, accepted, findings) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            trusted,
+            seq: 0,
+            previous: NOTHING.to_owned(),
+            entries: 0,
+            accepted,
+            sums: Value::Null,
+            findings,
+        }
     }
 }
 
@@ -92,6 +136,9 @@ impl Chain {
     fn link(&mut self, entry: &LedgerEntry) {
         let seq = Some(entry.seq);
         self.entries += 1;
+        if entry.kind == ACCEPTED {
+            self.accepted.push(entry.seq);
+        }
         if entry.seq != self.seq + 1 {
             let gone = if entry.seq == self.seq + 2 {
                 format!("entry {} is missing", self.seq + 1)
@@ -103,6 +150,9 @@ impl Chain {
             self.find("moved", seq, "it does not follow the entry before it".to_owned());
         }
         let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+        if body["content"]["rows"].is_object() {
+            self.sums.clone_from(&body["content"]["rows"]);
+        }
         let is_its_own = body["seq"].as_u64() == seq
             && body["kind"].as_str() == Some(&entry.kind)
             && body["at"].as_str() == Some(&entry.at)

@@ -9,6 +9,7 @@ use crate::changes::ChangeSet;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
 use crate::review::{self, Review};
+use crate::row_sums;
 use crate::runs;
 
 impl Transaction {
@@ -25,6 +26,12 @@ impl Transaction {
                 review::invariants(&mut self.session, catalog, &store.invariants, &store.limits).await?;
             review.invariants = results;
             review.violations.extend(broken);
+            if let Some(access) = &self.access {
+                review.violations.extend(access.violation(self.changes.rows()));
+                // An invariant is the owner's, and may show rows that this caller may not see.
+                review.invariants.iter_mut().for_each(|result| result.rows.clear());
+                review.violations.iter_mut().for_each(|violation| violation.rows.clear());
+            }
             Ok(review)
         })
     }
@@ -71,12 +78,17 @@ impl Transaction {
         record: RunRecord,
         note: EntryNote,
     ) -> Result<RunRecord, StoreError> {
+        let touched = self.changes.touched().map(|(table, ..)| self.catalog.at(table).table.name.as_str());
+        self.store.check_schema(&mut self.session, &touched.collect()).await?;
         let changes = self.change_set();
         let record = runs::with_receipt(record);
-        runs::write(&mut self.session, &record, Some(&changes)).await?;
+        runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
-        let entry = runs::entry(kind, &record, Some(&changes), note);
+        let (store, catalog) = (&self.store, &self.catalog);
+        let sums = row_sums::advance(&store.ledger, &mut self.session, catalog, &changes).await?;
+        let mut entry = runs::entry(kind, &record, Some(&changes), note);
+        entry.content["rows"] = serde_json::json!(sums);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
         rows_changed(&mut self.session, checkpoint.seq).await?;
         let committed = self.session.commit().await;

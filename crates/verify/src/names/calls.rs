@@ -20,7 +20,8 @@ pub(super) fn name<'a>(names: &mut Names<'a, '_, '_>, expr: &'a ExprName) {
     if names.policy.helper(name).is_some() {
         names.effects.helpers.insert(name.to_owned());
     }
-    if names.is_provided(name) {
+    // What is given under the name of a builtin does not lift the block on that builtin.
+    if names.is_provided(name) && !builtins::is_builtin(name) {
         return;
     }
     if builtins::is_builtin(name) {

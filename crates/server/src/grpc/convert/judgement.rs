@@ -7,7 +7,7 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{Job, JudgedBy};
 use ordain_types::{Column, ColumnType, Schema, Table};
 use ordain_verify::{
-    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Helper, Policy, Verdict, helpers_of, verify,
+    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Helper, Policy, Severity, Verdict, helpers_of, verify,
 };
 use serde_json::{Map, Value};
 
@@ -60,6 +60,32 @@ pub(crate) fn judge(
     policy.read_only |= sent.read_only;
     policy.repeatable |= sent.repeatable;
     Ok(verify(&job.code, &policy, &schema))
+}
+
+/// What a caller asks for that only an executor for `open` code gives: rules that are lifted, or helpers that do what
+/// code may not. Helpers run before the code and beside it, so they are judged like a program.
+pub(crate) fn widens(job: &proto::Job, profile: Profile) -> Option<String> {
+    let sent = job.judgement.clone().unwrap_or_default();
+    for (what, lifted) in [("allowed_imports", &sent.allowed_imports), ("allowed_calls", &sent.allowed_calls)]
+    {
+        if !lifted.is_empty() {
+            return Some(format!("the judgement's `{what}` would lift rules of this executor"));
+        }
+    }
+    if job.helpers.is_empty() {
+        return None;
+    }
+    let mut policy = Policy::for_contract(Contract::Exec).with_packages(packages(profile).iter().copied());
+    policy.names.extend(Policy::for_contract(Contract::Ask).names);
+    policy.names.extend(sent.names);
+    policy.names.extend(job.tables.iter().map(|table| format!("{table}_tbl")));
+    let verdict = verify(&job.helpers, &policy, &Schema::default());
+    if verdict.is_accepted() {
+        return None;
+    }
+    let first = verdict.findings.iter().find(|finding| finding.severity == Severity::Error);
+    let said = first.map(|finding| format!("line {}: {}", finding.line, finding.message));
+    Some(format!("the helpers do what code may not: {}", said.unwrap_or_default()))
 }
 
 /// The rules of a job as they are sent.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, Execution, Host, Job, Output};
+use ordain_types::Cause;
 
 use crate::grpc::proto;
 use crate::grpc::remote::{Failed, RemoteExecutor};
@@ -77,6 +78,8 @@ impl Member {
         let _counted = Counted::new(&self.in_flight);
         let ran = self.remote.try_run(job, host, output).await;
         match &ran {
+            // One that broke the rules gets nothing more until it is asked again how it is.
+            Ok(execution) if execution.cause == Cause::ProtocolError => self.eject(),
             Ok(_) => self.lock().failures = 0,
             Err(failed) if is_sickness(&failed.error) => self.eject(),
             Err(_) => {}

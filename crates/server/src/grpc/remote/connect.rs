@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ordain_cell::Level;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -28,11 +29,24 @@ pub struct RemoteOptions {
     pub token: Option<String>,
     /// Connections to one executor.
     pub connections: usize,
+    /// The isolation below which nothing is taken from an executor.
+    pub minimum: Level,
+    /// How much longer than its code a job may take, for the network and the executor's queue.
+    pub grace: Duration,
+    /// The token may travel unencrypted to other machines, for a network that encrypts by itself.
+    pub allow_plaintext: bool,
 }
 
 impl Default for RemoteOptions {
     fn default() -> Self {
-        Self { tls: RemoteTls::default(), token: None, connections: 2 }
+        Self {
+            tls: RemoteTls::default(),
+            token: None,
+            connections: 2,
+            minimum: Level::Full,
+            grace: Duration::from_secs(10),
+            allow_plaintext: false,
+        }
     }
 }
 
@@ -43,6 +57,9 @@ impl std::fmt::Debug for RemoteOptions {
             .field("tls", &self.tls)
             .field("token", &self.token.as_ref().map(|_| "…"))
             .field("connections", &self.connections)
+            .field("minimum", &self.minimum)
+            .field("grace", &self.grace)
+            .field("allow_plaintext", &self.allow_plaintext)
             .finish()
     }
 }
@@ -86,6 +103,14 @@ pub enum ConnectError {
         /// What is wrong.
         said: String,
     },
+    /// The token would travel for all to read.
+    #[error(
+        "`{address}` is on another machine and not encrypted, so that the token would travel for all to read"
+    )]
+    Plaintext {
+        /// The address.
+        address: String,
+    },
     /// The token cannot be sent.
     #[error("the token holds characters that cannot be sent")]
     Token,
@@ -102,6 +127,9 @@ impl ConnectError {
             Self::Authority { .. } => "give --executor-ca FILE",
             Self::HalfAnIdentity => "give both --executor-cert and --executor-key",
             Self::Certificates { .. } => "all files are PEM",
+            Self::Plaintext { .. } => {
+                "use https:// and --executor-ca, or --executor-allow-plaintext on a network that encrypts by itself"
+            }
             Self::Token => "a token has only visible ASCII characters",
             Self::Nobody => "name one or several, separated by commas",
         };
@@ -168,6 +196,10 @@ fn endpoint(address: &str, options: &RemoteOptions) -> Result<Endpoint, ConnectE
         .initial_stream_window_size(1 << 20)
         .initial_connection_window_size(8 << 20);
     if !is_encrypted {
+        let is_exposed = options.token.is_some() && !options.allow_plaintext;
+        if is_exposed && !endpoint.uri().host().is_some_and(is_this_machine) {
+            return Err(ConnectError::Plaintext { address: address.to_owned() });
+        }
         return Ok(endpoint);
     }
     let said = |said: String| ConnectError::Certificates { address: address.to_owned(), said };
@@ -175,6 +207,12 @@ fn endpoint(address: &str, options: &RemoteOptions) -> Result<Endpoint, ConnectE
         let source = std::error::Error::source(&error);
         said(source.map_or_else(|| error.to_string(), ToString::to_string))
     })
+}
+
+/// Whether what is sent to a host stays on this machine.
+fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn tls(address: &str, files: &RemoteTls) -> Result<ClientTlsConfig, ConnectError> {

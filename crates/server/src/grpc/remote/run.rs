@@ -1,11 +1,16 @@
 //! One job on another machine, from the caller's side.
 //!
-//! The executor runs foreign code, so what it says is bounded and checked like what a cell says.
+//! The executor is not trusted: it runs foreign code, and it may be somebody else's by now. What it says is bounded and
+//! checked like what a cell says, and the caller's own clock and counts end a job that it does not end, so that no
+//! transaction waits for it. Such a job is an execution like any other that passed a limit, with a record.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
 
-use ordain_cell::{Artifact, CellError, Execution, Host, HostCall, InputFile, Job, Output, Stream};
+use ordain_cell::{
+    Artifact, CellError, Execution, Host, HostCall, InputFile, Job, Level, Output, Stream, Timing,
+};
 use ordain_types::{Cause, Limits, format_bytes};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -17,6 +22,12 @@ use crate::grpc::proto::{self, event, host_reply, run_request};
 
 /// Messages to the executor that wait for the network.
 const OUTGOING_MAX: usize = 4;
+/// How long the files of a job may take to the executor.
+const UPLOAD_TIME_MAX: Duration = Duration::from_mins(5);
+/// Host calls of one job. A call takes a round trip, so that no code gets near it within its time.
+const HOST_CALLS_MAX: u64 = 1_000_000;
+/// Messages of one job that carry nothing.
+const EMPTY_MAX: u64 = 1000;
 
 type Outgoing = mpsc::Sender<proto::RunRequest>;
 
@@ -48,18 +59,43 @@ pub(super) async fn run(
         artifacts: Vec::new(),
         artifact: None,
         artifact_bytes: 0,
+        host_calls: 0,
+        empty: 0,
         was_heard: false,
     };
+    let (started, upload) = (Instant::now(), uploading.abort_handle());
     let ran = async {
         let mut client = executor.client();
         let mut events = client.run(ReceiverStream::new(requests)).await?.into_inner();
         incoming.take_all(&mut events, host).await
     };
-    let ran = ran.await;
+    let late = async {
+        // The code's time begins when the executor has the files.
+        let _ = tokio::time::timeout(UPLOAD_TIME_MAX, uploading).await;
+        tokio::time::sleep(job.limits.wall + executor.options.grace).await;
+    };
+    let ran = tokio::select! {
+        biased;
+        ran = ran => Some(ran),
+        () = late => None,
+    };
+    upload.abort();
     let was_heard = incoming.was_heard;
-    uploading.abort();
+    let ended = |cause, said: String| incoming.ended(cause, said, started);
     let session = job.session.as_deref();
+    let Some(ran) = ran else {
+        let said = format!("the executor {} did not end the job in its time", executor.address);
+        return Ok(ended(Cause::Timeout, said));
+    };
     match ran {
+        Ok(Ended::Ran(execution)) if execution.isolation < executor.options.minimum => {
+            let (level, minimum) = (execution.isolation.as_str(), executor.options.minimum.as_str());
+            let said = format!(
+                "the isolation of the executor {} is `{level}`, below the minimum `{minimum}`",
+                executor.address
+            );
+            Ok(ended(Cause::ProtocolError, said))
+        }
         Ok(Ended::Ran(execution)) => Ok(*execution),
         Ok(Ended::Rejected(said)) => {
             let hint = Some(
@@ -67,10 +103,10 @@ pub(super) async fn run(
             );
             Err(Failed::before(CellError::Refused { executor: executor.address.clone(), said, hint }))
         }
-        Ok(Ended::BrokeTheRules(said)) => {
-            let status = Status::data_loss(format!("it broke the rules: {said}"));
-            Err(Failed { error: executor.error(&status, session, was_heard), was_heard })
-        }
+        Ok(Ended::BrokeTheRules(said)) => Ok(ended(
+            Cause::ProtocolError,
+            format!("the executor {} broke the rules: {said}", executor.address),
+        )),
         Err(status) => Err(Failed { error: executor.error(&status, session, was_heard), was_heard }),
     }
 }
@@ -93,10 +129,45 @@ struct Incoming<'a> {
     /// The artifact that is coming.
     artifact: Option<(String, File)>,
     artifact_bytes: u64,
+    host_calls: u64,
+    /// Messages that carried nothing.
+    empty: u64,
     was_heard: bool,
 }
 
 impl Incoming<'_> {
+    /// The job as the caller ended it: with what was heard, and nothing that the executor claims of it.
+    fn ended(&self, cause: Cause, detail: String, started: Instant) -> Execution {
+        Execution {
+            cause,
+            exit: None,
+            signal: None,
+            stdout: self.stdout.clone(),
+            stderr: self.stderr.clone(),
+            output_truncated: false,
+            error: None,
+            values: serde_json::Map::new(),
+            notes: serde_json::Map::new(),
+            artifacts: Vec::new(),
+            refused: Vec::new(),
+            left_behind: Vec::new(),
+            detail: Some(detail),
+            limits: self.job.limits.clone(),
+            timing: Timing { queue: Duration::ZERO, run: started.elapsed(), total: started.elapsed() },
+            isolation: Level::Reduced,
+            host_calls: self.host_calls,
+        }
+    }
+
+    /// Counts a message that carries nothing: a job has no use for many of them.
+    fn count_empty(&mut self, is_empty: bool) -> Result<(), String> {
+        self.empty += u64::from(is_empty);
+        if self.empty > EMPTY_MAX {
+            return Err(format!("more than {EMPTY_MAX} messages that carry nothing"));
+        }
+        Ok(())
+    }
+
     async fn take_all(
         &mut self,
         events: &mut Streaming<proto::Event>,
@@ -127,6 +198,10 @@ impl Incoming<'_> {
             Ok(arguments) => arguments,
             Err(said) => return Ok(Some(Ended::BrokeTheRules(said))),
         };
+        self.host_calls += 1;
+        if self.host_calls > HOST_CALLS_MAX {
+            return Ok(Some(Ended::BrokeTheRules(format!("more than {HOST_CALLS_MAX} host calls"))));
+        }
         // From here on the host may have done something.
         self.was_heard = true;
         let mut answering = host.call(HostCall { name: call.name, arguments });
@@ -176,6 +251,7 @@ impl Incoming<'_> {
             proto::Stream::Unspecified => return Err("output of no stream".to_owned()),
         };
         kept.extend_from_slice(&piece.data);
+        self.count_empty(piece.data.is_empty())?;
         if (self.stdout.len() + self.stderr.len()) as u64 > self.job.limits.output_bytes {
             return Err("more output than the limit".to_owned());
         }
@@ -185,6 +261,8 @@ impl Incoming<'_> {
     }
 
     fn take_artifact(&mut self, piece: &proto::ArtifactChunk) -> Result<(), String> {
+        let is_next = self.artifact.as_ref().is_some_and(|(name, _)| *name == piece.name);
+        self.count_empty(piece.data.is_empty() && is_next)?;
         let limits = &self.job.limits;
         self.artifact_bytes += piece.data.len() as u64;
         if self.artifact_bytes > limits.artifact_bytes || self.artifacts.len() >= limits.artifacts as usize {

@@ -140,6 +140,15 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
     let contract = read_contract(shared, &sent)?;
     let limits = convert::limits_within(sent.limits.as_ref(), &shared.options.limits_max).map_err(invalid)?;
     check_names(&sent)?;
+    if !shared.options.allow_open
+        && let Some(message) = convert::widens(&sent, profile)
+    {
+        return Err(status(
+            Reason::NotOffered,
+            message,
+            Some("do without, or start the executor with --allow-open"),
+        ));
+    }
     let values: Map<String, Value> = match sent.values_json.as_str() {
         "" => Map::new(),
         text => from_json(text, "the values").map_err(invalid)?,
@@ -216,7 +225,9 @@ fn read_contract(shared: &Shared, sent: &proto::Job) -> Result<Contract, Status>
         "" => Contract::Exec,
         name => name.parse::<Contract>().map_err(|error| invalid(error.to_string()))?,
     };
-    if contract == Contract::Open && !shared.options.allow_open {
+    // Programs that Ordain itself brings along, such as the one that looks into files, are not anybody's.
+    let is_own = || sent.helpers.is_empty() && ordain_engine::own_programs().any(|own| own == sent.code);
+    if contract == Contract::Open && !shared.options.allow_open && !is_own() {
         let message = "this executor does not take code under the contract `open`";
         return Err(status(Reason::NotOffered, message, Some("use `exec`, or start it with --allow-open")));
     }

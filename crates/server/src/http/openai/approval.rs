@@ -105,7 +105,7 @@ impl Decision {
             },
         };
         let store = service.engine().store();
-        let before = store.run(&run).await?;
+        let before = service.run_seen_by(caller, &run).await?;
         let wanted = if self.is_yes { RunState::Committed } else { RunState::Rejected };
         if before.state == wanted {
             // The client sent its message again, or somebody else was faster.

@@ -36,7 +36,11 @@ impl Work {
         let failed =
             |error: std::io::Error| Problem::internal(format!("an upload could not be kept: {error}"));
         let folder = tempfile::tempdir().map_err(failed)?;
-        let mut task = CodeTask { planner, ..CodeTask::new(&chat.request, &caller.id, "http") };
+        let mut task = CodeTask {
+            planner,
+            cache: !caller.is_limited(),
+            ..CodeTask::new(&chat.request, &caller.id, "http")
+        };
         for (place, file) in chat.files.iter().enumerate() {
             if file.content.len() as u64 > most {
                 let mut problem = body::too_large(usize::try_from(most).unwrap_or(usize::MAX));
@@ -82,8 +86,8 @@ fn begin_code(
     let run_id = service.engine().store().new_run_id()?;
     task.run_id = Some(run_id.clone());
     let (request, who) = (task.request.clone(), caller.id.clone());
-    let about = About { run_id, kind: "code", request, who, claim: None };
-    let engine = service.engine().clone();
+    let about = About { run_id, kind: "code", request, who, claim: None, conversation: None };
+    let engine = service.engine_for(caller);
     service.begin(about, cells, |run| async move {
         let mut telling = Telling(run);
         let ended = engine.code_with(task, &mut telling).await;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::client;
-use super::world::served;
+use super::world::{served, served_with};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn code_reads_files_and_what_it_leaves_can_be_downloaded() {
@@ -86,7 +86,7 @@ async fn what_is_asked_for_is_held_to_the_workspaces_limits() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_keeps_its_variables_until_it_is_ended() {
-    let shop = served().await;
+    let shop = served_with(|options| options.allow_open = true).await;
     shop.post("/v1/exec", &json!({ "code": "kept = 41", "session": "s" })).await;
     let judged = shop.post("/v1/exec", &json!({ "code": "print(kept + 1)", "session": "s" })).await.json();
     assert_eq!(judged["state"], "rejected", "the verifier does not know what a session defined before");

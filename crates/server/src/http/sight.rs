@@ -1,0 +1,104 @@
+//! What a caller sees of the workspace, and of what others did there.
+//!
+//! Callers do not meet: runs, their events and files, conversations, sessions and kept plans belong to the key that
+//! asked for them. `approve` also sees every run that waits for a decision, with its diff, and those that it decided on;
+//! `admin` sees everything. What somebody may not see is as unknown as what is not there. The matrix stands in
+//! docs/serve.md and is tried, cell by cell, in `tests/it/http/scopes.rs`.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::StatusCode;
+use ordain_engine::Engine;
+use ordain_store::{CallerLimits, Owned, SeenBy, StoreError};
+use ordain_types::{RunRecord, RunState};
+
+use super::caller::{Caller, Scope};
+use super::live::LiveRun;
+use super::problem::Problem;
+use super::service::Service;
+
+/// Engines of callers whose keys have limits, by the keys' ids.
+#[derive(Debug, Default)]
+pub(crate) struct LimitedEngines(Mutex<HashMap<String, (CallerLimits, Engine)>>);
+
+impl Caller {
+    /// Whether it sees what others did.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.may(Scope::Admin)
+    }
+
+    /// Whether its key limits what it may see and change.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.key.as_ref().is_some_and(|key| key.limits.is_limited())
+    }
+
+    /// Whose runs it sees; everybody's if that is not given.
+    pub(crate) fn seen_by(&self) -> Option<SeenBy> {
+        let sees_held = self.may(Scope::Approve);
+        (!self.sees_all()).then(|| SeenBy { who: self.id.clone(), sees_held })
+    }
+
+    /// The one whose things it sees; everybody's if that is not given.
+    pub(crate) fn whose(&self) -> Option<&str> {
+        (!self.sees_all()).then_some(self.id.as_str())
+    }
+
+    /// A name that nobody else can name.
+    pub(crate) fn own(&self, name: &str) -> String {
+        if self.key.is_some() { format!("{}:{name}", self.id) } else { name.to_owned() }
+    }
+
+    /// Refuses a caller whose key limits what it sees, where what it asks for knows no such limits.
+    pub(crate) fn must_see_every_table(&self) -> Result<(), Problem> {
+        if !self.is_limited() {
+            return Ok(());
+        }
+        let detail = "this key may see a part of the data only, and this route knows no parts";
+        Err(Problem::new(StatusCode::FORBIDDEN, "key_limited", detail)
+            .hint("make a key without --tables, --hide, --actions and --rows-max for it"))
+    }
+
+    fn sees(&self, run: &Owned) -> bool {
+        let is_own = |who: &Option<String>| who.as_deref() == Some(self.id.as_str());
+        self.sees_all()
+            || is_own(&run.who)
+            || is_own(&run.decided_by)
+            || (run.record.state == RunState::Held && self.may(Scope::Approve))
+    }
+}
+
+impl Service {
+    /// The engine for a caller's work: what the key may not see is not there for it.
+    pub(crate) fn engine_for(&self, caller: &Caller) -> Engine {
+        let Some(key) = caller.key.as_ref().filter(|_| caller.is_limited()) else {
+            return self.engine().clone();
+        };
+        let mut engines = self.inner.limited.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match engines.get(&caller.id) {
+            Some((limits, engine)) if *limits == key.limits => engine.clone(),
+            _ => {
+                let engine = self.engine().limited(key.limits.clone());
+                engines.insert(caller.id.clone(), (key.limits.clone(), engine.clone()));
+                engine
+            }
+        }
+    }
+
+    /// The record of a run that the caller may see.
+    pub(crate) async fn run_seen_by(&self, caller: &Caller, run: &str) -> Result<RunRecord, Problem> {
+        let found = self.engine().store().owned_run(run).await?;
+        if caller.sees(&found) { Ok(found.record) } else { Err(unknown(run)) }
+    }
+
+    /// A run that goes on or ended a moment ago, if the caller asked for it.
+    pub(crate) fn live_seen_by(&self, caller: &Caller, run: &str) -> Option<Arc<LiveRun>> {
+        let found = self.inner.live.find(run)?;
+        (caller.sees_all() || found.about.who == caller.id).then_some(found)
+    }
+}
+
+/// The same words as for a run that is not there.
+fn unknown(run: &str) -> Problem {
+    StoreError::UnknownRun { run: super::requests::shortened(run) }.into()
+}
