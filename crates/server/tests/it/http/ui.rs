@@ -157,7 +157,8 @@ async fn someone_without_a_mouse_asks_sees_the_diff_commits_and_takes_it_back() 
         browser.tab_to("form[action$='/undo'] button");
         browser.press("Enter");
         browser.wait("document.body.innerText.includes('Taken back.')");
-        // Single keys lead to other screens.
+        // Single keys lead to other screens, once the page has loaded its script.
+        browser.wait("document.readyState === 'complete'");
         browser.press("g");
         browser.press("a");
         browser.wait("location.pathname === '/ask'");
