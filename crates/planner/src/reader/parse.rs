@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use super::form::{Cond, Hop, Link, Lit, Path};
+use super::form::{Cond, Form, Hop, Link, Lit, Path};
 use super::index::{Index, Sort, What};
 use super::lexicon::LEXICON;
 use super::phrase::Np;
@@ -296,6 +296,22 @@ impl<'a> Parser<'a> {
             return self.index.day(self.focus).or_else(year);
         }
         self.index.role(self.focus, role)
+    }
+
+    /// Whether the request is nothing but a greeting or thanks.
+    pub(crate) fn talk(&self) -> Option<Form> {
+        let is_all = |class: &str| {
+            let mut place = 0;
+            while let Some(end) = self.exact(class, place).into_iter().max() {
+                place = self.sign(',', end).unwrap_or(end);
+            }
+            place > 0 && self.tokens[place..].iter().all(|token| matches!(token.kind, Kind::Sign('.' | '!')))
+        };
+        match () {
+            () if is_all("greeting") => Some(Form::Talk("greeting")),
+            () if is_all("thanks") => Some(Form::Talk("thanks")),
+            () => None,
+        }
     }
 
     /// Whether a column holds numbers.

@@ -7,7 +7,6 @@ use super::lexicon::LEXICON;
 use super::metric;
 use super::parse::{All, Parser, prune};
 use super::phrase::{Head, Np};
-use super::token::Kind;
 
 impl Parser<'_> {
     /// Every complete reading as a question about the table in question, with what it costs.
@@ -672,22 +671,6 @@ impl Parser<'_> {
             }
         }
         found
-    }
-
-    /// Whether the request is nothing but a greeting or thanks.
-    pub(crate) fn talk(&self) -> Option<Form> {
-        let is_all = |class: &str| {
-            let mut place = 0;
-            while let Some(end) = self.exact(class, place).into_iter().max() {
-                place = self.sign(',', end).unwrap_or(end);
-            }
-            place > 0 && self.tokens[place..].iter().all(|token| matches!(token.kind, Kind::Sign('.' | '!')))
-        };
-        match () {
-            () if is_all("greeting") => Some(Form::Talk("greeting")),
-            () if is_all("thanks") => Some(Form::Talk("thanks")),
-            () => None,
-        }
     }
 }
 
