@@ -1,7 +1,8 @@
 //! What the tests need on the machine, one function for each need.
 //!
 //! A need is met quietly when it is there. When it isn't, it is installed if that can be done without asking, and
-//! otherwise it is an error that says what to do, or, for something that only some tests use, a note.
+//! otherwise it is an error that says what to do: a test that does not run proves nothing. Only a peer of benchmarks may be
+//! missing.
 
 use std::{path::Path, process::Command};
 
@@ -15,12 +16,11 @@ pub(crate) fn all() -> Result<()> {
     python()?;
     postgresql()?;
     bubblewrap();
-    chromium();
+    chromium()?;
     // Ahead of the tests, so that they don't wait for one another's downloads.
     profile("core")?;
     profile("data")?;
-    validators();
-    Ok(())
+    validators()
 }
 
 /// Some crates compile C, and cargo links with it.
@@ -56,13 +56,17 @@ fn bubblewrap() {
     }
 }
 
-/// The pages that a server shows are looked at in a real browser; without one those tests say so and pass.
-fn chromium() {
+/// The pages that a server shows are looked at in a real browser.
+fn chromium() -> Result<()> {
     let is_there =
         ["chromium", "chromium-browser", "google-chrome"].iter().any(|name| find_program(name).is_some());
-    if !is_there && !apt_install(&["chromium"]) {
-        say("note: Chromium is not installed; pages are not looked at in a browser");
+    let is_named = || std::env::var_os("ORDAIN_CHROMIUM").is_some();
+    if is_there || is_named() || apt_install(&["chromium"]) {
+        return Ok(());
     }
+    bail!(
+        "the tests need Chromium\nhint: install it (Debian, Ubuntu: `apt install chromium`), or set ORDAIN_CHROMIUM"
+    );
 }
 
 /// A Python profile under the data folder, set up by the program itself.
@@ -71,25 +75,20 @@ fn profile(name: &str) -> Result<()> {
     step::run(command).with_context(|| format!("the Python profile `{name}` could not be set up"))
 }
 
-/// Judges of reports that are not ours; without them those tests say so and pass. Our own reading of a schema is no
-/// judge of our own writing.
-fn validators() {
+/// Judges of reports that are not ours: our own reading of a schema is no judge of our own writing.
+fn validators() -> Result<()> {
     let folder = step::root().join("target/validators");
     let mut look = Command::new("python3");
     look.args(["-c", "import jsonschema, lxml"])
         .env("PYTHONPATH", &folder)
         .stderr(std::process::Stdio::null());
     if look.status().is_ok_and(|status| status.success()) {
-        return;
+        return Ok(());
     }
     let mut install = Command::new("python3");
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]).arg(&folder);
     install.args(["jsonschema==4.26.0", "lxml==6.1.3"]);
-    if step::run(install).is_err() {
-        say(
-            "note: `jsonschema` and `lxml` could not be installed; reports are not held against their schemas",
-        );
-    }
+    step::run(install).context("the tests need the Python packages `jsonschema` and `lxml`")
 }
 
 /// Looks for a program, and installs its packages if it is missing.
