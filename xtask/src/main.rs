@@ -13,6 +13,7 @@ mod policy;
 mod step;
 mod test;
 mod tidy;
+mod vendor;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,8 @@ enum Chore {
     Conformance(conformance::Args),
     /// Try a reader of hostile input with spoiled input for a while
     Fuzz(fuzz::Args),
+    /// Compare the front-end files of others with what their packages publish
+    Vendor,
     /// Write the hash-locked requirement files of the Python profiles
     Lock {
         /// Take the newest versions instead of keeping the locked ones
@@ -75,6 +78,7 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Attacks(args) => attacks::run(&args),
         Chore::Conformance(args) => conformance::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),
+        Chore::Vendor => vendor::run(),
         Chore::Lock { upgrade } => lock::run(upgrade),
     }
 }

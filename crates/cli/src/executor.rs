@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_cell::{Executor, Level, LocalExecutor};
+use ordain_cell::{Executor, LocalExecutor};
 use ordain_engine::Workspace;
 use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, RemoteOptions, RemoteTls};
 
@@ -91,9 +91,7 @@ impl ExecutorArgs {
         let named = addresses.split(',').map(str::trim).filter(|address| !address.is_empty());
         let mut remote = self.remote(&from_environment);
         // What holds for cells of this machine holds for those of others.
-        if workspace.minimum_isolation.as_deref() == Some(Level::Reduced.as_str()) {
-            remote.minimum = Level::Reduced;
-        }
+        remote.minimum = workspace.minimum_isolation;
         let options = PoolOptions { remote, ..PoolOptions::default() };
         ExecutorPool::new(named, &options)
     }

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::caller::{May, Read};
+use super::caller::{Caller, May, Read};
 use super::frame::Context;
 use super::problem::Problem;
 use super::service::Service;
@@ -26,8 +26,18 @@ pub(crate) async fn download(
     Extension(context): Extension<Context>,
     Path((run, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let record = service.run_seen_by(&may.caller, &run).await?;
-    context.is_about(record.run_id.as_str());
+    context.is_about(&run);
+    of_run(&service, &may.caller, &run, &name).await
+}
+
+/// A file of a run that the caller may see, as a download.
+pub(crate) async fn of_run(
+    service: &Service,
+    caller: &Caller,
+    run: &str,
+    name: &str,
+) -> Result<Response, Problem> {
+    let record = service.run_seen_by(caller, run).await?;
     let missing = || {
         let detail = "the run left no file of that name";
         Problem::new(StatusCode::NOT_FOUND, "unknown_artifact", detail)
@@ -43,6 +53,12 @@ pub(crate) async fn download(
         Ok(Err(error)) => return Err(Problem::internal(error.to_string())),
         Err(error) => return Err(Problem::internal(error.to_string())),
     };
+    // The record is held against the ledger, and the file against the record.
+    if !ordain_engine::Engine::is_as_left(artifact, &bytes) {
+        let detail = "the file is not the one that the run left, so it is not given out";
+        return Err(Problem::new(StatusCode::CONFLICT, "altered_artifact", detail)
+            .hint("somebody changed it in `.ordain/artifacts`"));
+    }
     Ok((headers(&artifact.name, &artifact.media_type, &artifact.sha256), bytes).into_response())
 }
 
