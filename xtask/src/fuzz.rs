@@ -18,7 +18,7 @@ const TARGETS: [(&str, &str); 5] = [
     after_help = "Examples:\n  cargo xtask fuzz sql_judge\n  cargo xtask fuzz wire_frames --seconds 600 --seed 7"
 )]
 pub(crate) struct Args {
-    /// wire_frames, upload_names, sql_judge, model_replies or workspace_file
+    /// The target: `wire_frames`, `upload_names`, `sql_judge`, `model_replies` or `workspace_file`
     name: String,
     /// For how long
     #[arg(long, default_value_t = 60)]
