@@ -5,20 +5,14 @@ use anyhow::{Result, bail};
 use crate::step::{self, cargo};
 
 /// The targets, and the crate in whose tests each is.
-const TARGETS: [(&str, &str); 5] = [
-    ("wire_frames", "ordain-cell"),
-    ("upload_names", "ordain-cell"),
-    ("sql_judge", "ordain-store"),
-    ("model_replies", "ordain-planner"),
-    ("workspace_file", "ordain-engine"),
-];
+const TARGETS: [(&str, &str); 2] = [("wire_frames", "ordain-cell"), ("upload_names", "ordain-cell")];
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo xtask fuzz sql_judge\n  cargo xtask fuzz wire_frames --seconds 600 --seed 7"
+    after_help = "Examples:\n  cargo xtask fuzz upload_names\n  cargo xtask fuzz wire_frames --seconds 600 --seed 7"
 )]
 pub(crate) struct Args {
-    /// The target: `wire_frames`, `upload_names`, `sql_judge`, `model_replies` or `workspace_file`
+    /// The target: `wire_frames` or `upload_names`
     name: String,
     /// For how long
     #[arg(long, default_value_t = 60)]

@@ -343,25 +343,3 @@ fn check_paths(root: &Path, file: &file::File) -> Result<(), WorkspaceError> {
         _ => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod fuzzing {
-    use super::*;
-
-    /// Any `ordain.toml` is read or refused with a word that stays on its line.
-    #[test]
-    fn fuzz_workspace_file() {
-        let seeds: [&[u8]; 3] = [
-            include_bytes!("../../../examples/sunglasses/ordain.toml"),
-            b"[workspace]\nname = \"a\"\n[tables.a]\nseed = \"tables/a.csv\"\nkey = [\"b\"]\n[limits]\nwall = \"5s\"\n",
-            b"[model]\nname = \"rules\"\n[approval]\nmode = \"rows>10\"\n[sandbox]\nminimum = \"full\"\n",
-        ];
-        let folder = tempfile::tempdir().unwrap();
-        ordain_testkit::fuzz::run("workspace_file", &seeds, |input| {
-            fs_err::write(folder.path().join(FILE), input).unwrap();
-            if let Err(error) = Workspace::load(folder.path()) {
-                assert!(!error.message.is_empty(), "{error:?}");
-            }
-        });
-    }
-}

@@ -253,30 +253,3 @@ impl<'a> Params<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod fuzzing {
-    use serde_json::json;
-
-    use super::*;
-    use crate::options::StoreLimits;
-
-    /// Whatever a plan sends as SQL is judged; nothing that writes passes.
-    #[test]
-    fn fuzz_sql_judge() {
-        let seeds: [&[u8]; 5] = [
-            b"SELECT name, sum(price) FROM inventory WHERE price > ? GROUP BY name HAVING count(*) > 1 ORDER BY 2",
-            b"WITH t(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM t WHERE a < 9) SELECT * FROM t",
-            b"SELECT CASE WHEN a IS NULL THEN 'x''y' ELSE \"b c\" END, $1, :name -- end\n",
-            b"VALUES (1, 2e3, 0x1F, - -5) /* c */",
-            b"SELECT (x).y, row_number() OVER (PARTITION BY a ORDER BY b) FROM (SELECT 1) AS x; DELETE FROM a",
-        ];
-        let (catalog, limits) = (Catalog::default(), StoreLimits::default());
-        ordain_testkit::fuzz::run("sql_judge", &seeds, |input| {
-            let sql = String::from_utf8_lossy(input);
-            for dialect in [Dialect::Sqlite, Dialect::Postgres] {
-                let _ = prepare(&catalog, dialect, &sql, &json!([1]), Bounds::query(&limits));
-            }
-        });
-    }
-}

@@ -197,20 +197,3 @@ const PARTS: [&str; 24] = [
     "\u{feff}",
     "# “",
 ];
-
-/// Any reply of a model is read to an end.
-#[test]
-fn fuzz_model_replies() {
-    let seeds: [&[u8]; 4] = [
-        b"Here it is:\n```python\nanswer_text = 'x'\nSTATUS = 'success'\n```\nDone.",
-        br#"{"name": "plan", "arguments": "{\"code\": \"print(1)\"}"}"#,
-        b"<think>no ``` yet</think>\n~~~py\nprint(1)\n~~~",
-        b"I cannot do that.\n{\"ok\": true, \"problem\": null}",
-    ];
-    ordain_testkit::fuzz::run("model_replies", &seeds, |input| {
-        let reply = String::from_utf8_lossy(input);
-        let _ = read(&reply, Finish::default(), Task::Ask);
-        let _ = object(&reply);
-        let _ = splice(&reply, &reply);
-    });
-}
