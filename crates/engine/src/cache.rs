@@ -1,8 +1,9 @@
 //! The plan cache: kept plans are tried again, and good ones are kept, the same way for every kind of plan.
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Shape};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Reply};
 use ordain_store::CachedPlan;
 use ordain_types::{PlanSource, Round, RunId, RunKind, RunRecord};
+use serde_json::{Map, Value};
 
 use crate::code::key;
 use crate::engine::Engine;
@@ -22,42 +23,51 @@ const BACKWARD: [&str; 26] = [
 /// What a plan is found by.
 pub(crate) struct CacheKey {
     kind: RunKind,
-    /// The key of exactly what was asked.
+    /// The key of exactly what was asked, or of what was read in it.
     exact: String,
-    /// The key of its shape, where plans of its kind are shared by shape.
-    shape: Option<(String, Shape)>,
     /// A request that refers to earlier turns means nothing without them.
     pub(crate) is_usable: bool,
+    /// What the reader took from the request, for a kept plan.
+    pub(crate) params: Map<String, Value>,
 }
 
 impl CacheKey {
     /// The key of a brief.
-    pub(crate) fn of(kind: RunKind, brief: &Brief) -> Self {
-        // Only the files' schemas are part of the key of a question about files; it has no shape.
-        if kind != RunKind::Ask {
-            return Self { kind, exact: key::of(brief), shape: None, is_usable: brief.turns.is_empty() };
+    pub(crate) fn of(kind: RunKind, brief: &Brief, planner: &Planner) -> Self {
+        match (kind, planner) {
+            // Only the files' schemas are part of the key of a question about files.
+            (RunKind::Ask, Planner::Rules) => Self::of_reading(brief),
+            (RunKind::Ask, Planner::Model(_)) => Self::of_words(brief),
+            _ => Self { kind, exact: key::of(brief), is_usable: brief.turns.is_empty(), params: Map::new() },
         }
-        let shape = Shape::of(brief);
-        let words: Vec<String> =
-            ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
-        let refers = words.iter().any(|word| BACKWARD.contains(&word.as_str()))
-            || words.first().is_some_and(|first| first == "and" || first == "what")
-                && words.get(1).is_some_and(|second| second == "about");
+    }
+
+    /// The key of what the reader reads: requests share a plan if the same code comes of both, with values of their own.
+    fn of_reading(brief: &Brief) -> Self {
+        let kind = RunKind::Ask;
+        let Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
+            return Self { kind, exact: String::new(), is_usable: false, params: Map::new() };
+        };
+        // The first line is the reading in words, which holds the values.
+        let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
         Self {
             kind,
-            exact: hash(&format!("ask\0{}", words.join(" "))),
-            is_usable: brief.turns.is_empty() || !(refers || shape.refers_back),
-            shape: Some((hash(&format!("ask\0{}", shape.text)), shape)),
+            exact: hash(&format!("ask\0read\0{code}")),
+            is_usable: draft.hold.is_none() && draft.reading.is_some(),
+            params: draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect(),
         }
     }
 
-    fn shape(&self) -> Option<&str> {
-        self.shape.as_ref().map(|(key, _)| key.as_str())
-    }
-
-    /// The key of the shape, if code serves all of it.
-    fn served_by(&self, code: &str) -> Option<&str> {
-        self.shape.as_ref().filter(|(_, shape)| shape.is_served_by(code)).map(|(key, _)| key.as_str())
+    /// The key of a request's exact words and signs.
+    fn of_words(brief: &Brief) -> Self {
+        let words = ordain_planner::reader::spoken(&brief.request);
+        let refers = words
+            .iter()
+            .any(|word| BACKWARD.contains(&word.trim_matches(|sign: char| !sign.is_alphanumeric())))
+            || words.first().is_some_and(|first| first == "and" || first == "what")
+                && words.get(1).is_some_and(|second| second == "about");
+        let exact = hash(&format!("ask\0{}", words.join(" ")));
+        Self { kind: RunKind::Ask, exact, is_usable: brief.turns.is_empty() || !refers, params: Map::new() }
     }
 }
 
@@ -70,7 +80,7 @@ impl Engine {
         story: &mut Story,
         trial: &mut RunTrial<'_>,
     ) -> Result<Option<RunRecord>, EngineError> {
-        for plan in self.store.find_plans(key.kind.as_str(), &key.exact, key.shape()).await? {
+        for plan in self.store.find_plans(key.kind.as_str(), &key.exact, None).await? {
             // Whoever points Ordain to a model wants its plans and not those of the rules.
             let is_outdone = planner.can_repair() && plan.source == "rules";
             if is_outdone {
@@ -109,7 +119,7 @@ impl Engine {
         story.timing.verify = millis(judging);
         story.judged(1, &draft, &verdict);
         let Some(code) = verdict.verified().cloned() else { return Ok(None) };
-        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        let accepted = Accepted::plain(code, verdict.effects.clone());
         // From now on the run counts as a use of this plan.
         trial.plan_id = Some(plan.plan_id);
         let tried = trial.run(&accepted, &mut story, false, &Exchange::default()).await;
@@ -135,7 +145,7 @@ impl Engine {
             plan_id: hash(&format!("{}\0{}\0{}", key.kind, key.exact, draft.code)),
             kind: key.kind.as_str().to_owned(),
             exact: key.exact.clone(),
-            shape: key.served_by(&draft.code).map(str::to_owned),
+            shape: None,
             request: record.request.clone(),
             title: draft.title.clone(),
             code: draft.code.clone(),

@@ -12,8 +12,9 @@ use ordain_types::{
     Cause, ErrorClass, InvariantResult, ModuleRecord, Round, RunError, RunRecord, RunState, Schema, Trouble,
 };
 use ordain_verify::Policy;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::actions::{self, Acted, Actions};
 use crate::ask::Mode;
 use crate::claims::{self, Evidence, Told};
 use crate::code::modules;
@@ -48,6 +49,8 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) brief_hash: Option<String>,
     /// The kept plan that is tried, to be counted.
     pub(crate) plan_id: Option<String>,
+    /// What the reader took from the request, for a kept plan.
+    pub(crate) params: Map<String, Value>,
     /// What running the code came to last.
     pub(crate) execution: Option<Arc<Execution>>,
     head: Head,
@@ -135,6 +138,7 @@ impl<'a> RunTrial<'a> {
             schema,
             brief_hash: None,
             plan_id: None,
+            params: Map::new(),
             execution: None,
             head,
             output: Mutex::new(output),
@@ -188,8 +192,8 @@ impl<'a> RunTrial<'a> {
         let mut transaction = self.begin(accepted).await?;
         let running = Instant::now();
         let mut evidence = Evidence::default();
-        let execution = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
-            Ok(execution) => Arc::new(execution),
+        let (execution, acted) = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
+            Ok((execution, acted)) => (Arc::new(execution), acted),
             Err(error) => {
                 roll_back(transaction).await?;
                 story.timing.run = millis(running);
@@ -206,6 +210,13 @@ impl<'a> RunTrial<'a> {
         let mut attempt = outcome::attempt(&execution, self.work);
         attempt.answer.notes = self.reading_notes(accepted, &execution);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
+        if let (Some(status), Cause::Ok) = (&acted.refused, execution.cause) {
+            // An action that was not carried out takes back everything that the plan did.
+            roll_back(transaction).await?;
+            attempt.status = Some(status.clone());
+            let end = End::Ended { state: RunState::Answered, attempt: Box::new(attempt) };
+            return self.write_down(story, end, exchange).await.map(Tried::Done);
+        }
         if let Some(trouble) =
             outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
         {
@@ -229,7 +240,9 @@ impl<'a> RunTrial<'a> {
             let said = attempt.answer.text.replace(claims::plain_answer(&diff));
             story.replaced(said, &trouble);
         }
-        self.settle(story, attempt, transaction, exchange).await
+        let rows = diff.rows();
+        let is_held = accepted.hold || acted.approvals.iter().any(|approval| approval.holds(rows));
+        self.settle(story, attempt, transaction, exchange, is_held).await
     }
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
@@ -248,26 +261,33 @@ impl<'a> RunTrial<'a> {
         accepted: &Accepted,
         transaction: Option<&mut Transaction>,
         evidence: &mut Evidence,
-    ) -> Result<Execution, EngineError> {
+    ) -> Result<(Execution, Acted), EngineError> {
         let job = self.job(accepted, &self.loader);
         let executor = Arc::clone(&self.engine.executor);
         let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {
-            return Ok(executor.run(job, &mut NoHost, output).await?);
+            return Ok((executor.run(job, &mut NoHost, output).await?, Acted::default()));
         };
         let grant = match self.work {
-            Work::Ask(_) => Grant::of(&accepted.effects, &self.policy),
+            Work::Ask(_) => Grant::of_plan(&accepted.effects, &self.policy, &self.engine.settings.catalog),
             // A session's earlier turns and the modules of a program may read what this code does not name.
             Work::Code(_) | Work::Exec(_) => Grant::read_only(),
         };
         let overdue = transaction.overdue();
-        let mut host = TransactionHost::new(transaction, grant, evidence);
+        let actions = Actions {
+            executor: self.engine.executor.as_ref(),
+            settings: &self.engine.settings,
+            schema: &self.schema,
+        };
+        let actions = matches!(self.work, Work::Ask(_)).then_some(actions);
+        let mut host = TransactionHost::new(transaction, grant, evidence, actions);
         let execution = match select(executor.run(job, &mut host, output), overdue).await {
             Either::Left((execution, _)) => execution,
             // Dropping the run ends its cell.
             Either::Right((Err(late), _)) => return Err(late.into()),
         };
-        host.settle(execution)
+        let acted = host.take_acted();
+        Ok((host.settle::<EngineError>(execution)?, acted))
     }
 
     /// What there is to run, with the modules that it imports.
@@ -292,11 +312,15 @@ impl<'a> RunTrial<'a> {
         }
         job.values.insert("user_request".to_owned(), Value::from(self.head.request.as_str()));
         job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
-        job.helpers = if loader.is_empty() {
-            settings.helpers.clone()
-        } else {
-            format!("{}\n{loader}", settings.helpers)
+        let helpers = match self.work {
+            Work::Ask(_) => actions::stubbed(&settings.helpers, &settings.catalog),
+            Work::Code(_) | Work::Exec(_) => settings.helpers.clone(),
         };
+        job.helpers = if loader.is_empty() { helpers } else { format!("{helpers}\n{loader}") };
+        if let Work::Ask(_) = self.work {
+            let params = if accepted.params.is_empty() { &self.params } else { &accepted.params };
+            job.values.insert("params".to_owned(), Value::Object(params.clone()));
+        }
         if let Work::Code(_) = self.work {
             job.values.insert("readings".to_owned(), self.prepared.readings());
             job.collect.push(READING_NOTES.to_owned());
@@ -360,6 +384,7 @@ impl<'a> RunTrial<'a> {
         mut attempt: Attempt,
         transaction: Option<Transaction>,
         exchange: &Exchange,
+        is_held: bool,
     ) -> Result<Tried<RunRecord>, EngineError> {
         let committing = Instant::now();
         let state = RunState::without_changes(attempt.status.as_deref());
@@ -371,7 +396,8 @@ impl<'a> RunTrial<'a> {
         if mode == Mode::DryRun {
             return self.show(story, attempt, transaction, exchange).await;
         }
-        let is_held = mode == Mode::Hold || self.engine.settings.approval.holds(transaction.diff().rows());
+        let is_held =
+            is_held || mode == Mode::Hold || self.engine.settings.approval.holds(transaction.diff().rows());
         let record = story.record(&self.head, End::Ended { state, attempt: Box::new(attempt.clone()) });
         let note = self.note(exchange);
         let settled = if is_held {

@@ -46,6 +46,7 @@ the keys and the certificates for executors again. Exit code: 0 stopped, 2 usage
 /// Serve the workspace over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,

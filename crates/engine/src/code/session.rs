@@ -83,7 +83,7 @@ impl RunTrial<'_> {
             let verdict = verify(&step.code, &self.policy, &self.schema);
             let Some(code) = verdict.verified().cloned() else { continue };
             let Ok(loaded) = modules::load(&step.modules, &self.policy) else { continue };
-            let job = self.job(&Accepted { code, effects: verdict.effects }, &loaded.loader);
+            let job = self.job(&Accepted::plain(code, verdict.effects), &loaded.loader);
             let execution = engine.executor.run(job, &mut NoHost, &mut Discard).await?;
             if execution.cause != Cause::Ok && execution.cause != Cause::Error {
                 break;
