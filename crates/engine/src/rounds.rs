@@ -8,7 +8,7 @@ use std::time::Instant;
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply};
 use ordain_types::{ErrorClass, ModuleRecord, RunState, Schema, Timing, Trouble};
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::EngineError;
 use crate::outcome::{error_of, run_error};
@@ -72,7 +72,7 @@ pub(crate) enum Tried<D> {
 #[derive(Debug)]
 pub(crate) enum Ended<D> {
     /// A trial ended well.
-    Done { done: D, accepted: Accepted, draft: Draft },
+    Done { done: D, accepted: Accepted, draft: Box<Draft> },
     /// There was nothing to run, or nothing that held.
     Over(End),
 }
@@ -128,7 +128,7 @@ enum Step<D> {
     Done {
         done: D,
         accepted: Accepted,
-        draft: Draft,
+        draft: Box<Draft>,
     },
     /// There is nothing to run: a question, a refusal, or no planner to be had.
     Over(End),
@@ -205,7 +205,7 @@ impl Rounds<'_> {
         progress.stage("running");
         let is_last = round == self.count || self.has_claimed;
         match trial.run(&accepted, self.story, is_last, self.exchange).await? {
-            Tried::Done(done) => Ok(Step::Done { done, accepted, draft }),
+            Tried::Done(done) => Ok(Step::Done { done, accepted, draft: Box::new(draft) }),
             Tried::Trouble { trouble, state, attempt } => {
                 Ok(Step::Failed(Failed { trouble, state, attempt }))
             }
