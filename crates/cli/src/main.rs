@@ -48,6 +48,7 @@ enum Command {
     Models(commands::models::Args),
     Plans(commands::plans::Args),
     Python(commands::python::Args),
+    Read(commands::read::Args),
     Reject(commands::reject::Args),
     Repl(commands::repl::Args),
     Reseed(commands::reseed::Args),
@@ -62,7 +63,16 @@ enum Command {
     Verify(commands::verify::Args),
 }
 
+/// Whatever the umask of the caller is: what this program makes, nobody else may write.
+fn keep_others_from_writing() {
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+    let asked = umask(Mode::RWXG | Mode::RWXO);
+    umask(asked | Mode::WGRP | Mode::WOTH);
+}
+
 fn main() -> ExitCode {
+    keep_others_from_writing();
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Approve(args) => commands::approve::run(&args),
@@ -85,6 +95,7 @@ fn main() -> ExitCode {
         Command::Models(args) => commands::models::run(&args),
         Command::Plans(args) => commands::plans::run(&args),
         Command::Python(args) => commands::python::run(args),
+        Command::Read(args) => commands::read::run(&args),
         Command::Reject(args) => commands::reject::run(&args),
         Command::Repl(args) => commands::repl::run(&args),
         Command::Reseed(args) => commands::reseed::run(&args),
