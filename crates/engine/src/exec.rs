@@ -1,9 +1,10 @@
 //! Runs code that a caller gives, in a cell and without the workspace's tables, and records it as a run.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{Execution, InputFile, Job, NoHost, Output};
+use ordain_cell::{Execution, InputFile, Job, JudgedBy, NoHost, Output};
 use ordain_store::EntryNote;
 use ordain_types::{
     BoxFuture, Cause, Limits, PlanSource, RunError, RunId, RunRecord, RunState, Schema, StepRecord,
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::exec_sessions::Defined;
 use crate::fingerprint::hash;
 use crate::outcome::{self, run_error};
 use crate::rounds::millis;
@@ -95,6 +97,7 @@ impl Engine {
 
     /// Ends the cell of a session; `false` if there is none of that name.
     pub async fn end_session(&self, name: &str) -> bool {
+        self.exec_sessions.ended(name);
         self.executor.end_session(name).await
     }
 
@@ -109,19 +112,14 @@ impl Engine {
         record.started_at = self.store.timestamp();
         record.plan.source = PlanSource::File;
         record.plan.goal.clone_from(&exec.given.name);
-        let verdict = exec.judge();
+        let defined = self.exec_sessions.of(exec.session.as_deref());
+        let verdict = exec.judge(&defined);
         record.timing_ms.verify = millis(started);
         note_verdict(&mut record, exec, &verdict);
         let Some(code) = verdict.into_verified() else {
             record.state = RunState::Rejected;
-            let hint = match exec.session {
-                None => "the findings say where and why; nothing ran",
-                Some(_) => {
-                    "nothing ran; code that uses what a session defined before needs the policy `open`"
-                }
-            };
-            record.error =
-                Some(run_error("rejected", "the verifier refused the code".to_owned(), Some(hint)));
+            let hint = Some("the findings say where and why; nothing ran");
+            record.error = Some(run_error("rejected", "the verifier refused the code".to_owned(), hint));
             return self.write_exec(exec, record, started).await;
         };
         let mut job = Job::new(code, exec.profile);
@@ -129,8 +127,12 @@ impl Engine {
         job.limits = exec.limits.clone();
         job.files.clone_from(&exec.files);
         job.session.clone_from(&exec.session);
+        job.judged_by = Some(Arc::new(JudgedBy { policy: exec.policy(&defined), schema: Schema::default() }));
         let running = Instant::now();
         let execution = self.executor.run(job, &mut NoHost, output).await?;
+        if let Some(session) = &exec.session {
+            self.exec_sessions.ran(session, &exec.given.code);
+        }
         record.timing_ms.run = millis(running);
         self.keep_artifacts(&record.run_id, &execution)?;
         note_execution(&mut record, &execution);
@@ -161,8 +163,24 @@ impl Engine {
 }
 
 impl Exec {
-    fn judge(&self) -> Verdict {
-        let policy = match self.judgement {
+    fn judge(&self, defined: &Defined) -> Verdict {
+        match self.judgement {
+            Judgement::Open => ordain_verify::verify(&self.given.code, &self.rules(), &Schema::default()),
+            Judgement::Exec => defined.judge(&self.given.code, self.rules()),
+        }
+    }
+
+    /// The rules by which the code is judged on another machine, with the names that its session has.
+    fn policy(&self, defined: &Defined) -> Policy {
+        let mut policy = self.rules();
+        if self.judgement == Judgement::Exec {
+            policy.names.extend(defined.names());
+        }
+        policy
+    }
+
+    fn rules(&self) -> Policy {
+        match self.judgement {
             Judgement::Open => Policy::for_contract(Contract::Open),
             Judgement::Exec => {
                 let packages = match self.profile {
@@ -172,8 +190,7 @@ impl Exec {
                 };
                 Policy::for_contract(Contract::Exec).with_packages(packages.iter().copied())
             }
-        };
-        ordain_verify::verify(&self.given.code, &policy, &Schema::default())
+        }
     }
 
     async fn fingerprint(&self) -> String {

@@ -33,6 +33,8 @@ mod log;
 mod metrics;
 mod openai;
 mod openapi;
+mod patience;
+mod places;
 mod plans;
 mod problem;
 mod rate;
@@ -47,6 +49,7 @@ mod sight;
 mod spans;
 mod tables;
 mod telling;
+mod uploads;
 mod wait;
 
 pub use caller::Scope;

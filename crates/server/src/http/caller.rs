@@ -136,6 +136,10 @@ impl<S: Asked> FromRequestParts<Service> for May<S> {
             return Err(problem);
         }
         caller.must(S::SCOPE)?;
+        let open = service.inner.rates.open(&caller, &service.inner.options)?;
+        if let (Some(context), Some(open)) = (&context, open) {
+            context.holds(open);
+        }
         Ok(Self { caller, scope: PhantomData })
     }
 }
