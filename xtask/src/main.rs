@@ -11,6 +11,7 @@ mod needs;
 mod step;
 mod test;
 mod tidy;
+mod vendor;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,8 @@ enum Chore {
     Attacks(attacks::Args),
     /// Run outside cases of data checks against the built-in kinds
     Conformance(conformance::Args),
+    /// Compare the front-end files of others with what their packages publish
+    Vendor,
     /// Write the hash-locked requirement files of the Python profiles
     Lock {
         /// Take the newest versions instead of keeping the locked ones
@@ -67,6 +70,7 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Tidy => tidy::run(),
         Chore::Attacks(args) => attacks::run(&args),
         Chore::Conformance(args) => conformance::run(&args),
+        Chore::Vendor => vendor::run(),
         Chore::Lock { upgrade } => lock::run(upgrade),
     }
 }

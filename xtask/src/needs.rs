@@ -8,6 +8,10 @@ use std::{path::Path, process::Command};
 use anyhow::{Context, Result, bail};
 
 use crate::step::{self, cargo, find_program, say};
+use crate::vendor;
+
+/// The judge of pages.
+const AXE: &str = "axe-core@4.14.0";
 
 /// Meets every need, the cheap ones first.
 pub(crate) fn all() -> Result<()> {
@@ -15,7 +19,8 @@ pub(crate) fn all() -> Result<()> {
     python()?;
     postgresql()?;
     bubblewrap();
-    chromium();
+    chromium()?;
+    axe()?;
     // Ahead of the tests, so that they don't wait for one another's downloads.
     profile("core")?;
     profile("data")?;
@@ -56,13 +61,26 @@ fn bubblewrap() {
     }
 }
 
-/// The pages that a server shows are looked at in a real browser; without one those tests say so and pass.
-fn chromium() {
+/// The pages that a server shows are looked at in a real browser.
+fn chromium() -> Result<()> {
     let is_there =
-        ["chromium", "chromium-browser", "google-chrome"].iter().any(|name| find_program(name).is_some());
-    if !is_there && !apt_install(&["chromium"]) {
-        say("note: Chromium is not installed; pages are not looked at in a browser");
+        || ["chromium", "chromium-browser", "google-chrome"].iter().any(|name| find_program(name).is_some());
+    if is_there() || (apt_install(&["chromium"]) && is_there()) {
+        return Ok(());
     }
+    bail!("the tests need Chromium\nhint: install it (Debian, Ubuntu: `apt install chromium`)");
+}
+
+/// Judges whether pages can be used by everybody. It is loaded into the browser by the tests, and is no part of the
+/// program.
+fn axe() -> Result<()> {
+    program("npm", &["npm"], "install npm (Debian, Ubuntu: `apt install npm`)")?;
+    let folder = vendor::published(&step::root().join("target/vendor"), AXE)?;
+    let script = folder.join("axe.min.js");
+    if script.is_file() {
+        return Ok(());
+    }
+    bail!("`{AXE}` has no `axe.min.js`");
 }
 
 /// A Python profile under the data folder, set up by the program itself.

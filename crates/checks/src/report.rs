@@ -10,7 +10,7 @@ mod junit;
 mod markdown;
 mod sarif;
 mod text;
-mod words;
+pub mod words;
 
 use std::fmt;
 use std::str::FromStr;

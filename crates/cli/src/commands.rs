@@ -26,5 +26,6 @@ pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod tables;
 pub(crate) mod trust;
+pub(crate) mod ui;
 pub(crate) mod undo;
 pub(crate) mod verify;

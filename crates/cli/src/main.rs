@@ -54,6 +54,7 @@ enum Command {
     Serve(commands::serve::Args),
     Tables(commands::tables::Args),
     Trust(commands::trust::Args),
+    Ui(commands::ui::Args),
     Undo(commands::undo::Args),
     Verify(commands::verify::Args),
 }
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => commands::serve::run(args),
         Command::Tables(args) => commands::tables::run(args),
         Command::Trust(args) => commands::trust::run(&args),
+        Command::Ui(args) => commands::ui::run(&args),
         Command::Undo(args) => commands::undo::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };

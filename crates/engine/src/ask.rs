@@ -334,7 +334,8 @@ impl Key {
     }
 }
 
-fn turn_of(record: &RunRecord) -> ConversationTurn {
+/// A run as a turn of a conversation.
+pub fn turn_of(record: &RunRecord) -> ConversationTurn {
     let said = record.answer.text.clone();
     let said = said.or_else(|| record.error.as_ref().map(|error| error.message.clone()));
     ConversationTurn {

@@ -33,7 +33,7 @@ mod rounds;
 mod verdicts;
 mod workspace;
 
-pub use ask::{Ask, Mode, PlanFile};
+pub use ask::{Ask, Mode, PlanFile, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;

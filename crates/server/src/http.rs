@@ -49,6 +49,7 @@ mod sight;
 mod spans;
 mod tables;
 mod telling;
+mod ui;
 mod uploads;
 mod wait;
 
@@ -70,6 +71,7 @@ pub fn router(service: &Service) -> Router {
     let routes = routes
         .merge(docs::routes())
         .merge(openai::routes_without_version())
+        .merge(if service.inner.options.ui { ui::routes() } else { Router::new() })
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         // Bodies are read by the routes, each with its own limit; this one is for forms.

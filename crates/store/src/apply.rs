@@ -68,6 +68,22 @@ pub(crate) async fn apply(
     Ok(Vec::new())
 }
 
+/// Which rows are in the way of changes that wait. Nothing is written.
+pub(crate) async fn conflicts(
+    transaction: &mut Transaction,
+    changes: ChangeSet,
+) -> Result<Vec<RowConflict>, StoreError> {
+    let catalog = Arc::clone(&transaction.catalog);
+    let mut conflicts = Vec::new();
+    for (table, rows) in changes.tables {
+        let relation = Arc::clone(catalog.at(catalog.place(&table)?));
+        let steps =
+            rows.into_iter().map(|change| Step::new(&relation, change)).collect::<Result<Vec<_>, _>>()?;
+        conflicts.extend(check(transaction, &relation, &steps, Purpose::Approve).await?);
+    }
+    Ok(conflicts)
+}
+
 /// What is to be written to one table.
 struct Work {
     place: usize,

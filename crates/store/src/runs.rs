@@ -6,6 +6,7 @@ use ordain_types::{Receipt, RunId, RunRecord, RunState};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::Answer;
 use crate::apply;
 use crate::bookkeeping::own;
 use crate::changes::ChangeSet;
@@ -14,7 +15,7 @@ use crate::ledger::{self, EntryNote, NewEntry};
 use crate::plans;
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
-use crate::store::Inner;
+use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
 /// Ids that a short form may stand for before it counts as unclear.
@@ -323,6 +324,21 @@ pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> R
     record.diff = review.diff;
     record.invariants = review.invariants;
     transaction.commit_as("approve", record, note).await
+}
+
+impl Store {
+    /// Rows that changed since a held run saw them, so that it could not be committed as it stands.
+    pub fn conflicts<'a>(&'a self, run: &'a str) -> Answer<'a, Vec<RowConflict>> {
+        Box::pin(conflicts(&self.inner, run))
+    }
+}
+
+async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {
+    let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Read).await?;
+    let (_, changes) = load(&mut transaction.session, run).await?;
+    let found = apply::conflicts(&mut transaction, changes.unwrap_or_default()).await;
+    transaction.roll_back().await?;
+    found
 }
 
 /// Says no to a held run.

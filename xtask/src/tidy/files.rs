@@ -7,8 +7,9 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Folders that are made, not written.
-const MADE: [&str; 7] = [".git", "target", "made", "node_modules", "__pycache__", ".ordain", ".venv"];
+/// Folders that are made, or written by others.
+const MADE: [&str; 8] =
+    [".git", "target", "made", "vendor", "node_modules", "__pycache__", ".ordain", ".venv"];
 
 /// A file, by its path from the root, with `/` between the parts.
 #[derive(Debug)]

@@ -74,7 +74,7 @@ pub(super) fn failed(result: &CheckResult) -> String {
 }
 
 /// `2.5 %`; a share that is not nothing never reads as nothing.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.01 {
         return "<0.01 %".to_owned();
     }
@@ -99,7 +99,7 @@ pub(super) fn sentence(result: &CheckResult) -> String {
 }
 
 /// `850 ms`, `12.3 s` or `4 min 10 s`.
-pub(super) fn duration(millis: f64) -> String {
+pub fn duration(millis: f64) -> String {
     let seconds = millis / 1000.0;
     if millis < 1.0 {
         format!("{millis:.1} ms")
@@ -143,7 +143,7 @@ pub(super) fn acts(character: char) -> bool {
 }
 
 /// The text, cut to so many characters.
-pub(super) fn cut(text: &str, characters_max: usize) -> String {
+pub fn cut(text: &str, characters_max: usize) -> String {
     if text.chars().count() <= characters_max {
         return text.to_owned();
     }
@@ -152,7 +152,7 @@ pub(super) fn cut(text: &str, characters_max: usize) -> String {
 }
 
 /// The columns of the failing rows, those of the keys first.
-pub(super) fn sample_columns(result: &CheckResult) -> (Vec<&str>, Vec<&str>) {
+pub fn sample_columns(result: &CheckResult) -> (Vec<&str>, Vec<&str>) {
     let mut keys: Vec<&str> = Vec::new();
     let mut values: Vec<&str> = Vec::new();
     for row in &result.samples {

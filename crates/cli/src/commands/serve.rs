@@ -11,7 +11,7 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::grpc::ExecutorPool;
-use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, Service};
+use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
 use ordain_server::trace::traced;
 use ordain_types::{parse_bytes, parse_duration};
 use serde_json::json;
@@ -29,6 +29,9 @@ use crate::workspace::{self, WorkspaceArgs};
 /// Cells that are made ahead, so that a request need not wait for one.
 pub(crate) const IDLE_CELLS: usize = 4;
 
+/// Requests that the web UI proposes.
+const EXAMPLES_SHOWN: usize = 3;
+
 const EXAMPLES: &str = "\
 Examples:
   ordain serve                                        on http://127.0.0.1:8000, for this machine
@@ -39,12 +42,13 @@ Examples:
 
 Environment: OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 PYTHON_CODE_ENABLED=false refuses code and plans that callers give, and questions about files.
-http://127.0.0.1:8000/docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
+http://127.0.0.1:8000 is the web UI, /docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
 the keys and the certificates for executors again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
 
 /// Serve the workspace over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
@@ -94,6 +98,9 @@ pub(crate) struct Args {
     planner: PlannerArgs,
     #[command(flatten)]
     executor: ExecutorArgs,
+    /// Do not serve the web UI
+    #[arg(long)]
+    no_ui: bool,
     /// Print where it listens as JSON, to stdout
     #[arg(long)]
     json: bool,
@@ -110,9 +117,17 @@ enum LogArg {
     Off,
 }
 
+/// Is told where the server listens, or where another one does that has the workspace already.
+pub(crate) type Found = fn(SocketAddr);
+
 /// Carries out `ordain serve`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    run_and(&args, None)
+}
+
+/// Serves, and calls `found` once there is something to open.
+pub(crate) fn run_and(args: &Args, found: Option<Found>) -> anyhow::Result<ExitCode> {
     let workspace = match args.workspace.load() {
         Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
@@ -123,12 +138,18 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(python::report(&error));
     }
     http::raise_descriptor_limit();
-    runtime::on_all_threads(Box::pin(serve(&args, &workspace)))?
+    runtime::on_all_threads(Box::pin(serve(args, &workspace, found)))?
 }
 
-async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let _lock = match ServeLock::take(&workspace.state()) {
+async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyhow::Result<ExitCode> {
+    let mut lock = match ServeLock::take(&workspace.state()) {
         Ok(lock) => lock,
+        Err(ServeLockError::Taken { address: Some(address), .. }) if found.is_some() => {
+            if let Some(found) = found {
+                found(address);
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         Err(error) => {
             failure::print(&error, error.hint().as_deref());
             return Ok(ExitCode::from(UNAVAILABLE));
@@ -181,7 +202,11 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
         Ok(tracer) => tracer,
         Err(code) => return Ok(code),
     };
+    lock.listens_on(options.listen)?;
     announce(args, &options, &planner)?;
+    if let Some(found) = found {
+        found(options.listen);
+    }
     let traced = traced(executor.executor(), &options.tracer);
     let engine = Engine::new(store, traced, workspace.settings());
     let service = Service::new(engine, planner, options);
@@ -213,8 +238,18 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         connections_per_address: args.connections_per_address,
         stored_per_day: args.stored_per_day,
         hosts: args.host.clone(),
+        ui: !args.no_ui,
+        examples: examples(workspace),
         ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
     }
+}
+
+/// The first requests of the workspace's own evaluation that need no file, for whoever does not know what to ask.
+fn examples(workspace: &Workspace) -> Vec<String> {
+    let text = fs_err::read_to_string(workspace.root.join("eval.jsonl")).unwrap_or_default();
+    let cases = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let without_files = cases.filter(|case| case["files"].is_null());
+    without_files.filter_map(|case| Some(case["request"].as_str()?.to_owned())).take(EXAMPLES_SHOWN).collect()
 }
 
 fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result<()> {
@@ -230,7 +265,8 @@ fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result
     let mut stderr = io::stderr().lock();
     writeln!(stderr, "serving `{}` on http://{listen}", options.workspace)?;
     writeln!(stderr, "planner {planner} · isolation {} · {keys}", options.isolation)?;
-    writeln!(stderr, "try http://{listen}/docs · Ctrl-C stops")
+    let page = if options.ui { "" } else { "docs" };
+    writeln!(stderr, "open http://{listen}/{page} · Ctrl-C stops")
 }
 
 /// Gives the future that ends when the server is to stop. A second signal does not wait for running work.

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::body::Path;
-use super::caller::{May, Read};
+use super::caller::{Caller, May, Read};
 use super::frame::Context;
 use super::problem::Problem;
 use super::service::Service;
@@ -27,8 +27,18 @@ pub(crate) async fn download(
     Extension(context): Extension<Context>,
     Path((run, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let record = service.run_seen_by(&may.caller, &run).await?;
-    context.is_about(record.run_id.as_str());
+    context.is_about(&run);
+    of_run(&service, &may.caller, &run, &name).await
+}
+
+/// A file of a run that the caller may see, as a download.
+pub(crate) async fn of_run(
+    service: &Service,
+    caller: &Caller,
+    run: &str,
+    name: &str,
+) -> Result<Response, Problem> {
+    let record = service.run_seen_by(caller, run).await?;
     let missing = || {
         let detail = "the run left no file of that name";
         Problem::new(StatusCode::NOT_FOUND, "unknown_artifact", detail)

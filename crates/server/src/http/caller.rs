@@ -124,53 +124,71 @@ impl<S: Asked> FromRequestParts<Service> for May<S> {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Problem> {
         let caller = service.identify(&parts.headers).await?;
-        let context = parts.extensions.get::<Context>().cloned();
-        if let Some(context) = &context {
-            context.is_by(&caller.id);
-        }
-        let shown = service.inner.rates.request(&caller, &service.inner.options);
-        if let (Some(context), Some(shown)) = (&context, &shown) {
-            context.has_rate(shown.clone());
-        }
-        if let Some(problem) = shown.and_then(|shown| shown.refusal()) {
-            return Err(problem);
-        }
-        caller.must(S::SCOPE)?;
-        let open = service.inner.rates.open(&caller, &service.inner.options)?;
-        if let (Some(context), Some(open)) = (&context, open) {
-            context.holds(open);
-        }
+        service.admit(&caller, parts.extensions.get::<Context>(), S::SCOPE)?;
         Ok(Self { caller, scope: PhantomData })
     }
 }
 
 impl Service {
+    /// Counts a request of a caller, and refuses one that has used up its rate or has not the scope.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        context: Option<&Context>,
+        scope: Scope,
+    ) -> Result<(), Problem> {
+        if let Some(context) = context {
+            context.is_by(&caller.id);
+        }
+        let shown = self.inner.rates.request(caller, &self.inner.options);
+        if let (Some(context), Some(shown)) = (context, &shown) {
+            context.has_rate(shown.clone());
+        }
+        if let Some(problem) = shown.and_then(|shown| shown.refusal()) {
+            return Err(problem);
+        }
+        caller.must(scope)?;
+        let open = self.inner.rates.open(caller, &self.inner.options)?;
+        if let (Some(context), Some(open)) = (context, open) {
+            context.holds(open);
+        }
+        Ok(())
+    }
+
+    /// The caller of a key as it is sent, if the key is good.
+    pub(crate) async fn caller_of_key(&self, text: &str) -> Result<Caller, Problem> {
+        let (id, secret) = ordain_store::split_key(text).ok_or_else(bad_key)?;
+        let found = self.inner.keys.find(id).await?;
+        // The secret first: whether a key has expired is told only to who has it.
+        let key = found.filter(|key| key.has_secret(secret)).ok_or_else(bad_key)?;
+        self.caller_with(key)
+    }
+
+    /// The caller of a key that was proved before, if it is still good.
+    pub(crate) async fn caller_of_id(&self, key_id: &str) -> Result<Caller, Problem> {
+        let key = self.inner.keys.find(key_id).await?.ok_or_else(bad_key)?;
+        self.caller_with(key)
+    }
+
+    fn caller_with(&self, key: CallerKey) -> Result<Caller, Problem> {
+        if key.is_good(&self.engine().store().timestamp()) {
+            self.inner.keys.was_used(&key.key_id);
+            return Ok(Caller { id: key.key_id.clone(), key: Some(key) });
+        }
+        let how = if key.revoked_at.is_some() { "was revoked" } else { "has expired" };
+        let problem = Problem::new(StatusCode::UNAUTHORIZED, "key_ended", format!("the key {how}"));
+        Err(problem.hint("make a new one with `ordain keys create` or `ordain keys rotate`"))
+    }
+
     /// Finds out who calls.
     pub(crate) async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let given = bearer(headers)?;
-        let split = given.and_then(ordain_store::split_key);
-        let Some((id, secret)) = split else {
+        match given {
+            Some(text) if ordain_store::split_key(text).is_some() => self.caller_of_key(text).await,
             // Tools that insist on some key send one; on a loopback address it means nothing.
-            if !self.inner.options.needs_keys() {
-                return Ok(Caller { id: LOCAL.to_owned(), key: None });
-            }
-            return Err(if given.is_some() { bad_key() } else { no_key() });
-        };
-        let found = self.inner.keys.find(id).await?;
-        let now = self.engine().store().timestamp();
-        match found {
-            // The secret first: whether a key has expired is told only to who has it.
-            Some(key) if !key.has_secret(secret) => Err(bad_key()),
-            Some(key) if key.is_good(&now) => {
-                self.inner.keys.was_used(&key.key_id);
-                Ok(Caller { id: key.key_id.clone(), key: Some(key) })
-            }
-            Some(key) => {
-                let how = if key.revoked_at.is_some() { "was revoked" } else { "has expired" };
-                let problem = Problem::new(StatusCode::UNAUTHORIZED, "key_ended", format!("the key {how}"));
-                Err(problem.hint("make a new one with `ordain keys create` or `ordain keys rotate`"))
-            }
-            None => Err(bad_key()),
+            _ if !self.inner.options.needs_keys() => Ok(Caller { id: LOCAL.to_owned(), key: None }),
+            Some(_) => Err(bad_key()),
+            None => Err(no_key()),
         }
     }
 }

@@ -141,7 +141,7 @@ impl From<KeptCheck> for Compiled {
 }
 
 /// Why a compiled check's code would not be kept as it is.
-async fn stale(service: &Service, entry: &CheckEntry) -> Result<Option<String>, Problem> {
+pub(crate) async fn stale(service: &Service, entry: &CheckEntry) -> Result<Option<String>, Problem> {
     let files = CheckFiles { entries: vec![entry.clone()], ..CheckFiles::default() };
     let changes = served(service)?.changes(&files, 1).await?;
     Ok(changes.into_iter().find(|change| change.code != "keep").map(|change| change.why))
@@ -172,14 +172,14 @@ fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPa
 }
 
 /// The check files; none at all are no checks.
-fn read(checks: &Checks) -> Result<CheckFiles, Problem> {
+pub(crate) fn read(checks: &Checks) -> Result<CheckFiles, Problem> {
     match read_checks(&checks.workspace().root) {
         Err(ChecksError::NoFiles) => Ok(CheckFiles::default()),
         read => Ok(read?),
     }
 }
 
-fn find(files: CheckFiles, id: &str) -> Result<CheckEntry, Problem> {
+pub(crate) fn find(files: CheckFiles, id: &str) -> Result<CheckEntry, Problem> {
     let ids = files.entries.iter().map(|entry| entry.check.check_id.as_str());
     let near = nearest(id, ids).map(|near| format!("did you mean `{near}`?"));
     let found = files.entries.into_iter().find(|entry| entry.check.check_id == id);
@@ -199,7 +199,7 @@ fn served(service: &Service) -> Result<&Checks, Problem> {
 }
 
 /// Reads files where that holds up nobody.
-async fn look<T: Send + 'static>(
+pub(crate) async fn look<T: Send + 'static>(
     service: &Service,
     read: impl FnOnce(&Checks) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {

@@ -1,20 +1,23 @@
 //! `POST /v1/code`: answers a question about files with code.
 
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use ordain_engine::{CodeTask, PlanFile};
+use ordain_engine::{CodeTask, EngineError, PlanFile};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::answer::{self, RunAnswers, RunHeaders};
-use super::caller::{May, Run};
+use super::caller::{Caller, May, Run};
 use super::exec::check_name;
-use super::files::{self, Form, NewFile, WithFiles};
+use super::files::{self, Form, NewFile, Uploads, WithFiles};
 use super::frame::Context;
-use super::live::About;
+use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::service::Service;
+use super::session_book::InSession;
 use super::telling::Telling;
 
 /// A question about files.
@@ -97,35 +100,54 @@ pub(crate) async fn create(
     }
     let caller = &may.caller;
     let session = service.enter_session(caller, new.session.as_deref())?;
-    let run_id = service.engine().store().new_run_id()?;
     let task = CodeTask {
         files: uploads.named()?,
         plan: new.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
         planner: service.planner(new.model.as_deref()).await?,
-        cache: !new.no_cache && !caller.is_limited(),
+        cache: !new.no_cache,
         session: session.as_ref().map(|session| session.name.clone()),
         allow_partial: new.allow_partial,
-        run_id: Some(run_id.clone()),
         idempotency_key: answer::idempotency_key(&headers, &caller.id)?,
         ..CodeTask::new(&new.request, &caller.id, "http")
     };
-    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
-    let about = About {
-        run_id,
-        kind: "code",
-        request: task.request.clone(),
-        who: caller.id.clone(),
-        claim: task.idempotency_key.clone(),
-    };
-    let engine = service.engine_for(caller);
-    let run = service.begin(about, cells, |run| async move {
-        let mut telling = Telling(run);
-        let ended = engine.code_with(task, &mut telling).await;
-        // The files are on disk for as long as the run needs them.
-        drop((uploads, session));
-        ended.map(|answer| answer.record)
-    })?;
+    let run = service.begin_code(caller, task, (uploads, session), None)?;
     answer::of_run(run, &context, &headers).await
+}
+
+impl Service {
+    /// Begins to answer a question about files.
+    pub(crate) fn begin_code(
+        &self,
+        caller: &Caller,
+        mut task: CodeTask,
+        kept: (Uploads, Option<InSession>),
+        conversation: Option<String>,
+    ) -> Result<Arc<LiveRun>, Problem> {
+        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
+        let run_id = self.engine().store().new_run_id()?;
+        task.run_id = Some(run_id.clone());
+        let about = About {
+            run_id,
+            kind: "code",
+            request: task.request.clone(),
+            who: caller.id.clone(),
+            claim: task.idempotency_key.clone(),
+            conversation: conversation.clone(),
+        };
+        task.cache &= !caller.is_limited();
+        let engine = self.engine_for(caller);
+        self.begin(about, cells, |run| async move {
+            let mut telling = Telling(run);
+            let ended = engine.code_with(task, &mut telling).await;
+            // The files are on disk, and the session is held, for as long as the run needs them.
+            drop(kept);
+            let record = ended?.record;
+            if let Some(conversation) = conversation {
+                engine.store().add_turn(&conversation, &ordain_engine::turn_of(&record)).await?;
+            }
+            Ok::<_, EngineError>(record)
+        })
+    }
 }
 
 fn flag(part: &str, text: &str) -> Result<bool, Problem> {

@@ -84,7 +84,7 @@ fn is_listed(service: &Service, origin: &HeaderValue) -> bool {
 }
 
 /// Whether a page came from this very server.
-fn is_own(origin: &HeaderValue, host: &str) -> bool {
+pub(crate) fn is_own(origin: &HeaderValue, host: &str) -> bool {
     let Ok(origin) = origin.to_str() else { return false };
     let of = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     of.is_some_and(|of| !of.is_empty() && of.eq_ignore_ascii_case(host))

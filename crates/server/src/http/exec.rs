@@ -132,6 +132,7 @@ fn begin(
         request: exec.given.name.clone(),
         who: caller.id.clone(),
         claim: exec.idempotency_key.clone(),
+        conversation: None,
     };
     let engine = service.engine().clone();
     service.begin(about, cells, |run| async move {

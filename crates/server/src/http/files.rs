@@ -187,6 +187,10 @@ async fn read_form<T: WithFiles>(mut form: Multipart, service: &Service) -> Resu
     while let Some(field) = form.next_field().await.map_err(bad_form)? {
         let name = field.name().unwrap_or_default().to_owned();
         if matches!(name.as_str(), "file" | "files" | "files[]") {
+            // What a browser sends for a field in which no file was chosen.
+            if field.file_name() == Some("") {
+                continue;
+            }
             save(field, &mut uploads, service).await?;
         } else if new.set(&name, text(field).await?)? {
             has_needed |= name == T::NEEDED;

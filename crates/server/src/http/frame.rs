@@ -22,6 +22,7 @@ use super::openai;
 use super::problem::Problem;
 use super::rate::{OpenRequest, Shown};
 use super::service::Service;
+use super::ui;
 use super::uploads::{Sent, TooMuch, Uploading};
 use crate::trace::{self, Kind, Span, TraceContext};
 
@@ -106,6 +107,7 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
         .get::<MatchedPath>()
         .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let form = ui::ProblemForm::wanted(&route, request.headers());
     let (request, rest) = Rest::of(request, &context);
     let refused = cors::check(&service, request.headers());
     let mut response = match refused {
@@ -118,7 +120,7 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
             },
         },
     };
-    response = written(response, &context, &route);
+    response = written(response, &context, &route, form);
     if let Some(rest) = rest {
         rest.clear(&mut response).await;
     }
@@ -205,16 +207,19 @@ fn trace_request(service: &Service, context: &Context, seen: &Seen<'_>, status: 
 struct Trouble(String);
 
 /// Writes the problem that a response carries, if it carries one.
-fn written(mut response: Response, context: &Context, route: &str) -> Response {
+fn written(mut response: Response, context: &Context, route: &str, form: ui::ProblemForm) -> Response {
     let Some(mut problem) = response.extensions_mut().remove::<Problem>() else { return response };
     problem.request_id.clone_from(&context.0.request_id);
     problem.trace_id = context.trace_id().map(str::to_owned);
-    let (media_type, body) = rendered(&problem, route);
+    let (media_type, body) = form.render(&problem).unwrap_or_else(|| rendered(&problem, route));
     let (mut parts, _) = response.into_parts();
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     parts.headers.remove(header::CONTENT_LENGTH);
     if problem.status == StatusCode::UNAUTHORIZED.as_u16() {
         parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ordain\""));
+    }
+    if media_type.starts_with("text/html") {
+        parts.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(ui::POLICY));
     }
     if let Some(inner) = problem.inner.take() {
         parts.extensions.insert(Trouble(inner));
@@ -238,8 +243,8 @@ fn finish(headers: &mut HeaderMap, context: &Context) {
         rate.write(headers);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let usual = [
+        (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     ];

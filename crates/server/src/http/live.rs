@@ -54,6 +54,8 @@ pub(crate) struct About {
     pub(crate) who: String,
     /// The idempotency key that it holds.
     pub(crate) claim: Option<String>,
+    /// The conversation that it is a turn of.
+    pub(crate) conversation: Option<String>,
 }
 
 /// One thing that happened in a run.
@@ -489,6 +491,7 @@ mod tests {
             request: "buy".to_owned(),
             who: "local".to_owned(),
             claim: None,
+            conversation: None,
         };
         LiveRun::new(about, String::new())
     }

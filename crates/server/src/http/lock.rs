@@ -5,18 +5,21 @@
 //! the same workspace would answer half of these questions wrongly, so it is refused.
 
 use std::io::{Read as _, Seek as _, Write as _};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use rustix::fs::FlockOperation;
 
 /// The file that the server holds.
 const FILE: &str = "serve.lock";
+/// What a holder writes about itself.
+const HOLDER_BYTES_MAX: u64 = 200;
 
 /// The right to serve a workspace, for as long as it lives. The system gives it back when the process ends, however
 /// that happens.
 #[derive(Debug)]
 pub struct ServeLock {
-    _file: fs_err::File,
+    file: fs_err::File,
 }
 
 /// Why a workspace cannot be served.
@@ -27,6 +30,8 @@ pub enum ServeLockError {
     Taken {
         /// The other server, as it called itself.
         process: String,
+        /// Where it listens, if it has said so.
+        address: Option<SocketAddr>,
     },
     /// The file cannot be used.
     #[error("failed to lock the workspace")]
@@ -54,15 +59,23 @@ impl ServeLock {
         let mut file = options.read(true).write(true).create(true).truncate(false).open(state.join(FILE))?;
         if rustix::fs::flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut holder = String::new();
-            (&mut file).take(40).read_to_string(&mut holder)?;
-            let process: String = holder.trim().chars().filter(char::is_ascii_digit).collect();
+            (&mut file).take(HOLDER_BYTES_MAX).read_to_string(&mut holder)?;
+            let mut lines = holder.lines();
+            let process: String =
+                lines.next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
             return Err(ServeLockError::Taken {
                 process: if process.is_empty() { "unknown".to_owned() } else { process },
+                address: lines.next().and_then(|line| line.parse().ok()),
             });
         }
         file.file().set_len(0)?;
         file.rewind()?;
         writeln!(file, "{}", std::process::id())?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+
+    /// Says where the workspace is served, for whoever finds the lock taken.
+    pub fn listens_on(&mut self, address: SocketAddr) -> Result<(), ServeLockError> {
+        Ok(writeln!(self.file, "{address}")?)
     }
 }

@@ -128,6 +128,7 @@ impl Service {
             request: ask.request.clone(),
             who: caller.id.clone(),
             claim: ask.idempotency_key.clone(),
+            conversation: ask.conversation.clone(),
         };
         // A kept plan was written for somebody who may see more, or less.
         ask.cache &= !caller.is_limited();

@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::{EntryNote, RunFilter};
+use ordain_store::{EntryNote, RunFilter, StoreError};
 use ordain_types::{RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,7 +89,7 @@ pub(crate) async fn list(
 }
 
 /// A state that records have, or `None` for runs that go on.
-fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
+pub(crate) fn read_state(name: &str) -> Result<Option<RunState>, Problem> {
     if name == "running" {
         return Ok(None);
     }
@@ -124,7 +124,7 @@ pub(crate) async fn get(
 
 /// What a person decides.
 #[derive(Debug, Clone, Copy)]
-enum Decision {
+pub(crate) enum Decision {
     Approve,
     Reject,
     Undo,
@@ -186,23 +186,8 @@ pub(crate) async fn cancel(
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
 ) -> Result<Response, Problem> {
-    let over = |run: &str| {
-        let detail = format!("run `{run}` has already ended");
-        Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
-    };
-    let Some(live) = service.live_seen_by(&may.caller, &run).filter(|live| !live.is_over()) else {
-        let record = service.run_seen_by(&may.caller, &run).await?;
-        return Err(over(record.run_id.as_str()));
-    };
-    context.is_about(live.about.run_id.as_str());
-    live.cancel();
-    match &*live.ended().await {
-        Ok(record) if record.error.as_ref().is_some_and(|error| error.code == "cancelled") => {
-            Ok(answer::json(record))
-        }
-        Ok(record) => Err(over(record.run_id.as_str())),
-        Err(problem) => Err(problem.clone()),
-    }
+    context.is_about(&run);
+    Ok(answer::json(&service.cancel_run(&may.caller, &run).await?))
 }
 
 async fn decide(
@@ -212,14 +197,46 @@ async fn decide(
     run: &str,
     decision: Decision,
 ) -> Result<Response, Problem> {
-    let store = service.engine().store();
     let seen = service.run_seen_by(caller, run).await?;
-    let (run, note) = (seen.run_id.as_str(), EntryNote::by(&caller.id, "http"));
-    let record = match decision {
-        Decision::Approve => store.approve(run, note).await,
-        Decision::Reject => store.reject(run, note).await,
-        Decision::Undo => store.undo(run, note).await,
-    }?;
+    let note = EntryNote::by(&caller.id, "http");
+    let record = service.decide(seen.run_id.as_str(), decision, note).await?;
     context.is_about(record.run_id.as_str());
     Ok((HeaderMap::new(), answer::json(&record)).into_response())
+}
+
+impl Service {
+    /// Carries out what a person decided.
+    pub(crate) async fn decide(
+        &self,
+        run: &str,
+        decision: Decision,
+        note: EntryNote,
+    ) -> Result<RunRecord, StoreError> {
+        let store = self.engine().store();
+        match decision {
+            Decision::Approve => store.approve(run, note).await,
+            Decision::Reject => store.reject(run, note).await,
+            Decision::Undo => store.undo(run, note).await,
+        }
+    }
+
+    /// Ends a run that goes on, and waits for its record.
+    pub(crate) async fn cancel_run(&self, caller: &Caller, run: &str) -> Result<RunRecord, Problem> {
+        let over = |run: &str| {
+            let detail = format!("run `{run}` has already ended");
+            Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
+        };
+        let Some(live) = self.live_seen_by(caller, run).filter(|live| !live.is_over()) else {
+            let record = self.run_seen_by(caller, run).await?;
+            return Err(over(record.run_id.as_str()));
+        };
+        live.cancel();
+        match &*live.ended().await {
+            Ok(record) if record.error.as_ref().is_some_and(|error| error.code == "cancelled") => {
+                Ok(record.clone())
+            }
+            Ok(record) => Err(over(record.run_id.as_str())),
+            Err(problem) => Err(problem.clone()),
+        }
+    }
 }

@@ -20,12 +20,14 @@ use super::problem::Problem;
 use super::rate::RateLimits;
 use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
+use super::ui::SignIns;
 use super::uploads::Uploading;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the operator's own")]
 pub struct HttpOptions {
     /// What the workspace is called.
     pub workspace: String,
@@ -49,6 +51,10 @@ pub struct HttpOptions {
     pub state: PathBuf,
     /// Takes spans of requests and runs.
     pub tracer: Tracer,
+    /// Requests that the web UI proposes first.
+    pub examples: Vec<String>,
+    /// Whether the web UI is served.
+    pub ui: bool,
     /// How requests are logged, to stderr.
     pub log: LogFormat,
     /// Requests a minute for a key that has no limit of its own.
@@ -104,6 +110,8 @@ impl HttpOptions {
             executors: None,
             state,
             tracer: Tracer::default(),
+            examples: Vec::new(),
+            ui: true,
             log: LogFormat::Off,
             requests_per_minute: 600,
             cells: 8,
@@ -146,6 +154,7 @@ pub(crate) struct Inner {
     pub(crate) options: HttpOptions,
     pub(crate) keys: KeyRing,
     pub(crate) rates: RateLimits,
+    pub(crate) sign_ins: SignIns,
     pub(crate) live: LiveRuns,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
@@ -165,6 +174,7 @@ impl Service {
         let inner = Inner {
             keys: KeyRing::new(engine.store().clone()),
             rates: RateLimits::default(),
+            sign_ins: SignIns::new(),
             live: LiveRuns::new(options.runs_max),
             retries: Retries::default(),
             questions: Questions::default(),

@@ -20,4 +20,6 @@ mod schemathesis;
 mod scopes;
 mod streams;
 mod traces;
+mod ui;
+mod ui_access;
 mod world;

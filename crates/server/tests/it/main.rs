@@ -1,4 +1,5 @@
 //! Tests of the transports through their public surface, with real servers, real cells and real stores.
 
+mod browser;
 mod grpc;
 mod http;

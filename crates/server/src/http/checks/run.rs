@@ -34,6 +34,8 @@ use super::{find, look, read, schema, served};
 const BODY_BYTES_MAX: usize = 64 << 10;
 /// Checks that run at once.
 const JOBS_MAX: usize = 8;
+/// What a run of all checks is called.
+const ALL_WORDS: &str = "run all checks";
 
 /// Which checks, and how. Without a body all of them run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -76,7 +78,7 @@ pub(crate) async fn all(
         })?;
     }
     let files = look(&service, read).await?;
-    let words = if new.select.is_empty() { "run all checks".to_owned() } else { new.select.join(",") };
+    let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
     let options =
         CheckOptions { selection, if_changed: new.if_changed, frozen: new.frozen, ..CheckOptions::default() };
     let fingerprint = serde_json::to_string(&new).unwrap_or_default();
@@ -104,22 +106,43 @@ pub(crate) async fn one(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     may.caller.must_see_every_table()?;
-    let files = look(&service, read).await?;
-    find(files.clone(), &check)?;
-    let options = CheckOptions { selection: Selection::only(&check), ..CheckOptions::default() };
-    let wanted =
-        Wanted { files, options, words: format!("run check {check}"), fingerprint: format!("one:{check}") };
+    let wanted = Wanted::one(&service, &check).await?;
     answer_with_report(&service, &may.caller, &context, &headers, wanted).await
 }
 
 /// What is to be run.
-struct Wanted {
+pub(crate) struct Wanted {
     files: CheckFiles,
     options: CheckOptions,
     /// What was asked, for people.
     words: String,
     /// What was asked, for an idempotency key.
     fingerprint: String,
+}
+
+impl Wanted {
+    /// Every check.
+    pub(crate) async fn all(service: &Service) -> Result<Self, Problem> {
+        let files = look(service, read).await?;
+        let fingerprint = serde_json::to_string(&NewCheckRun::default()).unwrap_or_default();
+        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), fingerprint })
+    }
+
+    /// The checks of an earlier run, by the words that it was recorded with.
+    pub(crate) async fn named(service: &Service, words: &str) -> Result<Self, Problem> {
+        match words.strip_prefix("run check ") {
+            Some(check) => Self::one(service, check).await,
+            None => Self::all(service).await,
+        }
+    }
+
+    /// One check.
+    pub(crate) async fn one(service: &Service, check: &str) -> Result<Self, Problem> {
+        let files = look(service, read).await?;
+        find(files.clone(), check)?;
+        let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
+        Ok(Self { files, options, words: format!("run check {check}"), fingerprint: format!("one:{check}") })
+    }
 }
 
 async fn read_body(body: Body, headers: &HeaderMap, service: &Service) -> Result<NewCheckRun, Problem> {
@@ -140,15 +163,6 @@ async fn answer_with_report(
     headers: &HeaderMap,
     wanted: Wanted,
 ) -> Result<Response, Problem> {
-    if wanted.files.entries.is_empty() && wanted.files.errors().next().is_none() {
-        return Err(ChecksError::NoFiles.into());
-    }
-    let is_chosen =
-        |selection: &Selection| wanted.files.entries.iter().any(|entry| selection.holds(&entry.check));
-    if !is_chosen(&wanted.options.selection) && wanted.files.errors().next().is_none() {
-        let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
-        return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
-    }
     let claim = answer::idempotency_key(headers, &caller.id)?;
     let run = begin(service, caller, wanted, claim)?;
     let wait = Wait::read(headers);
@@ -160,12 +174,22 @@ async fn answer_with_report(
     Ok(answer::finished(answer::json(&report), record, &run, wait))
 }
 
-fn begin(
+/// Begins to run checks.
+pub(crate) fn begin(
     service: &Service,
     caller: &Caller,
     mut wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
+    if wanted.files.entries.is_empty() && wanted.files.errors().next().is_none() {
+        return Err(ChecksError::NoFiles.into());
+    }
+    let is_chosen =
+        |selection: &Selection| wanted.files.entries.iter().any(|entry| selection.holds(&entry.check));
+    if !is_chosen(&wanted.options.selection) && wanted.files.errors().next().is_none() {
+        let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
+        return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
+    }
     let checks = served(service)?.clone();
     let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
@@ -180,6 +204,7 @@ fn begin(
         request: wanted.words.clone(),
         who: caller.id.clone(),
         claim: claim.clone(),
+        conversation: None,
     };
     let (service_of_run, who) = (service.clone(), caller.id.clone());
     service.begin(about, cells, |run| async move {

@@ -87,7 +87,7 @@ fn begin_code(
     let run_id = service.engine().store().new_run_id()?;
     task.run_id = Some(run_id.clone());
     let (request, who) = (task.request.clone(), caller.id.clone());
-    let about = About { run_id, kind: "code", request, who, claim: None };
+    let about = About { run_id, kind: "code", request, who, claim: None, conversation: None };
     let engine = service.engine_for(caller);
     service.begin(about, cells, |run| async move {
         let mut telling = Telling(run);

@@ -49,7 +49,7 @@ async fn stopping_lets_what_goes_on_come_to_its_end() {
 fn a_second_server_on_a_workspace_is_told_who_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let first = ServeLock::take(folder.path()).unwrap();
-    let Err(ServeLockError::Taken { process }) = ServeLock::take(folder.path()) else {
+    let Err(ServeLockError::Taken { process, .. }) = ServeLock::take(folder.path()) else {
         panic!("the second one is refused")
     };
     assert_eq!(process, std::process::id().to_string());

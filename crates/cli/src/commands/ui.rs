@@ -1,0 +1,49 @@
+//! `ordain ui`: opens the web UI, and serves the workspace unless somebody does already.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::process::{Command, ExitCode, Stdio};
+
+use crate::commands::serve;
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain ui                             in the browser, on http://127.0.0.1:8000
+  ordain ui --listen 127.0.0.1:0        on a free port
+  ordain ui --no-browser                prints the address instead
+
+It takes what `ordain serve` takes. Where the workspace is served already, that server is opened.";
+
+/// Open the web UI in a browser
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    serve: serve::Args,
+    /// Say where it is, and open nothing
+    #[arg(long)]
+    no_browser: bool,
+}
+
+/// Carries out `ordain ui`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    serve::run_and(&args.serve, Some(if args.no_browser { tell } else { open }))
+}
+
+fn tell(address: SocketAddr) {
+    let _ = writeln!(io::stderr(), "the web UI is on http://{address}/");
+}
+
+/// Opens the browser that the system prefers. Where there is none the address is said.
+fn open(address: SocketAddr) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(opener);
+    command
+        .arg(format!("http://{address}/"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if command.spawn().is_err() {
+        tell(address);
+    }
+}

@@ -1,0 +1,50 @@
+//! The web UI: looks things up, and serves the pages that `ordain_ui` makes of them.
+//!
+//! A page takes a [`Visit`](visit::Visit) as an API route takes a [`May`](super::caller::May): that is where the key
+//! behind the browser's session is looked at. Everything that changes something is a form that arrives as
+//! [`Sent`](visit::Sent), which only a page of this server can have sent, and goes through the same calls as the API.
+
+mod approvals;
+mod ask;
+mod checks;
+mod reply;
+mod runs;
+mod sign_in;
+mod sign_ins;
+mod visit;
+
+pub(crate) use reply::{POLICY, ProblemForm};
+pub(crate) use sign_ins::SignIns;
+
+use axum::Router;
+use axum::response::Redirect;
+use axum::routing::{get, post};
+
+use super::service::Service;
+
+/// The screens and their forms.
+pub(crate) fn routes() -> Router<Service> {
+    Router::new()
+        .route("/", get(async || Redirect::to("/ask")))
+        .route("/assets/{hash}/{name}", get(reply::asset))
+        .route("/sign-in", get(sign_in::page).post(sign_in::enter))
+        .route("/sign-out", post(sign_in::leave))
+        .route("/theme", post(sign_in::theme))
+        .route("/ask", get(ask::new))
+        .route("/ask/{conversation}", get(ask::page).post(ask::create))
+        .route("/runs", get(runs::list))
+        .route("/runs/{run}", get(runs::page))
+        .route("/runs/{run}/live", get(runs::live::stream))
+        .route("/runs/{run}/diff/{table}", get(runs::diff))
+        .route("/runs/{run}/files/{name}", get(runs::file))
+        .route("/runs/{run}/approve", post(runs::decide::approve))
+        .route("/runs/{run}/reject", post(runs::decide::reject))
+        .route("/runs/{run}/undo", post(runs::decide::undo))
+        .route("/runs/{run}/cancel", post(runs::decide::cancel))
+        .route("/runs/{run}/again", post(runs::decide::again))
+        .route("/approvals", get(approvals::page))
+        .route("/checks", get(checks::grid))
+        .route("/checks/run", post(checks::run_all))
+        .route("/checks/{check}", get(checks::page))
+        .route("/checks/{check}/run", post(checks::run_one))
+}

@@ -1,0 +1,58 @@
+//! What waits for a person.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use ordain_store::{RowConflict, RunFilter};
+use ordain_types::{Row, RunState};
+use ordain_ui::Place;
+use ordain_ui::approvals::{Conflict, Waiting};
+
+use super::reply;
+use super::visit::{Turned, Visit};
+use crate::http::caller::Read;
+use crate::http::service::Service;
+
+/// Runs that the page shows whole; the others come when these are decided.
+const SHOWN_MAX: u64 = 20;
+
+/// The queue.
+pub(super) async fn page(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+) -> Result<Response, Turned> {
+    let store = service.engine().store();
+    let mut waiting = Vec::new();
+    let filter = RunFilter {
+        state: Some(RunState::Held),
+        seen_by: visit.caller.seen_by(),
+        before: None,
+        limit: SHOWN_MAX,
+    };
+    for record in store.find_runs(filter).await? {
+        let conflicts = store.conflicts(record.run_id.as_str()).await?;
+        waiting.push(Waiting { conflicts: conflicts.iter().map(shown).collect(), record });
+    }
+    let shell = visit.shell(&service, None).await?;
+    let content =
+        ordain_ui::approvals::page(&waiting, shell.waiting.max(waiting.len() as u64), &visit.viewer);
+    Ok(reply::html(&headers, shell.page(Place::Approvals, "Approvals", &content)))
+}
+
+/// The cells in which the row that is there differs from the one that the run saw.
+fn shown(conflict: &RowConflict) -> Conflict {
+    let none = Row::default();
+    let (expected, found) = (conflict.expected.as_ref(), conflict.found.as_ref());
+    let (before, now) = (expected.unwrap_or(&none), found.unwrap_or(&none));
+    let differs = |name: &&str| before.get(name) != now.get(name);
+    let both = expected.is_some() && found.is_some();
+    let names = before.names().filter(differs).filter(|_| both);
+    Conflict {
+        table: conflict.table.clone(),
+        key: serde_json::to_value(&conflict.key).unwrap_or_default(),
+        cells: names
+            .map(|name| (name.to_owned(), before.get(name).cloned(), now.get(name).cloned()))
+            .collect(),
+    }
+}

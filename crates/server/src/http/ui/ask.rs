@@ -1,0 +1,242 @@
+//! The conversation: its page, and a new turn of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use ordain_engine::{Ask, CodeTask, Mode};
+use ordain_ui::Place;
+use ordain_ui::ask::{Conversation, Earlier, Turn};
+use serde::Deserialize;
+
+use super::reply;
+use super::runs::live_view;
+use super::visit::{Turned, Visit, same_site};
+use crate::http::body::Query;
+use crate::http::caller::{Caller, Read, Run};
+use crate::http::files::{self, NewFile, Uploads, WithFiles};
+use crate::http::live::LiveRun;
+use crate::http::problem::Problem;
+use crate::http::requests::check_strategy;
+use crate::http::service::Service;
+
+/// How long a browser without scripts waits for an answer.
+const WAIT: Duration = Duration::from_secs(10);
+/// Turns that the page shows.
+const TURNS_MAX: u64 = 50;
+/// Earlier conversations that the page lists.
+const EARLIER_MAX: usize = 20;
+/// Conversations that are looked through for those of one caller.
+const LOOKED_MAX: u64 = 200;
+
+/// What stands in the box at the beginning.
+#[derive(Debug, Deserialize)]
+pub(super) struct Draft {
+    #[serde(default)]
+    draft: String,
+}
+
+/// A new conversation.
+pub(super) async fn new(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    query: Query<Draft>,
+) -> Result<Response, Turned> {
+    let name = service.engine().store().new_run_id()?.to_string();
+    show(&service, &headers, &visit, name, query.draft.clone()).await
+}
+
+/// A conversation that was begun.
+pub(super) async fn page(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    Path(name): Path<String>,
+) -> Result<Response, Turned> {
+    check_name(&name)?;
+    show(&service, &headers, &visit, name, String::new()).await
+}
+
+async fn show(
+    service: &Service,
+    headers: &HeaderMap,
+    visit: &Visit<Read>,
+    name: String,
+    draft: String,
+) -> Result<Response, Turned> {
+    let turns = turns(service, &visit.caller.own(&name)).await?;
+    let is_live = turns.iter().any(|turn| matches!(turn, Turn::Live(_)));
+    let conversation = Conversation {
+        earlier: earlier(service, &visit.caller, &name).await?,
+        planner: service.inner.planner.name(),
+        examples: if turns.is_empty() { service.inner.options.examples.clone() } else { Vec::new() },
+        once: service.engine().store().new_run_id()?.to_string(),
+        name,
+        turns,
+        draft,
+    };
+    let shell = visit.shell(service, None).await?;
+    let content = ordain_ui::ask::page(&conversation, &visit.viewer);
+    let page = if is_live {
+        shell.live_page(Place::Ask, "Ask", &content)
+    } else {
+        shell.page(Place::Ask, "Ask", &content)
+    };
+    Ok(reply::html(headers, page))
+}
+
+/// The turns that have a record, and those that go on.
+async fn turns(service: &Service, conversation: &str) -> Result<Vec<Turn>, Problem> {
+    let store = service.engine().store();
+    let mut turns = Vec::new();
+    for turn in store.turns(conversation, TURNS_MAX).await? {
+        // A run whose record is gone has nothing to show.
+        if let Ok(record) = store.run(&turn.run_id).await {
+            turns.push(Turn::Ended(Box::new(record)));
+        }
+    }
+    let mut live: Vec<Arc<LiveRun>> = service.inner.live.going_on();
+    live.retain(|run| run.about.conversation.as_deref() == Some(conversation));
+    turns.extend(live.iter().rev().map(|run| Turn::Live(live_view(run))));
+    Ok(turns)
+}
+
+/// The caller's other conversations.
+async fn earlier(service: &Service, caller: &Caller, but: &str) -> Result<Vec<Earlier>, Problem> {
+    let store = service.engine().store();
+    let prefix = caller.own("");
+    let beginnings: Vec<String> = (!prefix.is_empty()).then(|| prefix.clone()).into_iter().collect();
+    let mut earlier = Vec::new();
+    for found in store.conversations(&beginnings, None, LOOKED_MAX).await? {
+        let name = found.conversation.strip_prefix(&prefix);
+        let Some(name) = name.filter(|name| *name != but && check_name(name).is_ok()) else {
+            continue;
+        };
+        let first = store.turns(&found.conversation, TURNS_MAX).await?.into_iter().next();
+        let title = first.map_or_else(String::new, |turn| turn.request);
+        earlier.push(Earlier { name: name.to_owned(), title, last_at: found.last_at });
+        if earlier.len() == EARLIER_MAX {
+            break;
+        }
+    }
+    Ok(earlier)
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    let is_plain =
+        !name.is_empty() && name.len() <= 100 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_plain {
+        return Ok(());
+    }
+    let detail = "there is no such conversation";
+    Err(Problem::new(axum::http::StatusCode::NOT_FOUND, "unknown_conversation", detail))
+}
+
+/// The form of a new turn.
+#[derive(Debug, Clone, Default, Deserialize)]
+struct NewTurn {
+    token: String,
+    once: String,
+    request: String,
+    mode: String,
+    model: String,
+    strategy: String,
+}
+
+impl WithFiles for NewTurn {
+    const NEEDED: &'static str = "request";
+    const KNOWN: &'static str = "token, once, request, mode, model and strategy";
+
+    fn take_files(&mut self) -> Vec<NewFile> {
+        Vec::new()
+    }
+
+    fn set(&mut self, part: &str, text: String) -> Result<bool, Problem> {
+        let place = match part {
+            "token" => &mut self.token,
+            "once" => &mut self.once,
+            "request" => &mut self.request,
+            "mode" => &mut self.mode,
+            "model" => &mut self.model,
+            "strategy" => &mut self.strategy,
+            _ => return Ok(false),
+        };
+        *place = text;
+        Ok(true)
+    }
+}
+
+impl NewTurn {
+    fn mode(&self) -> Result<Mode, Problem> {
+        match self.mode.as_str() {
+            "" | "commit" => Ok(Mode::Commit),
+            "hold" => Ok(Mode::Hold),
+            "dry_run" => Ok(Mode::DryRun),
+            _ => Err(Problem::unprocessable("bad_form", "/mode", "there are commit, hold and dry_run")),
+        }
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(self.model.as_str()).filter(|model| !model.is_empty())
+    }
+
+    /// A form that is sent twice is carried out once.
+    fn idempotency_key(&self, caller: &Caller) -> Option<String> {
+        let is_plain = !self.once.is_empty() && self.once.len() <= 100 && self.once.is_ascii();
+        is_plain.then(|| format!("ui:{}:{}", caller.id, self.once))
+    }
+}
+
+/// Asks something, as a turn of the conversation.
+pub(super) async fn create(
+    State(service): State<Service>,
+    Path(name): Path<String>,
+    visit: Visit<Run>,
+    request: Request,
+) -> Result<Response, Turned> {
+    check_name(&name)?;
+    let headers = request.headers().clone();
+    same_site(&headers)?;
+    let (new, uploads) = files::read::<NewTurn>(request, &service).await?;
+    visit.check(&new.token)?;
+    let run = begin(&service, &visit.caller, &name, new, uploads).await?;
+    if !reply::is_part(&headers) {
+        // Without scripts nothing follows the run, so most of them are waited for.
+        let _ = tokio::time::timeout(WAIT, run.ended()).await;
+        let place = if run.is_over() { format!("#run-{}", run.about.run_id) } else { String::new() };
+        return Ok(Redirect::to(&format!("/ask/{name}{place}")).into_response());
+    }
+    let turn = Turn::Live(live_view(&run));
+    let next = service.engine().store().new_run_id()?.to_string();
+    let added = ordain_ui::ask::added(&turn, &visit.viewer, &next);
+    Ok(reply::html(&headers, added.into_string()))
+}
+
+/// A request with files is answered by code over them; one without is a request to the workspace's data.
+async fn begin(
+    service: &Service,
+    caller: &Caller,
+    name: &str,
+    new: NewTurn,
+    uploads: Uploads,
+) -> Result<Arc<LiveRun>, Problem> {
+    check_strategy(Some(new.strategy.as_str()).filter(|strategy| !strategy.is_empty()))?;
+    let (planner, idempotency_key) = (service.planner(new.model()).await?, new.idempotency_key(caller));
+    let files = uploads.named()?;
+    if files.is_empty() {
+        let ask = Ask {
+            planner,
+            mode: new.mode()?,
+            conversation: Some(caller.own(name)),
+            idempotency_key,
+            ..Ask::new(&new.request, &caller.id, "ui")
+        };
+        return service.begin_ask(caller, ask);
+    }
+    service.must_take_code()?;
+    let task = CodeTask { files, planner, idempotency_key, ..CodeTask::new(&new.request, &caller.id, "ui") };
+    service.begin_code(caller, task, (uploads, None), Some(caller.own(name)))
+}

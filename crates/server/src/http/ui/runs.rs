@@ -1,0 +1,185 @@
+//! The list of runs, the page of one, its diff and its files.
+
+pub(super) mod decide;
+pub(super) mod live;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use ordain_store::RunFilter;
+use ordain_types::{RunId, RunRecord};
+use ordain_ui::live::LiveRun as LiveView;
+use ordain_ui::run::{Details, Entry};
+use ordain_ui::runs::RunList;
+use ordain_ui::{DIFF_ROWS_MAX, Pager, Place};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::reply;
+use super::visit::{Turned, Visit};
+use crate::http::artifacts;
+use crate::http::body::Query;
+use crate::http::caller::Read;
+use crate::http::cursor;
+use crate::http::live::LiveRun;
+use crate::http::problem::Problem;
+use crate::http::runs::read_state;
+use crate::http::service::Service;
+
+/// Runs on a page.
+const RUNS_SHOWN: u64 = 50;
+
+/// Which runs.
+#[derive(Debug, Deserialize)]
+pub(super) struct Which {
+    state: Option<String>,
+    cursor: Option<String>,
+}
+
+/// The list of runs.
+pub(super) async fn list(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    query: Query<Which>,
+) -> Result<Response, Turned> {
+    let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
+    let state = query.state.as_deref().map(read_state).transpose()?;
+    let mut list = RunList { state: query.state.clone(), ..RunList::default() };
+    let mut more = false;
+    if before.is_none() && state.is_none_or(|state| state.is_none()) {
+        let mut going_on = service.inner.live.going_on();
+        going_on.retain(|run| visit.caller.sees_all() || run.about.who == visit.caller.id);
+        list.live = going_on.iter().map(|run| live_view(run)).collect();
+    }
+    if state != Some(None) {
+        let filter = RunFilter {
+            state: state.flatten(),
+            seen_by: visit.caller.seen_by(),
+            before: before.clone(),
+            limit: RUNS_SHOWN,
+        };
+        list.ended = service.engine().store().find_runs(filter.clone()).await?;
+        // A page with large records is short, so only a look behind the last one tells whether there are more.
+        let last_shown = list.ended.last().map(|run| run.run_id.clone());
+        let behind = RunFilter { before: last_shown.clone(), limit: 1, ..filter };
+        more = last_shown.is_some() && !service.engine().store().find_runs(behind).await?.is_empty();
+    }
+    let of_state = query.state.as_ref().map_or_else(String::new, |state| format!("state={state}&"));
+    let oldest = list.ended.last().filter(|_| more);
+    list.pager = Pager {
+        first: before.map(|_| format!("/runs?{of_state}")),
+        next: oldest.map(|run| format!("/runs?{of_state}cursor={}", cursor::write(run.run_id.as_str()))),
+    };
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Runs, "Runs", &ordain_ui::runs::page(&list))))
+}
+
+/// What was done a moment ago.
+#[derive(Debug, Deserialize)]
+pub(super) struct Said {
+    pub(super) done: Option<String>,
+}
+
+/// One run.
+pub(super) async fn page(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    Path(run): Path<String>,
+    query: Query<Said>,
+) -> Result<Response, Turned> {
+    let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
+    if let Some(run) = service.live_seen_by(&visit.caller, &run).filter(|run| !run.is_over()) {
+        let content = ordain_ui::live::page(&live_view(&run), &visit.viewer);
+        return Ok(reply::html(&headers, shell.live_page(Place::Runs, &run.about.request, &content)));
+    }
+    let record = service.run_seen_by(&visit.caller, &run).await?;
+    let content = ordain_ui::run::page(&record, &details(&service, &record).await?, &visit.viewer);
+    Ok(reply::html(&headers, shell.page(Place::Runs, &record.request, &content)))
+}
+
+/// What the server and the ledger have of a run besides its record.
+pub(super) async fn details(service: &Service, record: &RunRecord) -> Result<Details, Problem> {
+    let live = service.inner.live.find(record.run_id.as_str());
+    let events = live.map(|run| run.events_after(0).0).unwrap_or_default();
+    let entries = service.engine().store().entries_of_run(&record.run_id).await?;
+    Ok(Details {
+        events: events.into_iter().map(|event| (event.name.to_owned(), event.data)).collect(),
+        entries: entries.iter().map(entry).collect(),
+    })
+}
+
+fn entry(entry: &ordain_store::LedgerEntry) -> Entry {
+    let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    Entry {
+        seq: entry.seq,
+        kind: entry.kind.clone(),
+        who: text(&body["who"]).unwrap_or_default(),
+        comment: text(&body["detail"]["comment"]).or_else(|| text(&body["detail"]["detail"]["comment"])),
+        at: entry.at.clone(),
+    }
+}
+
+/// Where a page of a table's diff begins.
+#[derive(Debug, Deserialize)]
+pub(super) struct From {
+    #[serde(default)]
+    from: usize,
+}
+
+/// The diff of one table, in pages.
+pub(super) async fn diff(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    Path((run, table)): Path<(String, String)>,
+    query: Query<From>,
+) -> Result<Response, Turned> {
+    let record = service.run_seen_by(&visit.caller, &run).await?;
+    let found = record.diff.tables.get(&table).ok_or_else(|| {
+        Problem::new(StatusCode::NOT_FOUND, "unknown_table", "the run touched no table of that name")
+    })?;
+    let from = query.from / DIFF_ROWS_MAX * DIFF_ROWS_MAX;
+    let content = ordain_ui::table_page(&record, &table, found, from);
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Runs, &format!("Diff of {table}"), &content)))
+}
+
+/// How a file is wanted.
+#[derive(Debug, Deserialize)]
+pub(super) struct How {
+    show: Option<String>,
+}
+
+/// A file that a run left: a download, or a picture on a page.
+pub(super) async fn file(
+    State(service): State<Service>,
+    visit: Visit<Read>,
+    Path((run, name)): Path<(String, String)>,
+    query: Query<How>,
+) -> Result<Response, Turned> {
+    let mut response = artifacts::of_run(&service, &visit.caller, &run, &name).await?;
+    // The kind is found out from the content, and a bitmap can do nothing but be seen.
+    let is_picture = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "image/png");
+    if query.show.is_some() && is_picture {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+    }
+    Ok(response)
+}
+
+/// A run that goes on, as pages show it.
+pub(super) fn live_view(run: &LiveRun) -> LiveView {
+    let events = run.events_after(0).0;
+    LiveView {
+        run_id: run.about.run_id.to_string(),
+        kind: run.about.kind.to_owned(),
+        request: run.about.request.clone(),
+        started_at: run.started_at.clone(),
+        events: events
+            .into_iter()
+            .map(|event| (event.name.to_owned(), serde_json::from_str(&event.data).unwrap_or_default()))
+            .collect(),
+    }
+}

@@ -1,0 +1,142 @@
+//! What a person does with a run: approve, reject, undo, cancel, run again.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use ordain_engine::Ask;
+use ordain_store::{EntryNote, StoreError};
+use ordain_types::RunState;
+use ordain_ui::diff_hash;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::http::caller::{Approve, Run};
+use crate::http::checks::run::{Wanted, begin};
+use crate::http::problem::Problem;
+use crate::http::runs::Decision;
+use crate::http::service::Service;
+use crate::http::ui::visit::{Sent, Turned};
+
+/// Characters of a comment.
+const COMMENT_CHARS_MAX: usize = 500;
+
+/// What a person was shown, and says.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Decided {
+    /// The hash of the diff that was on the page.
+    #[serde(default)]
+    seen: String,
+    #[serde(default)]
+    comment: String,
+}
+
+/// Nothing but the token.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Nothing {}
+
+/// Commits a held diff, if it is the one that was seen.
+pub(crate) async fn approve(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Approve, Decided>,
+) -> Result<Response, Turned> {
+    let record = service.run_seen_by(&sent.visit.caller, &run).await?;
+    if record.state == RunState::Held && diff_hash(&record.diff) != sent.form.seen {
+        return Ok(back(record.run_id.as_str(), "changed"));
+    }
+    decided(&service, &run, Decision::Approve, &sent).await
+}
+
+/// Says no to a held diff.
+pub(crate) async fn reject(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Approve, Decided>,
+) -> Result<Response, Turned> {
+    decided(&service, &run, Decision::Reject, &sent).await
+}
+
+/// Takes back a committed run.
+pub(crate) async fn undo(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Approve, Decided>,
+) -> Result<Response, Turned> {
+    decided(&service, &run, Decision::Undo, &sent).await
+}
+
+async fn decided(
+    service: &Service,
+    run: &str,
+    decision: Decision,
+    sent: &Sent<Approve, Decided>,
+) -> Result<Response, Turned> {
+    let seen = service.run_seen_by(&sent.visit.caller, run).await?;
+    let run = seen.run_id.as_str();
+    let mut note = EntryNote::by(&sent.visit.caller.id, "ui");
+    let comment: String = sent.form.comment.trim().chars().take(COMMENT_CHARS_MAX).collect();
+    if !comment.is_empty() {
+        note.detail = json!({ "comment": comment });
+    }
+    let word = match decision {
+        Decision::Approve => "approve",
+        Decision::Reject => "reject",
+        Decision::Undo => "undo",
+    };
+    match service.decide(run, decision, note).await {
+        Ok(record) => Ok(back(record.run_id.as_str(), word)),
+        // A second click, or somebody else: the page shows how it stands.
+        Err(StoreError::WrongState { run, state, .. }) => {
+            let is_done = matches!(
+                (decision, state),
+                (Decision::Approve, RunState::Committed)
+                    | (Decision::Reject, RunState::Rejected)
+                    | (Decision::Undo, RunState::Undone)
+            );
+            Ok(back(&run, if is_done { word } else { "already" }))
+        }
+        Err(StoreError::RowsConflict { .. }) => Ok(back(run, "conflict")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Ends a run that goes on.
+pub(crate) async fn cancel(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Run, Nothing>,
+) -> Result<Response, Turned> {
+    match service.cancel_run(&sent.visit.caller, &run).await {
+        Ok(record) => Ok(back(record.run_id.as_str(), "cancel")),
+        Err(problem) if problem.code == "already_ended" => Ok(back(&run, "ended")),
+        Err(problem) => Err(problem.into()),
+    }
+}
+
+/// Asks the same again, as a new run.
+pub(crate) async fn again(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Run, Nothing>,
+) -> Result<Response, Turned> {
+    let caller = &sent.visit.caller;
+    let record = service.run_seen_by(caller, &run).await?;
+    let begun = match record.kind.as_str() {
+        "ask" => {
+            let planner = service.planner(None).await?;
+            service.begin_ask(caller, Ask { planner, ..Ask::new(&record.request, &caller.id, "ui") })?
+        }
+        "check" => {
+            caller.must_see_every_table()?;
+            begin(&service, caller, Wanted::named(&service, &record.request).await?, None)?
+        }
+        _ => {
+            let detail = "this run had files or code of its own, which are not kept";
+            return Err(Problem::unprocessable("not_repeatable", "/run", detail).into());
+        }
+    };
+    Ok(Redirect::to(&format!("/runs/{}", begun.about.run_id)).into_response())
+}
+
+fn back(run: &str, word: &str) -> Response {
+    Redirect::to(&format!("/runs/{}?done={word}", ordain_ui::text::in_path(run))).into_response()
+}

@@ -1,0 +1,214 @@
+//! Who looks at a page, and forms that only a page of this server can have sent.
+
+use std::marker::PhantomData;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use ordain_types::RunState;
+use ordain_ui::{Notice, Shell, Theme, Viewer};
+use serde::de::DeserializeOwned;
+
+use super::sign_ins::Token;
+use crate::http::body;
+use crate::http::caller::{Asked, Caller, Scope};
+use crate::http::cors;
+use crate::http::frame::Context;
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+
+/// The cookie with the name of the session.
+pub(super) const SESSION: &str = "ordain_session";
+/// The cookie with the theme.
+pub(super) const THEME: &str = "ordain_theme";
+/// Bytes of a form without files.
+const FORM_BYTES_MAX: usize = 256 << 10;
+
+/// Someone who looks at a page, and has the scope for it.
+#[derive(Debug)]
+pub(crate) struct Visit<S> {
+    pub(crate) caller: Caller,
+    pub(crate) viewer: Viewer,
+    theme: Theme,
+    here: String,
+    token: Token,
+    scope: PhantomData<fn() -> S>,
+}
+
+/// Why a page is not shown.
+#[derive(Debug)]
+pub(crate) enum Turned {
+    /// Nobody is signed in; the page that was asked for is kept.
+    SignIn(String),
+    /// Something else.
+    Problem(Problem),
+}
+
+impl<P: Into<Problem>> From<P> for Turned {
+    fn from(problem: P) -> Self {
+        Self::Problem(problem.into())
+    }
+}
+
+impl IntoResponse for Turned {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Problem(problem) => problem.into_response(),
+            Self::SignIn(next) => {
+                let address = format!("/sign-in?next={}", ordain_ui::text::in_path(&next));
+                let mut response = Redirect::to(&address).into_response();
+                // A part of a page is fetched by a script, which is to leave the page as a whole.
+                if let Ok(address) = HeaderValue::from_str(&address) {
+                    response.headers_mut().insert("hx-redirect", address);
+                }
+                response
+            }
+        }
+    }
+}
+
+impl<S: Asked> FromRequestParts<Service> for Visit<S> {
+    type Rejection = Turned;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Turned> {
+        let has_key = parts.headers.contains_key(header::AUTHORIZATION);
+        let sign_ins = &service.inner.sign_ins;
+        let (caller, token, is_signed_in) = if has_key || !service.inner.options.needs_keys() {
+            (service.identify(&parts.headers).await?, sign_ins.local_token().clone(), false)
+        } else {
+            let here =
+                if parts.method == axum::http::Method::GET { parts.uri.to_string() } else { "/".to_owned() };
+            let name = cookie(&parts.headers, SESSION);
+            let Some(session) = name.and_then(|name| sign_ins.find(name)) else {
+                return Err(Turned::SignIn(here));
+            };
+            let Ok(caller) = service.caller_of_id(&session.key_id).await else {
+                return Err(Turned::SignIn(here));
+            };
+            (caller, session.token, true)
+        };
+        service.admit(&caller, parts.extensions.get::<Context>(), S::SCOPE)?;
+        let viewer = Viewer {
+            signed_in_as: is_signed_in.then(|| caller.id.clone()),
+            may_run: caller.may(Scope::Run),
+            may_approve: caller.may(Scope::Approve),
+            is_admin: caller.may(Scope::Admin),
+            token: token.0.clone(),
+        };
+        let theme = cookie(&parts.headers, THEME).and_then(Theme::named).unwrap_or_default();
+        let here = parts.uri.path().to_owned();
+        Ok(Self { caller, viewer, theme, here, token, scope: PhantomData })
+    }
+}
+
+impl<S> Visit<S> {
+    /// What stands around a page.
+    pub(crate) async fn shell(&self, service: &Service, notice: Option<Notice>) -> Result<Shell, Problem> {
+        Ok(Shell {
+            workspace: service.inner.options.workspace.clone(),
+            viewer: self.viewer.clone(),
+            theme: self.theme,
+            here: self.here.clone(),
+            waiting: self.waiting(service).await?,
+            notice,
+        })
+    }
+
+    /// How many runs wait for this visitor's decision.
+    async fn waiting(&self, service: &Service) -> Result<u64, Problem> {
+        if !self.viewer.may_approve {
+            return Ok(0);
+        }
+        Ok(service.engine().store().count_runs(RunState::Held).await?)
+    }
+
+    /// Refuses a form that no page of this visitor sent.
+    pub(crate) fn check(&self, token: &str) -> Result<(), Problem> {
+        if self.token.is(token) {
+            return Ok(());
+        }
+        let detail = "this form is not of a page that is open now";
+        Err(Problem::new(StatusCode::FORBIDDEN, "stale_form", detail)
+            .hint("load the page again and repeat it"))
+    }
+}
+
+/// A form, and who sent it.
+#[derive(Debug)]
+pub(crate) struct Sent<S, T> {
+    pub(crate) visit: Visit<S>,
+    pub(crate) form: T,
+}
+
+impl<S: Asked, T: DeserializeOwned> FromRequest<Service> for Sent<S, T> {
+    type Rejection = Turned;
+
+    async fn from_request(request: Request, service: &Service) -> Result<Self, Turned> {
+        let (mut parts, body) = request.into_parts();
+        let visit = Visit::<S>::from_request_parts(&mut parts, service).await?;
+        same_site(&parts.headers)?;
+        let bytes = body::read(body, FORM_BYTES_MAX, service).await?;
+        let fields: Vec<(String, String)> = read_form(&bytes)?;
+        let token = fields.iter().find(|(name, _)| name == "token").map_or("", |(_, token)| token);
+        visit.check(token)?;
+        Ok(Self { visit, form: read_form(&bytes)? })
+    }
+}
+
+/// Reads a form as browsers send it.
+pub(super) fn read_form<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_urlencoded::from_bytes(bytes).map_err(|error| {
+        Problem::new(StatusCode::BAD_REQUEST, "bad_form", format!("the form is not understood: {error}"))
+    })
+}
+
+/// Refuses what a page of another site made the browser send. Browsers say so in headers that pages cannot set.
+pub(super) fn same_site(headers: &HeaderMap) -> Result<(), Problem> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_foreign = text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"))
+        || headers
+            .get(header::ORIGIN)
+            .is_some_and(|origin| !cors::is_own(origin, text("host").unwrap_or_default()));
+    if is_foreign {
+        let detail = "forms are taken from pages of this server alone";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "foreign_origin", detail));
+    }
+    Ok(())
+}
+
+/// The value of a cookie.
+pub(super) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = all.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(of, _)| *of == name).map(|(_, value)| value).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_are_found_by_their_whole_name() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, HeaderValue::from_static("a_ordain_theme=x; ordain_theme=dark;b=c"));
+        assert_eq!(cookie(&headers, THEME), Some("dark"));
+        assert_eq!(cookie(&headers, SESSION), None);
+    }
+
+    #[test]
+    fn forms_of_other_sites_are_refused() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_static("localhost:8000"));
+        assert!(same_site(&headers).is_ok());
+        headers.insert(header::ORIGIN, HeaderValue::from_static("http://localhost:8000"));
+        assert!(same_site(&headers).is_ok());
+        headers.insert("sec-fetch-site", HeaderValue::from_static("same-site"));
+        assert!(same_site(&headers).is_err());
+        headers.remove("sec-fetch-site");
+        headers.insert(header::ORIGIN, HeaderValue::from_static("http://evil.example"));
+        assert!(same_site(&headers).is_err());
+        headers.insert(header::ORIGIN, HeaderValue::from_static("null"));
+        assert!(same_site(&headers).is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! What waits for a person: each diff, the rule that asked, and one button that says what it commits.
+
+use maud::{Markup, html};
+use ordain_types::RunRecord;
+use serde_json::Value;
+
+use crate::diff;
+use crate::parts::{chip, empty, fold, receipt};
+use crate::run;
+use crate::shell::Viewer;
+use crate::text::{cell, counted, in_path, lines, visible, when};
+
+/// A run that waits.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    /// The run.
+    pub record: RunRecord,
+    /// Rows that are no longer as they were when the run saw them.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A row that changed since a run saw it.
+#[derive(Debug, Clone)]
+pub struct Conflict {
+    /// The table.
+    pub table: String,
+    /// What tells the row apart.
+    pub key: Value,
+    /// Cells that differ: column, what the run saw, what is there now.
+    pub cells: Vec<(String, Option<Value>, Option<Value>)>,
+}
+
+/// The whole page. `total` counts those on other pages too.
+pub fn page(waiting: &[Waiting], total: u64, viewer: &Viewer) -> Markup {
+    html! {
+        h1 { "Approvals" }
+        @if waiting.is_empty() {
+            (empty("Nothing waits for you.", &html! {
+                p { "A change waits here when it is asked for with “Hold for approval”, or when " code { "[approval]" } " in " code { "ordain.toml" } " says so." }
+            }))
+        } @else {
+            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "change waits", "changes wait")) ". The oldest is last." }
+        }
+        @for one in waiting { (item(one, viewer)) }
+    }
+}
+
+fn item(waiting: &Waiting, viewer: &Viewer) -> Markup {
+    let record = &waiting.record;
+    html! {
+        article.approval id={ "run-" (record.run_id.as_str()) } data-row {
+            h2 { a href={ "/runs/" (record.run_id.as_str()) } { (lines(&record.request, 200)) } }
+            p.meta {
+                (when(&record.started_at))
+                @if waiting.conflicts.is_empty() { " · " (chip("good", "no conflict")) } @else { " · " (chip("bad", "conflict")) }
+                @for invariant in &record.invariants { " · " (visible(&invariant.name)) @if invariant.holds { " holds" } @else { " is broken" } }
+            }
+            @if let Some(text) = &record.answer.text { p.said { (lines(text, 2000)) } }
+            (receipt(record))
+            @if !waiting.conflicts.is_empty() { (conflicts(&waiting.conflicts)) }
+            (diff::of_run(record))
+            @for step in &record.plan.steps {
+                (fold(&html! { "Code" @if !step.title.is_empty() { ": " (visible(&step.title)) } }, false,
+                    &crate::code::listing(&step.code, &record.verdict.findings, &format!("{}-{}", record.run_id, in_path(&step.id)))))
+            }
+            (run::decision(record, viewer))
+        }
+    }
+}
+
+fn conflicts(conflicts: &[Conflict]) -> Markup {
+    html! {
+        div.problem role="note" {
+            p { strong { (counted(conflicts.len(), "row has", "rows have")) " changed since this run saw " (if conflicts.len() == 1 { "it" } else { "them" }) "." } " Committing would be refused." }
+            ul { @for conflict in conflicts {
+                li {
+                    code { (visible(&conflict.table)) " " (visible(&conflict.key.to_string())) } ": "
+                    @if conflict.cells.is_empty() { "the row is not there any more, or is there already" }
+                    @for (place, (column, expected, found)) in conflict.cells.iter().enumerate() {
+                        @if place > 0 { ", " }
+                        (visible(column)) " was " (cell(expected.as_ref())) ", is " (cell(found.as_ref()))
+                    }
+                }
+            } }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Checks: a grid by status, and one page for each check.
+
+mod page;
+
+use maud::{Markup, html};
+use ordain_checks::report::PastResult;
+use ordain_checks::{Check, CheckStatus};
+
+pub use page::{CheckPage, page};
+
+use crate::parts::{chip, empty};
+use crate::shell::Viewer;
+use crate::text::{counted, duration, grouped, in_path, visible, when};
+
+/// Results that a sparkline shows.
+const SPARK_MAX: usize = 30;
+
+/// A check in the grid.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The check as its owner wrote it.
+    pub check: Check,
+    /// What its last runs gave, oldest first.
+    pub history: Vec<PastResult>,
+    /// How long its last run took.
+    pub duration_ms: Option<f64>,
+}
+
+/// The grid.
+#[derive(Debug, Clone, Default)]
+pub struct Grid {
+    /// The checks.
+    pub rows: Vec<Row>,
+    /// What is wrong with the check files; while anything is, no check runs.
+    pub problems: Vec<String>,
+    /// What the rows are filtered by.
+    pub filter: Filter,
+    /// The run of checks that goes on, if one does.
+    pub running: Option<String>,
+}
+
+/// Which checks are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The last status in lower case, or `never`.
+    pub status: Option<String>,
+    /// A word of the id, name, owner, table, tag or severity.
+    pub text: String,
+}
+
+impl Filter {
+    /// Whether a check is shown.
+    pub fn holds(&self, row: &Row) -> bool {
+        let check = &row.check;
+        let has = |text: &str| text.to_lowercase().contains(&self.text.to_lowercase());
+        let fits_text = self.text.is_empty()
+            || has(&check.check_id)
+            || has(&check.check_name)
+            || has(check.severity.name())
+            || check.owner.as_deref().is_some_and(has)
+            || check.target_table.iter().chain(&check.tags).any(|text| has(text));
+        fits_text && self.status.as_deref().is_none_or(|status| status == row.status_name())
+    }
+}
+
+impl Row {
+    fn last(&self) -> Option<&PastResult> {
+        self.history.last()
+    }
+
+    fn status_name(&self) -> String {
+        self.last().map_or_else(|| "never".to_owned(), |last| last.status.name().to_lowercase())
+    }
+}
+
+/// The whole page.
+pub fn grid(grid: &Grid, viewer: &Viewer) -> Markup {
+    html! {
+        div.title {
+            h1 { "Checks" }
+            @if viewer.may_run && !grid.rows.is_empty() { (run_form("/checks/run", "Run all checks", viewer)) }
+        }
+        @if let Some(run) = &grid.running { p.notice { "Checks are running: " a href={ "/runs/" (run) } { "follow them" } "." } }
+        @for problem in &grid.problems { p.notice.bad role="alert" { (visible(problem)) } }
+        @if grid.rows.is_empty() && grid.problems.is_empty() {
+            (empty("This workspace has no checks yet.", &html! {
+                p { "A check is a standing rule about data, in " code { "checks/checks.json" } ". " code { "ordain check suggest" } " proposes some from what the tables hold." }
+            }))
+        } @else { (filters(grid)) (table(grid, viewer)) }
+    }
+}
+
+fn filters(grid: &Grid) -> Markup {
+    const WORDS: [&str; 6] = ["fail", "error", "warn", "pass", "skipped", "never"];
+    let count = |word: &str| grid.rows.iter().filter(|row| row.status_name() == word).count();
+    html! {
+        div.filters {
+            nav.chips aria-label="Filter by status" {
+                a href="/checks" aria-current=[grid.filter.status.is_none().then_some("true")] { "all " (grid.rows.len()) }
+                @for word in WORDS {
+                    @let shown = if word == "never" { "never run" } else { word };
+                    a href={ "/checks?status=" (word) } aria-current=[(grid.filter.status.as_deref() == Some(word)).then_some("true")] { (shown) " " (count(word)) }
+                }
+            }
+            form.search method="get" action="/checks" role="search" {
+                @if let Some(status) = &grid.filter.status { input type="hidden" name="status" value=(status); }
+                label { span.unseen { "Search checks" } input type="search" name="text" value=(grid.filter.text) placeholder="owner, tag, table, severity…"; }
+                button type="submit" { "Search" }
+            }
+        }
+    }
+}
+
+fn table(grid: &Grid, viewer: &Viewer) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Checks" {
+            table.list {
+                thead { tr {
+                    th scope="col" { "Status" } th scope="col" { "Check" } th scope="col" { "Table, severity" }
+                    th scope="col" { "Owner and tags" } th.right scope="col" { "Failing, last 30" } th scope="col" { "Last run" }
+                    @if viewer.may_run { th scope="col" { span.unseen { "Run" } } }
+                } }
+                tbody { @for row in grid.rows.iter().filter(|row| grid.filter.holds(row)) { (one(row, viewer)) } }
+            }
+        }
+    }
+}
+
+fn one(row: &Row, viewer: &Viewer) -> Markup {
+    let check = &row.check;
+    let address = format!("/checks/{}", in_path(&check.check_id));
+    html! {
+        tr data-row {
+            td { (status(row.last().map(|last| last.status))) @if !check.enabled { " " span.muted { "off" } } }
+            td.wide { a href=(address) { (visible(&check.check_name)) } " " code.muted.below { (visible(&check.check_id)) } @if check.blocking { " " (chip("calm", "blocking")) } }
+            td { (visible(&check.target_table.join(", "))) span.muted.below { (check.severity.name()) } }
+            td { @if let Some(owner) = &check.owner { (visible(owner)) } span.below { @for tag in &check.tags { span.tag { (visible(tag)) } " " } } }
+            td.right.nowrap { @if let Some(last) = row.last() { (failing(last)) } (sparkline(&row.history)) }
+            td { @if let Some(last) = row.last() { (when(&last.started_at)) @if let Some(took) = row.duration_ms { span.muted.below { (duration(took)) } } } }
+            @if viewer.may_run { td { (run_form(&format!("{address}/run"), "Run", viewer)) } }
+        }
+    }
+}
+
+fn failing(last: &PastResult) -> Markup {
+    html! {
+        @if let Some(failed) = last.failed {
+            (grouped(failed)) @if let Some(share) = last.failed_pct.filter(|share| *share > 0.0) { " " span.muted { "(" (ordain_checks::report::words::percent(share)) ")" } }
+        }
+    }
+}
+
+/// A button that runs checks.
+pub(crate) fn run_form(address: &str, words: &str, viewer: &Viewer) -> Markup {
+    html! {
+        form.inline method="post" action=(address) { (viewer.hidden_token()) button type="submit" { (words) } }
+    }
+}
+
+/// A status as a word with a shape and a colour of its own; `None` has never run.
+pub(crate) fn status(status: Option<CheckStatus>) -> Markup {
+    match status {
+        Some(CheckStatus::Pass) => chip("good", "passed"),
+        Some(CheckStatus::Warn) => chip("wait", "warned"),
+        Some(CheckStatus::Fail) => chip("bad", "failed"),
+        Some(CheckStatus::Error) => chip("error", "error"),
+        Some(CheckStatus::Skipped) => chip("off", "skipped"),
+        None => chip("never", "never run"),
+    }
+}
+
+/// The same from its name in an event.
+pub(crate) fn status_named(name: &str) -> Markup {
+    status(CheckStatus::ALL.into_iter().find(|status| status.name() == name))
+}
+
+/// The last results as bars: height and colour by status, a list of words for screen readers.
+pub(crate) fn sparkline(history: &[PastResult]) -> Markup {
+    const WIDTH: usize = 3;
+    const HEIGHT: usize = 16;
+    let shown = &history[history.len().saturating_sub(SPARK_MAX)..];
+    let passed = shown.iter().filter(|past| past.status == CheckStatus::Pass).count();
+    html! {
+        @if !shown.is_empty() {
+            svg.spark width=(SPARK_MAX * WIDTH) height=(HEIGHT) viewBox={ "0 0 " (SPARK_MAX * WIDTH) " " (HEIGHT) } role="img"
+                aria-label={ (passed) " of the last " (counted(shown.len(), "run", "runs")) " passed" } {
+                @for (place, past) in shown.iter().enumerate() {
+                    @let (class, height) = bar(past.status);
+                    rect class=(class) x=((SPARK_MAX - shown.len() + place) * WIDTH) y=(HEIGHT - height) width=(WIDTH - 1) height=(height) {}
+                }
+            }
+        }
+    }
+}
+
+const fn bar(status: CheckStatus) -> (&'static str, usize) {
+    match status {
+        CheckStatus::Pass => ("good", 6),
+        CheckStatus::Warn => ("wait", 10),
+        CheckStatus::Fail => ("bad", 16),
+        CheckStatus::Error => ("error", 16),
+        CheckStatus::Skipped => ("off", 3),
+    }
+}

@@ -1,0 +1,116 @@
+//! Small pieces that several pages share.
+
+use maud::{Markup, html};
+use ordain_types::{RunRecord, RunState};
+use serde_json::Value;
+
+use crate::text::{cell, is_number, visible};
+
+/// Rows of an answer that a page shows.
+const ANSWER_ROWS_MAX: usize = 100;
+
+/// The next page of a list, if there is one.
+#[derive(Debug, Clone, Default)]
+pub struct Pager {
+    /// Where the first page is, unless this is the first.
+    pub first: Option<String>,
+    /// Where the next page is.
+    pub next: Option<String>,
+}
+
+impl Pager {
+    pub(crate) fn show(&self) -> Markup {
+        html! {
+            @if self.first.is_some() || self.next.is_some() {
+                nav.pager aria-label="Pages" {
+                    @if let Some(first) = &self.first { a href=(first) { "Newest" } }
+                    @if let Some(next) = &self.next { a rel="next" href=(next) { "Older" } }
+                }
+            }
+        }
+    }
+}
+
+/// A state as a word with a shape and a colour of its own.
+pub(crate) fn state(state: RunState) -> Markup {
+    let (shape, word) = match state {
+        RunState::Committed => ("good", "committed"),
+        RunState::Answered => ("calm", "answered"),
+        RunState::Declined => ("off", "declined"),
+        RunState::Held => ("wait", "waits for approval"),
+        RunState::Rejected => ("bad", "rejected"),
+        RunState::RolledBack => ("off", "rolled back"),
+        RunState::Failed => ("bad", "failed"),
+        RunState::Undone => ("off", "undone"),
+        RunState::Conflicted => ("bad", "conflicted"),
+    };
+    chip(shape, word)
+}
+
+/// A word with a shape and a colour: `good`, `bad`, `wait`, `calm`, `off` or `live`.
+pub(crate) fn chip(shape: &str, word: &str) -> Markup {
+    html! { span class={ "chip " (shape) } { (word) } }
+}
+
+/// Names and what they are.
+pub(crate) fn facts(facts: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } } }
+}
+
+/// A list that is empty: what would be here, and how to get it.
+pub(crate) fn empty(what: &str, how: &Markup) -> Markup {
+    html! { div.empty { p.strong { (what) } (how) } }
+}
+
+/// Rows that a plan gave, as a table if they have names, else as they are.
+pub(crate) fn answer_rows(rows: &Value) -> Markup {
+    let Some(list) = rows.as_array().filter(|list| !list.is_empty() && list.iter().all(Value::is_object))
+    else {
+        return html! {};
+    };
+    let mut columns: Vec<&str> = Vec::new();
+    for name in list.iter().take(ANSWER_ROWS_MAX).filter_map(Value::as_object).flat_map(|row| row.keys()) {
+        if !columns.contains(&name.as_str()) {
+            columns.push(name);
+        }
+    }
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Rows of the answer" {
+            table {
+                thead { tr { @for name in &columns { th scope="col" { (visible(name)) } } } }
+                tbody { @for row in list.iter().take(ANSWER_ROWS_MAX) { tr {
+                    @for name in &columns { td.right[is_number(row.get(name))] { (cell(row.get(name))) } }
+                } } }
+            }
+        }
+        @if list.len() > ANSWER_ROWS_MAX {
+            p.muted { "The first " (ANSWER_ROWS_MAX) " of " (list.len()) " rows; the record has them all." }
+        }
+    }
+}
+
+/// The engine's own sentence about what happened to the data.
+pub(crate) fn receipt(record: &RunRecord) -> Markup {
+    let mark = match record.state {
+        RunState::Committed => "good",
+        RunState::Held => "wait",
+        RunState::Conflicted | RunState::Failed => "bad",
+        _ => "off",
+    };
+    html! {
+        p class={ "receipt " (mark) } {
+            (crate::icons::icon("receipt")) span.unseen { "Receipt: " } span { (visible(&record.receipt.text)) }
+        }
+    }
+}
+
+/// Something to open: a title and what is inside.
+pub(crate) fn fold(title: &Markup, is_open: bool, inside: &Markup) -> Markup {
+    html! { details.fold open[is_open] { summary { (title) } div.inside { (inside) } } }
+}
+
+/// JSON for people.
+pub(crate) fn json(value: &Value) -> Markup {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    html! { pre.json tabindex="0" { (crate::text::lines(&text, 100_000)) } }
+}

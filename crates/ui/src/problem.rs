@@ -1,0 +1,48 @@
+//! What went wrong, as a page or as a part of one.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::assets;
+use crate::text::visible;
+
+/// What is told of a problem.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    /// The status in words.
+    pub title: &'a str,
+    /// What went wrong.
+    pub detail: &'a str,
+    /// What would help.
+    pub hint: Option<&'a str>,
+    /// Names the request; the log has it too.
+    pub request_id: &'a str,
+}
+
+/// A whole page. It needs nothing from the workspace, which may be what is broken.
+pub fn page(problem: Problem<'_>) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" data-theme="auto" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (visible(problem.title)) " · Ordain" }
+                link rel="stylesheet" href=(assets::address("ui.css"));
+            }
+            body.alone { main #main { h1 { (visible(problem.title)) } (part(problem)) p { a href="/" { "To the start" } } } }
+        }
+    };
+    page.into_string()
+}
+
+/// The same inside a page that stays.
+pub fn part(problem: Problem<'_>) -> Markup {
+    html! {
+        div.problem role="alert" {
+            p { strong { (visible(problem.detail)) } }
+            @if let Some(hint) = problem.hint { p.hint { (visible(hint)) } }
+            p.muted { "Request " code { (visible(problem.request_id)) } }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! One run: request, stages, answer with its receipt, diff, plan, code with findings, rounds, invariants and timing.
+
+mod rounds;
+mod stages;
+
+use maud::{Markup, html};
+use ordain_types::{Artifact, PlanSource, RunRecord, RunState, format_bytes};
+use serde_json::Value;
+
+use crate::code::listing;
+use crate::diff;
+use crate::parts::{answer_rows, chip, facts, fold, json, receipt, state};
+use crate::shell::Viewer;
+use crate::text::{counted, duration, in_path, lines, short_id, visible, when};
+
+/// Characters of a request that a heading shows.
+const HEADING_CHARS_MAX: usize = 300;
+/// Characters of output that a page shows.
+const OUTPUT_CHARS_MAX: usize = 20_000;
+
+/// What a run page shows besides the record.
+#[derive(Debug, Clone, Default)]
+pub struct Details {
+    /// What happened in the run, in order: the event's name and its data, while the server still has them.
+    pub events: Vec<(String, String)>,
+    /// The entries of the ledger that are about the run: place, kind, who and when.
+    pub entries: Vec<Entry>,
+}
+
+/// An entry of the ledger that is about a run.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its place.
+    pub seq: u64,
+    /// What it records.
+    pub kind: String,
+    /// Who did it.
+    pub who: String,
+    /// What they said about it.
+    pub comment: Option<String>,
+    /// When.
+    pub at: String,
+}
+
+/// The whole page.
+pub fn page(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
+    html! { (heading(record)) (body(record, details, viewer)) }
+}
+
+/// The page below its heading.
+pub fn body(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
+    html! {
+        (meta(record))
+        (stages::bar(record))
+        (answer(record))
+        @if record.state != RunState::Held { (decision(record, viewer)) }
+        @if !record.diff.is_empty() { section #diff { h2 { "Diff" } (diff::of_run(record)) } }
+        @if record.state == RunState::Held { (decision(record, viewer)) }
+        (invariants(record))
+        (plan(record))
+        (rounds::section(record))
+        (output(record))
+        (rest(record, details, viewer))
+    }
+}
+
+fn heading(record: &RunRecord) -> Markup {
+    let is_long = record.request.chars().count() > HEADING_CHARS_MAX;
+    html! {
+        p.crumbs { a href="/runs" { "Runs" } " / " code { (short_id(record.run_id.as_str())) } }
+        h1.request { (lines(&record.request, HEADING_CHARS_MAX)) }
+        @if is_long { (fold(&html! { "The whole request" }, false, &html! { pre tabindex="0" { (lines(&record.request, 1 << 20)) } })) }
+    }
+}
+
+/// State, kind, times and who wrote the plan, in one line.
+fn meta(record: &RunRecord) -> Markup {
+    html! {
+        p.meta {
+            (state(record.state)) " "
+            @if let Some(status) = &record.status { span.muted { "status " } code { (visible(status)) } " · " }
+            span { (visible(&record.kind)) } " · " (when(&record.started_at)) " · " (duration(record.timing_ms.total))
+            " · " (writer(record))
+        }
+    }
+}
+
+/// Who wrote the plan.
+fn writer(record: &RunRecord) -> Markup {
+    let plan = &record.plan;
+    html! {
+        @match plan.source {
+            PlanSource::Model => { "plan by " (visible(plan.model.as_deref().unwrap_or("a model"))) },
+            PlanSource::Rules => { "plan by rules" },
+            PlanSource::File => { "plan given by the caller" },
+            PlanSource::Cache => {
+                "plan from the cache"
+                @if let Some(run) = &plan.written_by { ", written in " a href={ "/runs/" (run.as_str()) } { (short_id(run.as_str())) } }
+            },
+        }
+    }
+}
+
+/// What a person can decide: commit or reject a held diff, take back a committed one.
+pub(crate) fn decision(record: &RunRecord, viewer: &Viewer) -> Markup {
+    let action = |verb: &str| format!("/runs/{}/{verb}", record.run_id);
+    let rows = counted(record.diff.rows(), "row", "rows");
+    html! {
+        @match record.state {
+            RunState::Held if viewer.may_approve => {
+                form.decide.bar method="post" action=(action("approve")) {
+                    (viewer.hidden_token())
+                    input type="hidden" name="seen" value=(diff::diff_hash(&record.diff));
+                    label.grow { span.unseen { "Comment" } input type="text" name="comment" maxlength="500" placeholder="Comment (optional)" autocomplete="off"; }
+                    button.primary type="submit" { "Commit " (rows) }
+                    button.danger type="submit" formaction=(action("reject")) { "Reject" }
+                }
+            }
+            RunState::Held => { p.notice { "It waits for someone whose key has the scope `approve`." } },
+            RunState::Committed if viewer.may_approve && !record.diff.is_empty() => {
+                form.decide.bare method="post" action=(action("undo")) {
+                    (viewer.hidden_token())
+                    button type="submit" { "Undo " (rows) }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The answer, its receipt, and why there is none.
+pub(crate) fn answer(record: &RunRecord) -> Markup {
+    html! {
+        section.answer #answer aria-label="Answer" {
+            @if let Some(text) = &record.answer.text { p.said { (lines(text, 20_000)) } }
+            @if let Some(error) = &record.error {
+                div.problem {
+                    p { strong { (visible(&error.message)) } " " code.muted { (visible(&error.code)) } }
+                    @if let Some(hint) = &error.hint { p.hint { (visible(hint)) } }
+                }
+            }
+            (receipt(record))
+            @if let Some(rows) = &record.answer.rows { (answer_rows(rows)) }
+            @if let Some(value) = &record.answer.json { (fold(&html! { "Value" }, false, &json(value))) }
+            (artifacts(record))
+        }
+    }
+}
+
+fn artifacts(record: &RunRecord) -> Markup {
+    let address = |artifact: &Artifact| format!("/runs/{}/files/{}", record.run_id, in_path(&artifact.name));
+    html! {
+        @if !record.outcome.artifacts.is_empty() {
+            ul.files aria-label="Files" {
+                @for artifact in &record.outcome.artifacts {
+                    li {
+                        a href=(address(artifact)) download { (crate::icons::icon("file")) (visible(&artifact.name)) }
+                        " " span.muted { (format_bytes(artifact.bytes)) }
+                        @for warning in &artifact.warnings { " " (chip("wait", &visible(warning))) }
+                        @if artifact.media_type.starts_with("image/png") {
+                            img.artifact loading="lazy" src={ (address(artifact)) "?show" } alt={ "Picture " (visible(&artifact.name)) };
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn invariants(record: &RunRecord) -> Markup {
+    html! {
+        @if !record.invariants.is_empty() {
+            section #invariants {
+                h2 { "Invariants" }
+                ul.plain {
+                    @for invariant in &record.invariants {
+                        li {
+                            (chip(if invariant.holds { "good" } else { "bad" }, if invariant.holds { "holds" } else { "broken" }))
+                            " " (visible(&invariant.name))
+                            @if !invariant.rows.is_empty() {
+                                (answer_rows(&Value::Array(invariant.rows.iter().filter_map(|row| serde_json::to_value(row).ok()).collect())))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The plan: its steps, each with its code and what the verifier found in it.
+pub(crate) fn plan(record: &RunRecord) -> Markup {
+    html! {
+        @if !record.plan.steps.is_empty() {
+            section #plan {
+                h2 { "Plan" }
+                @if !record.plan.goal.is_empty() && record.plan.goal != record.request { p { (visible(&record.plan.goal)) } }
+                @if let Some(plan) = &record.plan.plan_id { p.muted { "Kept as plan " code { (short_id(plan)) } } }
+                ol.steps {
+                    @for step in &record.plan.steps {
+                        li id={ "step-" (in_path(&step.id)) } {
+                            p.step-title { strong { (visible(&step.title)) } " " span.muted { (visible(&step.state)) }
+                                @if !step.needs.is_empty() { span.muted { " · needs " (visible(&step.needs.join(", "))) } }
+                            }
+                            @if !step.success.is_empty() { p.muted { "Done when: " (visible(&step.success)) } }
+                            (listing(&step.code, &record.verdict.findings, &format!("step-{}", in_path(&step.id))))
+                            @for module in &step.modules {
+                                (fold(&html! { "Module " code { (visible(&module.name)) } }, false, &listing(&module.code, &[], &in_path(&module.name))))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn output(record: &RunRecord) -> Markup {
+    let outcome = &record.outcome;
+    let printed = [("Printed", &outcome.stdout), ("Printed to stderr", &outcome.stderr)];
+    html! {
+        @if outcome.error.is_some() || printed.iter().any(|(_, text)| !text.is_empty()) {
+            section #output {
+                h2 { "Output" }
+                @if let Some(error) = &outcome.error { (raised(error)) }
+                @for (title, text) in printed.iter().filter(|(_, text)| !text.is_empty()) {
+                    h3 { (title) }
+                    pre.output tabindex="0" { (lines(text, OUTPUT_CHARS_MAX)) }
+                }
+            }
+        }
+    }
+}
+
+fn raised(error: &Value) -> Markup {
+    let text = |name: &str| error[name].as_str().unwrap_or_default();
+    html! {
+        div.problem { p {
+            @if let Some(line) = error["line"].as_u64() { a href={ "#step-1-L" (line) } { "Line " (line) } ": " }
+            strong { (visible(text("type"))) @if !text("type").is_empty() { ": " } (visible(text("message"))) }
+            " " code.muted { (visible(text("cause"))) }
+        } }
+    }
+}
+
+fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
+    let whole = serde_json::to_value(record).unwrap_or_default();
+    html! {
+        section #timing { h2 { "Timing and use" } (timing(record)) }
+        @if !details.entries.is_empty() {
+            section #ledger {
+                h2 { "Ledger" }
+                ol.plain { @for entry in &details.entries {
+                    li { span.muted { "#" (entry.seq) } " " strong { (visible(&entry.kind)) } " by " code { (visible(&entry.who)) } " · " (when(&entry.at))
+                        @if let Some(comment) = &entry.comment { " · “" (visible(comment)) "”" } }
+                } }
+            }
+        }
+        section #more {
+            h2 { "More" }
+            @if viewer.may_run && matches!(record.kind.as_str(), "ask" | "check") {
+                form.inline method="post" action={ "/runs/" (record.run_id.as_str()) "/again" } {
+                    (viewer.hidden_token())
+                    button type="submit" { "Run again" }
+                }
+            }
+            (fold(&html! { "Repeat from a terminal" }, false, &terminal(record)))
+            @if !details.events.is_empty() { (fold(&html! { "Events" }, false, &events(&details.events))) }
+            (fold(&html! { "The whole record" }, false, &json(&whole)))
+        }
+    }
+}
+
+fn timing(record: &RunRecord) -> Markup {
+    let (timing, usage) = (&record.timing_ms, &record.usage);
+    let mut shown = vec![
+        ("plan", html! { (duration(timing.plan)) }),
+        ("verify", html! { (duration(timing.verify)) }),
+        ("run", html! { (duration(timing.run)) }),
+        ("commit", html! { (duration(timing.commit)) }),
+        ("all", html! { strong { (duration(timing.total)) } }),
+    ];
+    if usage.model_calls > 0 {
+        shown.push(("model calls", html! { (usage.model_calls) }));
+        shown.push(("tokens in", html! { (crate::text::grouped(usage.input_tokens)) }));
+        shown.push(("tokens out", html! { (crate::text::grouped(usage.output_tokens)) }));
+    }
+    facts(&shown)
+}
+
+fn terminal(record: &RunRecord) -> Markup {
+    let quoted = format!("'{}'", record.request.replace('\'', "'\\''"));
+    let body = serde_json::json!({ "request": record.request }).to_string().replace('\'', "'\\''");
+    let (command, route) = if record.kind == "code" { ("code", "code") } else { ("ask", "requests") };
+    html! {
+        pre tabindex="0" { (lines(&format!("ordain {command} {quoted}"), 4000)) }
+        pre tabindex="0" { (lines(&format!("curl -s localhost:8000/v1/{route} -H 'Content-Type: application/json' -d '{body}'"), 4000)) }
+        pre tabindex="0" { "ordain runs show " (record.run_id.as_str()) }
+    }
+}
+
+fn events(events: &[(String, String)]) -> Markup {
+    html! {
+        ol.events { @for (name, data) in events.iter().take(500) { li { code { (visible(name)) } " " span.muted { (lines(data, 500)) } } } }
+    }
+}
+
+/// A run in a conversation: the answer and its receipt, with diff and plan one click away.
+pub fn card(record: &RunRecord, viewer: &Viewer) -> Markup {
+    html! {
+        (answer(record))
+        (decision(record, viewer))
+        div.one-click {
+            @if !record.diff.is_empty() {
+                (fold(&html! { "Diff " span.muted { (counted(record.diff.rows(), "row", "rows")) } }, record.state == RunState::Held, &diff::of_run(record)))
+            }
+            @if !record.plan.steps.is_empty() {
+                (fold(&html! { "Plan and code " span.muted { (writer(record)) } }, false, &html! {
+                    @for step in &record.plan.steps {
+                        p.step-title { (visible(&step.title)) }
+                        (listing(&step.code, &record.verdict.findings, &format!("{}-{}", record.run_id, in_path(&step.id))))
+                    }
+                }))
+            }
+            p.meta { (state(record.state)) " " (duration(record.timing_ms.total)) " · " a href={ "/runs/" (record.run_id.as_str()) } { "Open the run" } }
+        }
+    }
+}

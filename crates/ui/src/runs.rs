@@ -1,0 +1,92 @@
+//! The list of runs, newest first, with filters.
+
+use maud::{Markup, html};
+use ordain_types::{RunRecord, RunState};
+
+use crate::live::LiveRun;
+use crate::parts::{Pager, chip, empty, state};
+use crate::text::{duration, lines, when};
+
+/// Characters of a request that a row shows.
+const ROW_CHARS_MAX: usize = 140;
+
+/// The states that runs can be listed by, as they stand in the address and as people read them.
+const STATES: [(Option<&str>, &str); 11] = [
+    (None, "all"),
+    (Some("running"), "running"),
+    (Some("committed"), "committed"),
+    (Some("answered"), "answered"),
+    (Some("declined"), "declined"),
+    (Some("held"), "waiting"),
+    (Some("rejected"), "rejected"),
+    (Some("rolled_back"), "rolled back"),
+    (Some("failed"), "failed"),
+    (Some("undone"), "undone"),
+    (Some("conflicted"), "conflicted"),
+];
+
+/// A page of runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunList {
+    /// Runs that go on.
+    pub live: Vec<LiveRun>,
+    /// Runs that have ended.
+    pub ended: Vec<RunRecord>,
+    /// The state they are listed by.
+    pub state: Option<String>,
+    /// Other pages.
+    pub pager: Pager,
+}
+
+/// The whole page.
+pub fn page(list: &RunList) -> Markup {
+    html! {
+        h1 { "Runs" }
+        nav.chips aria-label="Filter by state" {
+            @for (value, word) in STATES {
+                @let address = value.map_or("/runs".to_owned(), |value| format!("/runs?state={value}"));
+                a href=(address) aria-current=[(list.state.as_deref() == value).then_some("true")] { (word) }
+            }
+        }
+        div #run-list { (rows(list)) }
+        (list.pager.show())
+    }
+}
+
+/// The table alone.
+pub fn rows(list: &RunList) -> Markup {
+    if list.live.is_empty() && list.ended.is_empty() {
+        let how =
+            html! { p { a href="/ask" { "Ask something" } " or run " code { "ordain ask \"…\"" } "." } };
+        return empty("No runs here yet.", &how);
+    }
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Runs" {
+            table.list {
+                thead { tr { th scope="col" { "State" } th scope="col" { "Request" } th scope="col" { "Data" } th scope="col" { "Kind" } th.right scope="col" { "Took" } th scope="col" { "Began" } } }
+                tbody {
+                    @for run in &list.live { tr data-row {
+                        td { (chip("live", "running")) }
+                        td.wide { a href={ "/runs/" (run.run_id) } { (lines(&run.request, ROW_CHARS_MAX)) } }
+                        td {} td { (run.kind) } td {} td { (when(&run.started_at)) }
+                    } }
+                    @for run in &list.ended { (row(run)) }
+                }
+            }
+        }
+    }
+}
+
+fn row(run: &RunRecord) -> Markup {
+    let touches = matches!(run.state, RunState::Committed | RunState::Held | RunState::Undone);
+    html! {
+        tr data-row {
+            td { (state(run.state)) }
+            td.wide { a href={ "/runs/" (run.run_id.as_str()) } { (lines(&run.request, ROW_CHARS_MAX)) } }
+            td { @if touches { (lines(&run.receipt.text, 160)) } @else if let Some(error) = &run.error { span.muted { (lines(&error.message, 80)) } } }
+            td { (crate::text::visible(&run.kind)) }
+            td.right { (duration(run.timing_ms.total)) }
+            td { (when(&run.started_at)) }
+        }
+    }
+}
