@@ -15,6 +15,9 @@ use crate::check::Check;
 /// The version of what plan code finds set and how its result is read.
 pub const PLAN_API_VERSION: u32 = 1;
 
+/// The version of what turns rules into code, and of the frames that the code is given. Code of an older one is made anew.
+pub const COMPILER_VERSION: u32 = 2;
+
 /// What a check's code was compiled against.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompiledAgainst {
@@ -45,6 +48,7 @@ pub enum Staleness {
 pub fn rule_of(check: &Check) -> BTreeMap<String, Value> {
     let fields = [
         ("calculation_hint", json!(check.calculation_hint)),
+        ("compiler", json!(COMPILER_VERSION)),
         ("filter", json!(check.filter)),
         ("kind", json!(check.kind)),
         ("params", Value::Object(check.params.clone())),

@@ -20,6 +20,9 @@ pub struct Check {
     /// The rule in words, for `hint`.
     #[serde(default)]
     pub calculation_hint: Option<String>,
+    /// The rule as it was understood when a person accepted it; a reading that differs is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_reading: Option<String>,
     /// What the kind needs.
     #[serde(default)]
     pub params: Map<String, Value>,
@@ -62,6 +65,26 @@ pub struct Check {
     /// Fields that Ordain does not know. They are kept.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+impl Check {
+    /// The rule as its owner wrote it: the words of a hint, or the kind with what it needs.
+    pub fn rule(&self) -> String {
+        if let Some(hint) = &self.calculation_hint {
+            return hint.clone();
+        }
+        let params = self.params.iter().filter(|(name, _)| *name != "code");
+        let params: Vec<String> = params.map(|(name, value)| format!("{name}: {value}")).collect();
+        format!("{} {}", self.kind, params.join(", ")).trim().to_owned()
+    }
+
+    /// The rule restated from what it was compiled to, with its table and its filter.
+    pub fn understood(&self, plan: &Value) -> Option<String> {
+        let intent = plan.get("intent").and_then(Value::as_str).filter(|intent| !intent.is_empty())?;
+        let table = self.target_table.first().map(|table| format!("{table}: ")).unwrap_or_default();
+        let filter = self.filter.as_ref().map(|filter| format!(", where {filter}")).unwrap_or_default();
+        Some(format!("{table}{}{filter}", intent.trim_end_matches('.')))
+    }
 }
 
 /// How much a failure weighs.

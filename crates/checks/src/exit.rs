@@ -81,6 +81,7 @@ impl FromStr for FailOn {
 }
 
 /// What happened around the results.
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that happened or was asked for")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Circumstances {
     /// The command or the configuration was wrong.
@@ -89,6 +90,8 @@ pub struct Circumstances {
     pub is_interrupted: bool,
     /// `--frozen` was given and something needs compiling or approval.
     pub is_frozen: bool,
+    /// Checks that were skipped because nobody could evaluate them do not count.
+    pub allows_skipped: bool,
 }
 
 /// The exit code of a run.
@@ -97,7 +100,9 @@ pub fn exit_code(results: &[CheckResult], fail_on: FailOn, circumstances: Circum
         USAGE
     } else if circumstances.is_interrupted {
         INTERRUPTED
-    } else if results.iter().any(|result| result.status == CheckStatus::Error) {
+    } else if results.iter().any(|result| {
+        result.status == CheckStatus::Error || result.is_open() && !circumstances.allows_skipped
+    }) {
         ERROR
     } else if results.iter().any(|result| fail_on.counts(result)) {
         FAILED

@@ -8,6 +8,7 @@
 
 mod emit;
 mod figures;
+mod filter;
 mod literal;
 mod pairs;
 mod params;
@@ -99,6 +100,7 @@ fn on_one_table(
     let table = params::table(schema, check.target_table.first().map_or("", String::as_str))?;
     let mut code = Code::new(table);
     if let Some(filter) = &check.filter {
+        filter::check(filter, table)?;
         code.filter(filter);
     }
     match check.kind.as_str() {

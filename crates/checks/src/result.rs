@@ -47,6 +47,15 @@ pub struct CheckResult {
     pub target_table: Vec<String>,
     /// `hint`, or a built-in kind.
     pub kind: String,
+    /// The rule as its owner wrote it.
+    #[serde(default)]
+    pub rule: String,
+    /// The rule as it was understood: restated from what it was compiled to.
+    #[serde(default)]
+    pub understood: Option<String>,
+    /// Why it was skipped, where it was.
+    #[serde(default)]
+    pub skipped: Option<SkipReason>,
     /// How many rows were looked at.
     pub evaluated: Option<u64>,
     /// How many of them fail.
@@ -120,10 +129,26 @@ pub enum SkipReason {
     MissingTable,
     /// A check that it depends on did not pass.
     UpstreamFailed,
-    /// Nothing could write its code.
+    /// Nothing could write its code, or it is read otherwise than it was accepted.
     NotCompiled,
+    /// It needs compiling, which `--frozen` forbids.
+    Frozen,
     /// `state:changed` left it out: nothing changed.
     Filtered,
+}
+
+impl SkipReason {
+    /// Whether nobody knows if the rule holds, though somebody wants to: such a check is not green.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::MissingTable | Self::NotCompiled)
+    }
+}
+
+impl CheckResult {
+    /// Whether it could not be evaluated, though it should have been.
+    pub fn is_open(&self) -> bool {
+        self.status == CheckStatus::Error || self.skipped.is_some_and(SkipReason::is_open)
+    }
 }
 
 /// Where a check's code came from.

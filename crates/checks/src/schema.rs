@@ -89,6 +89,7 @@ fn properties(kinds: &[&str]) -> Value {
         },
         "kind": {"enum": kinds, "default": "hint"},
         "calculation_hint": text("the rule in words, for `hint`"),
+        "accepted_reading": text("the rule as it was understood when a person accepted it; a reading that differs is not run"),
         "params": {"type": "object", "description": "what the kind takes"},
         "key_columns": {"description": "the columns that tell failing rows apart", "type": ["array", "object", "string"]},
         "filter": {"type": ["string", "null"], "description": "which rows are looked at: a pandas query"},

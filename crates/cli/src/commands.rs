@@ -7,6 +7,7 @@ pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod code;
 pub(crate) mod config;
+pub(crate) mod data;
 pub(crate) mod decide;
 pub(crate) mod demo;
 pub(crate) mod doctor;

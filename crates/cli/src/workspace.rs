@@ -54,6 +54,11 @@ impl WorkspaceArgs {
         self.workspace.is_some() || std::env::var_os("ORDAIN_WORKSPACE").is_some()
     }
 
+    /// Reads the workspace and opens its store to look at the ledger, whatever state that is in.
+    pub(crate) async fn open_ledger(&self) -> Result<Store, Failure> {
+        Ok(self.load()?.open_ledger().await?)
+    }
+
     /// Reads the workspace and opens its store.
     pub(crate) async fn open(&self) -> Result<Store, Failure> {
         Ok(self.load()?.open_store().await?)
@@ -91,7 +96,21 @@ pub(crate) fn with_store<F>(
 where
     F: Future<Output = Result<ExitCode, Failure>>,
 {
-    let outcome = runtime::on_one_thread(Box::pin(async { command(args.open().await?).await }))?;
+    ended(runtime::on_one_thread(Box::pin(async { command(args.open().await?).await }))?)
+}
+
+/// The same for a command about the ledger.
+pub(crate) fn with_ledger<F>(
+    args: &WorkspaceArgs,
+    command: impl FnOnce(Store) -> F,
+) -> anyhow::Result<ExitCode>
+where
+    F: Future<Output = Result<ExitCode, Failure>>,
+{
+    ended(runtime::on_one_thread(Box::pin(async { command(args.open_ledger().await?).await }))?)
+}
+
+fn ended(outcome: Result<ExitCode, Failure>) -> anyhow::Result<ExitCode> {
     match outcome {
         Ok(code) => Ok(code),
         Err(Failure::Workspace(error)) => Ok(of_workspace(&error)),

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use ordain_cell::Execution;
-use ordain_types::RunId;
+use ordain_types::{Artifact, RunId};
+use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -35,6 +36,12 @@ impl Engine {
         // A link would lead elsewhere; none is ever made here.
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         is_file.then_some(path)
+    }
+
+    /// Whether bytes are those of the file that a run left.
+    pub fn is_as_left(artifact: &Artifact, bytes: &[u8]) -> bool {
+        let digest = Sha256::digest(bytes);
+        digest.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")) == artifact.sha256
     }
 
     fn folder(&self, run: &RunId) -> Option<PathBuf> {

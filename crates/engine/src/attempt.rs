@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::future::{Either, select};
 use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Execution, Job, JudgedBy};
 use ordain_planner::{Exchange, Trouble, TroubleClass};
@@ -103,7 +104,15 @@ impl StoreTrial<'_> {
             Ok(execution) => execution,
             Err(error) => {
                 transaction.roll_back().await?;
-                return Err(error);
+                return match error {
+                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                        record.timing_ms.run = millis(running);
+                        record.state = RunState::Failed;
+                        let trouble = store_limit(&error, Cause::LockLimit);
+                        Ok(Tried::Trouble(trouble, Box::new(record)))
+                    }
+                    error => Err(error),
+                };
             }
         };
         record.timing_ms.run = millis(running);
@@ -158,8 +167,15 @@ impl StoreTrial<'_> {
         grant: Grant,
         evidence: &mut Evidence,
     ) -> Result<Execution, EngineError> {
+        let overdue = transaction.overdue();
         let mut host = TransactionHost::new(transaction, grant, evidence);
-        let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
+        let mut output = Discard;
+        let running = self.engine.executor.run(job, &mut host, &mut output);
+        let execution = match select(running, overdue).await {
+            Either::Left((execution, _)) => execution,
+            // Dropping the run ends its cell.
+            Either::Right((Err(late), _)) => return Err(late.into()),
+        };
         host.settle(execution)
     }
 
@@ -198,7 +214,7 @@ impl StoreTrial<'_> {
             Err(error @ StoreError::Timeout { .. }) => {
                 let mut record = before;
                 record.state = RunState::Failed;
-                Ok(Tried::Trouble(too_slow(&error), Box::new(record)))
+                Ok(Tried::Trouble(store_limit(&error, Cause::Timeout), Box::new(record)))
             }
             Err(error) => Err(error.into()),
         }
@@ -335,10 +351,10 @@ fn violated(violations: &[Violation]) -> Trouble {
     }
 }
 
-fn too_slow(error: &StoreError) -> Trouble {
+fn store_limit(error: &StoreError, cause: Cause) -> Trouble {
     Trouble {
         class: TroubleClass::Limit,
-        code: Cause::Timeout.as_str().to_owned(),
+        code: cause.as_str().to_owned(),
         message: error.to_string(),
         line: None,
         hint: error.hint(),

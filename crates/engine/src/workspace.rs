@@ -51,6 +51,8 @@ pub struct Workspace {
     pub helpers: String,
     /// Where the rows are.
     pub database: Database,
+    /// The file with the ledger's checkpoint, where it is not kept beside the database.
+    pub checkpoint: Option<PathBuf>,
     /// The tables that are declared.
     pub tables: Vec<TableDeclaration>,
     /// What columns mean, where the owner declared it.
@@ -136,6 +138,7 @@ impl Workspace {
     pub fn store_options(&self) -> StoreOptions {
         let mut options = StoreOptions::sqlite(self.state());
         options.database.clone_from(&self.database);
+        options.checkpoint.clone_from(&self.checkpoint);
         options.tables.clone_from(&self.tables);
         options.invariants.clone_from(&self.invariants);
         options.limits = StoreLimits {
@@ -173,6 +176,11 @@ impl Workspace {
         packages.iter().map(|&name| name.to_owned()).collect()
     }
 
+    /// Opens the workspace's store to look at its ledger, also where the database is not the one that it should be.
+    pub async fn open_ledger(&self) -> Result<Store, StoreError> {
+        Store::open(StoreOptions { allow_older: true, ..self.store_options() }).await
+    }
+
     /// Opens the workspace's store; missing tables are made from their seeds.
     pub async fn open_store(&self) -> Result<Store, StoreError> {
         let store = Store::open(self.store_options()).await?;
@@ -187,6 +195,12 @@ impl Workspace {
                 .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned())
         });
         let database = database(root, &file.store, &environment)?;
+        // Only the folder is the owner's choice, so that no other file can be overwritten.
+        let checkpoint = file.store.checkpoint.as_ref().map(|folder| {
+            let plain: String =
+                name.chars().filter(|char| char.is_alphanumeric() || "-_".contains(*char)).collect();
+            root.join(folder).join(format!("{plain}.ledger.checkpoint"))
+        });
         let declared = file.tables.iter().flat_map(|(table, section)| {
             section.roles.0.iter().map(|(role, column, line)| DeclaredRole {
                 table: table.clone(),
@@ -204,6 +218,7 @@ impl Workspace {
             policy: String::new(),
             helpers: String::new(),
             database,
+            checkpoint,
             tables: file.tables.into_iter().map(|(name, table)| table.declaration(root, name)).collect(),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,

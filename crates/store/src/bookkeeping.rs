@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -128,7 +128,12 @@ fn definition(dialect: Dialect) -> String {
 
 /// What the formats after `older` added, in order.
 fn added_since(older: i64, dialect: Dialect) -> String {
-    let formats = [(2, second_format(dialect)), (3, third_format(dialect)), (4, fourth_format(dialect))];
+    let formats = [
+        (2, second_format(dialect)),
+        (3, third_format(dialect)),
+        (4, fourth_format(dialect)),
+        (5, fifth_format(dialect)),
+    ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
 }
@@ -176,5 +181,14 @@ fn fourth_format(dialect: Dialect) -> String {
          ALTER TABLE {runs} ADD COLUMN decided_by TEXT;
          CREATE INDEX ordain_runs_of_caller ON {runs} (who, run_id);
          ALTER TABLE {keys} ADD COLUMN limits TEXT;"
+    )
+}
+
+/// What the fifth format added: which process holds an idempotency key, and signatures of kept plans.
+fn fifth_format(dialect: Dialect) -> String {
+    let (claims, plans) = (own(dialect, "claims"), own(dialect, "plans"));
+    format!(
+        "ALTER TABLE {claims} ADD COLUMN owner TEXT;
+         ALTER TABLE {plans} ADD COLUMN seal TEXT;"
     )
 }

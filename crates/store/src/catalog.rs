@@ -1,5 +1,6 @@
 //! All tables of a workspace, as the database holds them.
 
+mod foreign;
 mod introspect;
 mod keep;
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use ordain_types::Schema;
 
+pub(crate) use foreign::{mark as mark_foreign, schema_version};
 pub(crate) use introspect::introspect;
 pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, load, remove_rows};
 

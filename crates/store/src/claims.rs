@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use ordain_types::{RunId, RunRecord};
+use ordain_types::{RunError, RunId, RunRecord, RunState};
 
+use crate::alive;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
+use crate::ledger::EntryNote;
 use crate::runs;
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
@@ -54,12 +56,13 @@ pub(crate) async fn claim(
     let now = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
     let lease = i64::try_from(store.limits.claim_lease.as_millis()).unwrap_or(i64::MAX);
     let mut sql = session.sql(&format!(
-        "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint) VALUES ("
+        "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint, owner) VALUES ("
     ));
     sql.text_param(key).push(", ").text_param(run.as_str()).push(", ");
     sql.integer_param(now.saturating_add(lease)).push(", 0, ");
     sql.bind(fingerprint.map_or(Datum::Null, |text| Datum::Text(text.to_owned())), "text");
-    sql.push(") ON CONFLICT (claim) DO UPDATE SET run_id = excluded.run_id, ");
+    sql.push(", ").bind(store.process().map_or(Datum::Null, |id| Datum::Text(id.to_owned())), "text");
+    sql.push(") ON CONFLICT (claim) DO UPDATE SET run_id = excluded.run_id, owner = excluded.owner, ");
     sql.push("lease_until_ms = excluded.lease_until_ms, fingerprint = excluded.fingerprint");
     session.write(sql).await?;
     session.commit().await?;
@@ -75,7 +78,7 @@ pub(crate) async fn finished(store: &Arc<Inner>, key: &str) -> Result<Option<Run
     let rows = session.read(sql).await?;
     let Some(holder) = rows.first().and_then(|row| row[0].as_text()) else { return Ok(None) };
     let holder = holder.to_owned();
-    runs::find(&mut session, &holder).await.map(Some)
+    runs::find(&store.ledger, &mut session, &holder).await.map(Some)
 }
 
 /// Who looks for what.
@@ -109,11 +112,45 @@ impl Looking<'_> {
             return Ok(Some(Claim::Other(holder)));
         }
         if is_finished {
-            let record = runs::find(session, holder.as_str()).await?;
+            let record = runs::find(&self.store.ledger, session, holder.as_str()).await?;
             return Ok(Some(Claim::Finished(Box::new(record))));
         }
         Ok((is_running && holder != *self.run).then_some(Claim::Running(holder)))
     }
+}
+
+/// Cleans up after processes that have died: their runs are recorded as failed, and their keys are free again.
+pub(crate) async fn release_dead(store: &Arc<Inner>) -> Result<(), StoreError> {
+    for process in alive::dead(&store.state) {
+        let mut session = store.pool.session().await?;
+        let claims = own(session.dialect(), "claims");
+        let mut sql =
+            session.sql(&format!("SELECT claim, run_id FROM {claims} WHERE finished = 0 AND owner = "));
+        sql.text_param(&process.id);
+        let held = session.read(sql).await?;
+        drop(session);
+        for row in held {
+            let text = |at: usize| row[at].as_text().unwrap_or_default().to_owned();
+            let run = RunId(text(1));
+            runs::record_unless_there(store, lost(store, &run), EntryNote::by("ordain", "open")).await?;
+            release(store, &text(0), &run).await?;
+        }
+        process.forget();
+    }
+    Ok(())
+}
+
+/// The record of a run whose process has died. What was asked is not known any more; nothing was changed.
+fn lost(store: &Inner, run: &RunId) -> RunRecord {
+    let mut record = RunRecord::new(run.clone(), "lost", "(the process ended while the run was going on)");
+    record.started_at = store.clock.timestamp();
+    record.state = RunState::Failed;
+    record.error = Some(RunError {
+        code: "process_ended".to_owned(),
+        message: "the process that carried the run out has ended; nothing was changed".to_owned(),
+        hint: Some("send the request again, under the same key if you like".to_owned()),
+    });
+    record
 }
 
 /// Gives a key back that its run could not use.

@@ -97,6 +97,12 @@ pub enum StoreError {
         /// How long it may take.
         wall_ms: u64,
     },
+    /// The run kept others from writing for longer than it may.
+    #[error("others waited to write for longer than the {hold_ms} ms that one run may take")]
+    LockLimit {
+        /// How long it may keep them waiting.
+        hold_ms: u64,
+    },
     /// SQL that may not be run, or that the database could not run.
     #[error("the query was not run: {message}")]
     Query {
@@ -242,6 +248,7 @@ impl StoreError {
             Self::NotAllowed { .. } => "not_allowed",
             Self::Limit { .. } => "limit",
             Self::Timeout { .. } => "timeout",
+            Self::LockLimit { .. } => "lock_limit",
             Self::Query { .. } => "query",
             Self::Conflict => "conflict",
             Self::Busy => "busy",
@@ -274,6 +281,9 @@ impl StoreError {
             }
             Self::ReadOnly { reason, .. } => reason.clone(),
             Self::Seed(error) => error.hint.clone(),
+            Self::LockLimit { .. } => {
+                Some("do long work before the first change, or in a run that only reads".to_owned())
+            }
             Self::Timeout { .. } => Some("ask for fewer rows, or for less at once".to_owned()),
             Self::DuplicateKey { .. } => Some("take a key that is not in use, or update the row".to_owned()),
             Self::UnknownKey { .. } => Some("`ordain keys list` shows the keys".to_owned()),

@@ -3,11 +3,13 @@
 //! An entry's hash covers the hash before it and its own text, so that no entry can be edited, removed or moved
 //! without breaking the chain. Its signature covers the hash, so that the chain cannot be computed anew by somebody
 //! who has the database and not the key. What a chain cannot show is that its end was cut off: for that the newest
-//! hash, signed, is kept in a file next to the key, outside the database.
+//! hash, signed, is kept in a file outside the database ([`end`]).
 
+mod end;
 mod key;
 mod verify;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -17,6 +19,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+pub(crate) use end::not_accepted;
 pub use verify::{LedgerFinding, LedgerReport};
 
 use crate::bookkeeping::own;
@@ -115,12 +118,22 @@ pub(crate) struct Ledger {
     checkpoint: PathBuf,
     /// One writer of the checkpoint at a time.
     remembering: Mutex<()>,
+    /// The newest entry that this process knows of. The ledger never ends before it.
+    known: Mutex<Option<Checkpoint>>,
+    /// Why nothing may be appended.
+    refused: Mutex<Option<String>>,
 }
 
 impl Ledger {
-    pub(crate) fn open(state: &std::path::Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(
+        state: &std::path::Path,
+        checkpoint: Option<&std::path::Path>,
+    ) -> Result<Self, StoreError> {
         let (key, is_new) = Key::open(state)?;
-        let ledger = Self { key, checkpoint: state.join("ledger.checkpoint"), remembering: Mutex::default() };
+        let checkpoint =
+            checkpoint.map_or_else(|| state.join("ledger.checkpoint"), std::path::Path::to_owned);
+        let (remembering, known, refused) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let ledger = Self { key, checkpoint, remembering, known, refused };
         if is_new {
             // From here on a missing checkpoint is one that somebody took away.
             ledger.remember(&ledger.sign(0, NOTHING.to_owned()));
@@ -145,6 +158,7 @@ impl Ledger {
             }
             None => (0, NOTHING.to_owned()),
         };
+        self.check_tail(u64::try_from(last).unwrap_or_default(), &previous)?;
         let (seq, at) = (last + 1, clock.timestamp());
         let body = canonical(&json!({
             "seq": seq,
@@ -177,6 +191,11 @@ impl Ledger {
         Ok(self.sign(seq, hash))
     }
 
+    /// Signs something that is kept outside the chain: who signed, and the signature.
+    pub(crate) fn seal(&self, message: &str) -> String {
+        format!("{}:{}", self.key.public(), self.key.sign(&format!("ordain seal {message}")))
+    }
+
     pub(crate) fn sign(&self, seq: u64, hash: String) -> Checkpoint {
         let signature = self.key.sign(&checkpoint_message(seq, &hash));
         Checkpoint { seq, hash, signer: self.key.public(), signature }
@@ -187,12 +206,20 @@ impl Ledger {
     pub(crate) fn remember(&self, checkpoint: &Checkpoint) {
         let _one = self.remembering.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let newer = self.remembered().ok().flatten().is_some_and(|known| known.seq >= checkpoint.seq);
-        if newer {
-            return;
+        if !newer {
+            self.write(checkpoint);
         }
+    }
+
+    /// Writes a checkpoint over the one that is there.
+    fn write(&self, checkpoint: &Checkpoint) {
+        let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *known = Some(checkpoint.clone());
         let text = serde_json::to_string(checkpoint).expect("a checkpoint is JSON");
         let draft = self.checkpoint.with_extension(format!("draft{}", std::process::id()));
-        if fs_err::write(&draft, text).is_ok() {
+        let _ = fs_err::remove_file(&draft);
+        let written = private_file(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
+        if written.is_ok() {
             let _ = fs_err::rename(&draft, &self.checkpoint);
         }
     }
@@ -230,6 +257,21 @@ pub(crate) async fn newest(
     sql.push(" WHERE seq < ").integer_param(i64::try_from(before).unwrap_or(i64::MAX));
     sql.push(" ORDER BY seq DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
     decode(session.read(sql).await?)
+}
+
+/// The newest entry about each of some runs.
+pub(crate) async fn newest_of_runs(
+    session: &mut Session,
+    runs: &[&str],
+) -> Result<Vec<Option<LedgerEntry>>, StoreError> {
+    let statements = runs.iter().map(|run| {
+        let mut sql = select(session);
+        sql.push(" WHERE run_id = ").text_param(run).push(" ORDER BY seq DESC LIMIT 1");
+        sql
+    });
+    let statements = statements.collect();
+    let found = session.read_all(statements).await?;
+    found.into_iter().map(|rows| Ok(decode(rows)?.into_iter().next())).collect()
 }
 
 /// The entries about one run, in order.
@@ -305,6 +347,12 @@ fn entry_message(hash: &str) -> String {
 
 fn checkpoint_message(seq: u64, hash: &str) -> String {
     format!("ordain checkpoint {seq} {hash}")
+}
+
+/// A new file that only its owner may read and write, whatever the process's mask says.
+fn private_file(path: &std::path::Path) -> std::io::Result<fs_err::File> {
+    use fs_err::os::unix::fs::OpenOptionsExt as _;
+    fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn unusable(message: String) -> StoreError {

@@ -12,6 +12,7 @@
 //! committed leaves no trace; a row that changed meanwhile is never overwritten by approval or undo.
 
 mod access;
+mod alive;
 mod apply;
 mod bookkeeping;
 mod catalog;
@@ -30,6 +31,7 @@ mod query;
 mod relation;
 mod review;
 mod runs;
+mod sealed;
 mod seed;
 mod session;
 mod sql;

@@ -17,6 +17,11 @@ pub struct StoreOptions {
     pub database: Database,
     /// Folder for the ledger's key and checkpoint: the workspace's `.ordain`.
     pub state: PathBuf,
+    /// Where the ledger's checkpoint is kept; in `state` if it is not said. Best on another disk than the database.
+    pub checkpoint: Option<PathBuf>,
+    /// Open a database whose ledger does not end as its checkpoint says, to look at it or to accept it. Nothing else can
+    /// be written then.
+    pub allow_older: bool,
     /// The tables that the workspace declares.
     pub tables: Vec<TableDeclaration>,
     /// Queries that must return no row before a commit.
@@ -45,6 +50,8 @@ impl StoreOptions {
         Self {
             database,
             state,
+            checkpoint: None,
+            allow_older: false,
             tables: Vec::new(),
             invariants: Vec::new(),
             limits: StoreLimits::default(),
@@ -152,6 +159,8 @@ pub struct StoreLimits {
     pub condition_parts_max: u64,
     /// How long to wait for another writer.
     pub lock_wait: Duration,
+    /// How long one run may keep others from writing.
+    pub lock_hold: Duration,
     /// Connections of this process.
     pub connections_max: u32,
     /// How long an idempotency key stays with a run that does not finish.
@@ -173,6 +182,7 @@ impl Default for StoreLimits {
             query_wall: Duration::from_secs(10),
             condition_parts_max: 2000,
             lock_wait: Duration::from_secs(15),
+            lock_hold: Duration::from_secs(5),
             connections_max: 16,
             claim_lease: Duration::from_mins(10),
         }

@@ -1,15 +1,19 @@
 //! The plan cache: verified plans, and all that each was compiled against.
 //!
 //! The store keeps and finds plans; whether one still holds is the engine's judgement, by comparing the components
-//! that are kept here with those of today.
+//! that are kept here with those of today. Every plan is signed with the ledger's key, so that one that was edited in
+//! the database is not used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::bookkeeping::own;
 use crate::error::StoreError;
+use crate::ledger::{self, Ledger};
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
 use crate::store::Inner;
@@ -29,7 +33,7 @@ pub struct PlanMark {
 const PLANS_MAX: i64 = 10_000;
 
 /// The columns, in the order in which [`plan`] reads them.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "plan_id",
     "kind",
     "exact",
@@ -45,6 +49,7 @@ const COLUMNS: [&str; 15] = [
     "uses",
     "created_at",
     "last_used_at",
+    "seal",
 ];
 
 /// A plan that was verified and has run well.
@@ -89,6 +94,7 @@ pub(crate) async fn keep(store: &Arc<Inner>, plan: &CachedPlan) -> Result<(), St
     let now = store.clock.timestamp();
     let components = serde_json::to_string(&plan.components)
         .map_err(|error| StoreError::Database { message: error.to_string() })?;
+    let seal = store.ledger.seal(&message(plan));
     let mut sql = session.sql(&format!("INSERT INTO {plans} ({}) VALUES (", COLUMNS.join(", ")));
     sql.text_param(&plan.plan_id).push(", ").text_param(&plan.kind).push(", ").text_param(&plan.exact);
     optional(sql.push(", "), plan.shape.as_deref());
@@ -102,11 +108,18 @@ pub(crate) async fn keep(store: &Arc<Inner>, plan: &CachedPlan) -> Result<(), St
         .push(", 0, ")
         .text_param(&now)
         .push(", ")
-        .text_param(&now);
+        .text_param(&now)
+        .push(", ")
+        .text_param(&seal);
+    // Everything that the seal covers, so that it covers what is there.
+    let sealed =
+        ["kind", "exact", "shape", "request", "title", "code", "source", "model", "run_id", "components"];
     sql.push(
-        ") ON CONFLICT (plan_id) DO UPDATE SET components = excluded.components, run_id = excluded.run_id, ",
+        ") ON CONFLICT (plan_id) DO UPDATE SET seal = excluded.seal, last_used_at = excluded.last_used_at",
     );
-    sql.push("shape = excluded.shape, last_used_at = excluded.last_used_at");
+    for column in sealed {
+        sql.push(&format!(", {column} = excluded.{column}"));
+    }
     session.write(sql).await?;
     let mut sql = session.sql(&format!(
         "DELETE FROM {plans} WHERE pinned = 0 AND plan_id IN (SELECT plan_id FROM {plans} \
@@ -119,6 +132,7 @@ pub(crate) async fn keep(store: &Arc<Inner>, plan: &CachedPlan) -> Result<(), St
 
 /// Plans of a kind for exactly this, or for its shape: pinned ones first, then exact ones, then the newest.
 pub(crate) async fn find(
+    ledger: &Ledger,
     session: &mut Session,
     kind: &str,
     exact: &str,
@@ -131,11 +145,14 @@ pub(crate) async fn find(
     }
     sql.push(") ORDER BY pinned DESC, CASE WHEN exact = ").text_param(exact);
     sql.push(" THEN 0 ELSE 1 END, created_at DESC LIMIT 8");
-    session.read(sql).await?.iter().map(|row| plan(row)).collect()
+    let rows = session.read(sql).await?;
+    // A plan that was altered is as good as gone.
+    rows.iter().filter(|row| is_sealed(ledger, row)).map(|row| plan(row)).collect()
 }
 
 /// Plans, the last used first, those behind `after` if it is given.
 pub(crate) async fn list(
+    ledger: &Ledger,
     session: &mut Session,
     kind: Option<&str>,
     who: Option<&str>,
@@ -162,11 +179,11 @@ pub(crate) async fn list(
     }
     sql.push(" ORDER BY pinned DESC, last_used_at DESC, plan_id LIMIT ");
     sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
-    session.read(sql).await?.iter().map(|row| plan(row)).collect()
+    session.read(sql).await?.iter().map(|row| shown(ledger, row)).collect()
 }
 
 /// The plan of that id, or the only one whose id begins so.
-pub(crate) async fn get(session: &mut Session, id: &str) -> Result<CachedPlan, StoreError> {
+pub(crate) async fn get(ledger: &Ledger, session: &mut Session, id: &str) -> Result<CachedPlan, StoreError> {
     let unknown = || StoreError::UnknownPlan { plan: crate::relation::shortened(id) };
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(unknown());
@@ -175,7 +192,7 @@ pub(crate) async fn get(session: &mut Session, id: &str) -> Result<CachedPlan, S
     sql.push(" WHERE plan_id LIKE ").text_param(&format!("{}%", id.to_ascii_lowercase())).push(" LIMIT 2");
     let mut rows = session.read(sql).await?;
     match (rows.pop(), rows.is_empty()) {
-        (Some(row), true) => plan(&row),
+        (Some(row), true) => shown(ledger, &row),
         _ => Err(unknown()),
     }
 }
@@ -183,7 +200,7 @@ pub(crate) async fn get(session: &mut Session, id: &str) -> Result<CachedPlan, S
 /// Pins a plan, or lets it go.
 pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<CachedPlan, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    let mut found = get(&mut session, id).await?;
+    let mut found = get(&store.ledger, &mut session, id).await?;
     let plans = own(session.dialect(), "plans");
     let mut sql = session.sql(&format!("UPDATE {plans} SET pinned = "));
     sql.integer_param(i64::from(pinned)).push(" WHERE plan_id = ").text_param(&found.plan_id);
@@ -196,7 +213,7 @@ pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<Ca
 /// Removes a plan.
 pub(crate) async fn evict(store: &Arc<Inner>, id: &str) -> Result<CachedPlan, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    let found = get(&mut session, id).await?;
+    let found = get(&store.ledger, &mut session, id).await?;
     let plans = own(session.dialect(), "plans");
     let mut sql = session.sql(&format!("DELETE FROM {plans} WHERE plan_id = "));
     sql.text_param(&found.plan_id);
@@ -228,6 +245,41 @@ fn select(session: &Session) -> Sql {
     });
     sql.push(&format!(" FROM {plans}"));
     sql
+}
+
+/// What the seal of a plan covers: all of it but how it is used.
+fn message(plan: &CachedPlan) -> String {
+    let CachedPlan {
+        plan_id,
+        kind,
+        exact,
+        shape,
+        request,
+        title,
+        code,
+        source,
+        model,
+        run_id,
+        components,
+        ..
+    } = plan;
+    let text = json!([plan_id, kind, exact, shape, request, title, code, source, model, run_id, components]);
+    ledger::hex(&Sha256::digest(ledger::canonical(&text).as_bytes()))
+}
+
+fn is_sealed(ledger: &Ledger, row: &[Datum]) -> bool {
+    let seal = row[15].as_text().unwrap_or_default();
+    plan(row).is_ok_and(|plan| ledger.is_sealed(&message(&plan), seal))
+}
+
+/// A plan for a list. One that was altered says so in the place of its text.
+fn shown(ledger: &Ledger, row: &[Datum]) -> Result<CachedPlan, StoreError> {
+    let mut found = plan(row)?;
+    if !is_sealed(ledger, row) {
+        "(altered since it was kept; it is not used)".clone_into(&mut found.title);
+        found.code.clear();
+    }
+    Ok(found)
 }
 
 fn plan(row: &[Datum]) -> Result<CachedPlan, StoreError> {

@@ -11,10 +11,11 @@ use crate::apply;
 use crate::bookkeeping::own;
 use crate::changes::ChangeSet;
 use crate::error::{RowConflict, StoreError};
-use crate::ledger::{self, EntryNote, NewEntry};
+use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::plans;
+use crate::sealed;
 use crate::session::{Intent, Session};
-use crate::sql::Datum;
+use crate::sql::{Datum, Sql};
 use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
@@ -116,7 +117,7 @@ pub(crate) async fn record_unless_there(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    match find(&mut session, record.run_id.as_str()).await {
+    match find(&store.ledger, &mut session, record.run_id.as_str()).await {
         Ok(there) => {
             session.roll_back().await?;
             return Ok(there);
@@ -185,7 +186,7 @@ pub(crate) fn entry(
     NewEntry { kind: kind.to_owned(), run_id: Some(record.run_id.clone()), note, content }
 }
 
-fn digest(changes: &ChangeSet) -> String {
+pub(crate) fn digest(changes: &ChangeSet) -> String {
     let value = serde_json::to_value(changes).unwrap_or_default();
     ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
@@ -215,12 +216,15 @@ pub(crate) async fn count_plan(session: &mut Session, note: &EntryNote, now: &st
 }
 
 /// The record of a run, by its id or by the beginning of it, if that is unique.
-pub(crate) async fn find(session: &mut Session, run: &str) -> Result<RunRecord, StoreError> {
-    Ok(load(session, run).await?.0)
+pub(crate) async fn find(ledger: &Ledger, session: &mut Session, run: &str) -> Result<RunRecord, StoreError> {
+    let found = stored(session, run).await?;
+    sealed::check(ledger, session, &found.record.run_id, &found.text, None).await?;
+    Ok(found.record)
 }
 
 /// Records, newest first.
 pub(crate) async fn list(
+    ledger: &Ledger,
     session: &mut Session,
     state: Option<RunState>,
     before: Option<&RunId>,
@@ -235,12 +239,25 @@ pub(crate) async fn list(
         sql.push(" AND run_id < ").text_param(before.as_str());
     }
     sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
-    session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+    shown(ledger, session, sql).await
+}
+
+/// The records that a statement selects, each held against its entry.
+async fn shown(ledger: &Ledger, session: &mut Session, sql: Sql) -> Result<Vec<RunRecord>, StoreError> {
+    let rows = session.read(sql).await?;
+    let records =
+        rows.iter().map(|row| Ok((parse(&row[0])?, row[0].as_text().unwrap_or_default().to_owned())));
+    let records = records.collect::<Result<Vec<_>, StoreError>>()?;
+    sealed::marked(ledger, session, records).await
 }
 
 /// Records that meet a filter, newest first. Large records make a page short: memory is bounded, and the rest is asked
 /// for behind the last one.
-pub(crate) async fn page(session: &mut Session, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {
+pub(crate) async fn page(
+    ledger: &Ledger,
+    session: &mut Session,
+    filter: &RunFilter,
+) -> Result<Vec<RunRecord>, StoreError> {
     let runs = own(session.dialect(), "runs");
     let mut sql = session.sql("SELECT run_id, ");
     sql.result("length(record)").push(&format!(" FROM {runs} WHERE TRUE"));
@@ -275,12 +292,12 @@ pub(crate) async fn page(session: &mut Session, filter: &RunFilter) -> Result<Ve
         sql.text_param(id);
     });
     sql.push(") ORDER BY run_id DESC");
-    session.read(sql).await?.iter().map(|row| parse(&row[0])).collect()
+    shown(ledger, session, sql).await
 }
 
 /// A run with who asked for it and who decided on it.
-pub(crate) async fn owned(session: &mut Session, run: &str) -> Result<Owned, StoreError> {
-    let record = find(session, run).await?;
+pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> Result<Owned, StoreError> {
+    let record = find(ledger, session, run).await?;
     let runs = own(session.dialect(), "runs");
     let mut sql = session.sql(&format!("SELECT who, decided_by FROM {runs} WHERE run_id = "));
     sql.text_param(record.run_id.as_str());
@@ -301,15 +318,7 @@ pub(crate) async fn count(session: &mut Session, state: RunState) -> Result<u64,
 
 /// Applies the diff of a held run, if every row that it touches is still what it was.
 pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
-    let mut transaction = transaction;
-    let written = of_run_digest(&mut transaction.session, &record).await?;
-    if written.as_deref() != Some(digest(&changes).as_str()) {
-        return Err(StoreError::Ledger {
-            message: format!("the kept changes of run `{}` are not those of its entry", record.run_id),
-            hint: Some("reject the run, and look at `ordain ledger verify`".to_owned()),
-        });
-    }
+    let (mut transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
     let conflicts = apply::apply(&mut transaction, changes, apply::Purpose::Approve).await?;
     if !conflicts.is_empty() {
         transaction.roll_back().await?;
@@ -335,7 +344,7 @@ impl Store {
 
 async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Read).await?;
-    let (_, changes) = load(&mut transaction.session, run).await?;
+    let (_, changes) = load(&store.ledger, &mut transaction.session, run).await?;
     let found = apply::conflicts(&mut transaction, changes.unwrap_or_default()).await;
     transaction.roll_back().await?;
     found
@@ -376,7 +385,7 @@ async fn opened(
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
-    let (record, changes) = load(&mut transaction.session, run).await?;
+    let (record, changes) = load(&store.ledger, &mut transaction.session, run).await?;
     if record.state != wanted {
         let run = record.run_id.to_string();
         return Err(StoreError::WrongState { run, state: record.state, operation });
@@ -405,7 +414,7 @@ async fn restate(
     detail: Value,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    let (_, changes) = load(&mut session, record.run_id.as_str()).await?;
+    let (_, changes) = load(&store.ledger, &mut session, record.run_id.as_str()).await?;
     let record = with_receipt(record);
     write(&mut session, &record, changes.as_ref(), Role::of(kind, &note)).await?;
     if !detail.is_null() {
@@ -419,34 +428,47 @@ async fn restate(
     Ok(record)
 }
 
-async fn load(session: &mut Session, run: &str) -> Result<(RunRecord, Option<ChangeSet>), StoreError> {
+/// The record and the kept changes of a run, as its ledger entry has them.
+async fn load(
+    ledger: &Ledger,
+    session: &mut Session,
+    run: &str,
+) -> Result<(RunRecord, Option<ChangeSet>), StoreError> {
+    let found = stored(session, run).await?;
+    let changes = found.changes.map(|text| serde_json::from_str::<ChangeSet>(&text)).transpose();
+    let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
+    sealed::check(ledger, session, &found.record.run_id, &found.text, changes.as_ref()).await?;
+    Ok((found.record, changes))
+}
+
+/// A run as the table has it, before it was held against the ledger.
+struct Stored {
+    record: RunRecord,
+    text: String,
+    changes: Option<String>,
+}
+
+async fn stored(session: &mut Session, run: &str) -> Result<Stored, StoreError> {
     let unknown = || StoreError::UnknownRun { run: crate::relation::shortened(run) };
     // Ids have these characters only, and no other can mean anything to `LIKE`.
     if run.is_empty() || !run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(unknown());
     }
     let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql(&format!("SELECT record, changes FROM {runs} WHERE run_id LIKE "));
+    let mut sql = session.sql(&format!("SELECT record, changes, run_id FROM {runs} WHERE run_id LIKE "));
     sql.text_param(&format!("{}%", run.to_ascii_lowercase())).push(" ORDER BY run_id LIMIT ");
     sql.integer_param(MATCHES_MAX);
     let rows = session.read(sql).await?;
     let [row] = rows.as_slice() else { return Err(unknown()) };
-    let changes = row[1].as_text().map(serde_json::from_str).transpose();
-    let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
-    Ok((parse(&row[0])?, changes))
+    let mut record = parse(&row[0])?;
+    // Another run's record in this one's place is held against this one's entry.
+    row[2].as_text().unwrap_or_default().clone_into(&mut record.run_id.0);
+    let text = |at: usize| row[at].as_text().map(str::to_owned);
+    Ok(Stored { record, text: text(0).unwrap_or_default(), changes: text(1) })
 }
 
 fn parse(datum: &Datum) -> Result<RunRecord, StoreError> {
     let text = datum.as_text().unwrap_or_default();
     let record = serde_json::from_str(text);
     record.map(with_receipt).map_err(|error| StoreError::Database { message: error.to_string() })
-}
-
-/// The hash of the changes that the entry of a held run names.
-async fn of_run_digest(session: &mut Session, record: &RunRecord) -> Result<Option<String>, StoreError> {
-    let entries = ledger::of_run(session, &record.run_id).await?;
-    Ok(entries.first().and_then(|entry| {
-        let body: Value = serde_json::from_str(entry.body.get()).ok()?;
-        body["content"]["changes_sha256"].as_str().map(str::to_owned)
-    }))
 }

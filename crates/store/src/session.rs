@@ -7,11 +7,10 @@
 mod guard;
 mod postgres;
 mod sqlite;
+mod turns;
 
 use std::sync::Arc;
 use std::time::Duration;
-
-use tokio::sync::{Mutex, OwnedMutexGuard};
 
 pub(crate) use guard::PlanAccess;
 use ordain_types::Row;
@@ -20,6 +19,7 @@ use crate::error::StoreError;
 use crate::fault::Faults;
 use crate::options::{Database, StoreLimits, StoreOptions};
 use crate::sql::{Datum, Dialect, Sql};
+use turns::{Turn, Turns};
 
 /// What a statement returns.
 pub(crate) type Rows = Vec<Vec<Datum>>;
@@ -52,7 +52,7 @@ fn weight(row: &[Datum]) -> u64 {
 pub(crate) struct Pool {
     connections: Connections,
     /// Writers of this process wait here, in order, before they wait for the database's own lock.
-    writers: Arc<Mutex<()>>,
+    turns: Arc<Turns>,
     lock_wait: Duration,
     faults: Option<Arc<dyn Faults>>,
 }
@@ -75,7 +75,12 @@ impl Pool {
             }
         };
         let faults = options.faults.clone();
-        Ok(Self { connections, writers: Arc::default(), lock_wait: limits.lock_wait, faults })
+        Ok(Self {
+            connections,
+            turns: Arc::new(Turns::new(limits.lock_hold)),
+            lock_wait: limits.lock_wait,
+            faults,
+        })
     }
 
     /// Takes a connection that is in no transaction.
@@ -118,9 +123,8 @@ impl Pool {
         }
     }
 
-    async fn turn(&self) -> Result<OwnedMutexGuard<()>, StoreError> {
-        let turn = Arc::clone(&self.writers).lock_owned();
-        tokio::time::timeout(self.lock_wait, turn).await.map_err(|_| StoreError::Busy)
+    async fn turn(&self) -> Result<Turn, StoreError> {
+        tokio::time::timeout(self.lock_wait, Turns::take(&self.turns)).await.map_err(|_| StoreError::Busy)
     }
 }
 
@@ -130,7 +134,7 @@ pub(crate) struct Session {
     connection: Connection,
     faults: Option<Arc<dyn Faults>>,
     /// Held by a writer until its transaction has ended.
-    turn: Option<OwnedMutexGuard<()>>,
+    turn: Option<Turn>,
 }
 
 #[derive(Debug)]
@@ -192,6 +196,17 @@ impl Session {
         match self.connection {
             Connection::Sqlite(_) => Dialect::Sqlite,
             Connection::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Ends when this session has kept other writers waiting for longer than it may; never, if it does not write.
+    pub(crate) fn overdue(&self) -> impl Future<Output = StoreError> + Send + 'static + use<> {
+        let turn = self.turn.as_ref().map(Turn::watched);
+        async move {
+            match turn {
+                Some(watched) => watched.overdue().await,
+                None => std::future::pending().await,
+            }
         }
     }
 

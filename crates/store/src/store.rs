@@ -1,26 +1,29 @@
 //! A workspace's data: opening it, beginning transactions, and everything a person may ask of it.
 
-use std::sync::{Arc, PoisonError, RwLock};
+mod tables;
 
-use ordain_types::{Column, RunId, RunRecord, RunState, Schema, Table};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use ordain_types::{RunId, RunRecord, RunState, Schema, Table};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::Answer;
 use crate::access::Access;
+use crate::alive::Alive;
 use crate::bookkeeping;
-use crate::catalog::{self, Catalog};
+use crate::catalog::Catalog;
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
-use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
+use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
-use crate::relation::{ForeignKey, Identity, Relation, Storage};
+use crate::relation::{ForeignKey, Relation};
 use crate::review;
 use crate::runs::{self, Owned, RunFilter};
-use crate::seed::{self, Seed};
-use crate::session::{Intent, Pool, Session};
+use crate::session::{Intent, Pool};
 use crate::transaction::Transaction;
 
 /// A workspace's data. Clones share it.
@@ -39,8 +42,14 @@ pub(crate) struct Inner {
     pub(crate) invariants: Vec<Invariant>,
     pub(crate) limits: StoreLimits,
     pub(crate) clock: Clock,
+    /// Folder for what is kept outside the database.
+    pub(crate) state: PathBuf,
     declarations: Vec<TableDeclaration>,
     catalog: RwLock<Arc<Catalog>>,
+    /// The version of SQLite's schema when the tables were last looked at.
+    schema_version: AtomicI64,
+    /// Says that this process is alive, once it has claimed a key.
+    alive: OnceLock<Option<Alive>>,
 }
 
 /// What is known of one table.
@@ -87,28 +96,45 @@ impl Store {
     /// Opens a store. Tables that are declared with a seed and are not there yet are made from it.
     pub fn open(options: StoreOptions) -> Answer<'static, Self> {
         Box::pin(async move {
-            check_declarations(&options.tables)?;
+            tables::check_declarations(&options.tables)?;
             make_state(&options.state)
                 .map_err(|error| StoreError::Unreachable { message: error.to_string() })?;
             let pool = Pool::new(&options)?;
             bookkeeping::prepare(&pool).await?;
+            let ledger = Ledger::open(&options.state, options.checkpoint.as_deref())?;
+            if let Some(problem) = ledger.check_end(&mut pool.session().await?).await? {
+                if !options.allow_older {
+                    return Err(ledger::not_accepted(&problem));
+                }
+                ledger.refuse(problem);
+            }
             let inner = Arc::new(Inner {
                 pool,
-                ledger: Ledger::open(&options.state)?,
+                ledger,
+                state: options.state,
                 invariants: options.invariants,
                 limits: options.limits,
                 clock: options.clock,
                 declarations: options.tables,
                 catalog: RwLock::default(),
+                schema_version: AtomicI64::default(),
+                alive: OnceLock::new(),
             });
             let only = match options.database {
                 Database::Postgres { only, .. } => only,
                 Database::Sqlite { .. } => None,
             };
             inner.open_tables(only.as_deref()).await?;
-            inner.check_invariants().await?;
+            if inner.ledger.refusal().is_none() {
+                inner.check_invariants().await?;
+                claims::release_dead(&inner).await?;
+            }
             Ok(Self { inner, access: None })
         })
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
     }
 
     /// A new id, for a run that begins now.
@@ -183,7 +209,9 @@ impl Store {
 
     /// The record of a run, by its id or by the beginning of it, if that is unique.
     pub fn run<'a>(&'a self, run: &'a str) -> Answer<'a, RunRecord> {
-        Box::pin(async move { runs::find(&mut self.inner.pool.session().await?, run).await })
+        Box::pin(
+            async move { runs::find(&self.inner.ledger, &mut self.inner.pool.session().await?, run).await },
+        )
     }
 
     /// Records of runs, newest first; `before` continues behind a run.
@@ -193,17 +221,24 @@ impl Store {
         before: Option<&'a RunId>,
         limit: u64,
     ) -> Answer<'a, Vec<RunRecord>> {
-        Box::pin(async move { runs::list(&mut self.inner.pool.session().await?, state, before, limit).await })
+        Box::pin(async move {
+            let mut session = self.inner.pool.session().await?;
+            runs::list(&self.inner.ledger, &mut session, state, before, limit).await
+        })
     }
 
     /// The same, of the runs that meet a filter. A page ends early where its records are large.
     pub fn find_runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRecord>> {
-        Box::pin(async move { runs::page(&mut self.inner.pool.session().await?, &filter).await })
+        Box::pin(async move {
+            runs::page(&self.inner.ledger, &mut self.inner.pool.session().await?, &filter).await
+        })
     }
 
     /// The record of a run, with who asked for it and who decided on it.
     pub fn owned_run<'a>(&'a self, run: &'a str) -> Answer<'a, Owned> {
-        Box::pin(async move { runs::owned(&mut self.inner.pool.session().await?, run).await })
+        Box::pin(
+            async move { runs::owned(&self.inner.ledger, &mut self.inner.pool.session().await?, run).await },
+        )
     }
 
     /// How many runs are in a state.
@@ -263,7 +298,10 @@ impl Store {
         exact: &'a str,
         shape: Option<&'a str>,
     ) -> Answer<'a, Vec<CachedPlan>> {
-        Box::pin(async move { plans::find(&mut self.inner.pool.session().await?, kind, exact, shape).await })
+        Box::pin(async move {
+            let mut session = self.inner.pool.session().await?;
+            plans::find(&self.inner.ledger, &mut session, kind, exact, shape).await
+        })
     }
 
     /// Cached plans, pinned ones first, then the last used.
@@ -279,14 +317,17 @@ impl Store {
         after: Option<&'a PlanMark>,
         limit: u64,
     ) -> Answer<'a, Vec<CachedPlan>> {
-        Box::pin(
-            async move { plans::list(&mut self.inner.pool.session().await?, kind, who, after, limit).await },
-        )
+        Box::pin(async move {
+            let mut session = self.inner.pool.session().await?;
+            plans::list(&self.inner.ledger, &mut session, kind, who, after, limit).await
+        })
     }
 
     /// The cached plan of that id, or the only one whose id begins so.
     pub fn plan<'a>(&'a self, id: &'a str) -> Answer<'a, CachedPlan> {
-        Box::pin(async move { plans::get(&mut self.inner.pool.session().await?, id).await })
+        Box::pin(
+            async move { plans::get(&self.inner.ledger, &mut self.inner.pool.session().await?, id).await },
+        )
     }
 
     /// Pins a cached plan, or lets it go.
@@ -366,193 +407,10 @@ impl Inner {
         Err(StoreError::CommitUnknown { run: run.to_owned() })
     }
 
-    async fn open_tables(&self, only: Option<&[String]>) -> Result<(), StoreError> {
-        let mut session = self.pool.session().await?;
-        let (mut relations, missing) = self.known_tables(&mut session, only).await?;
-        drop(session);
-        let unindexed = relations.iter().any(|relation| !self.missing_indexes(relation).is_empty());
-        if !missing.is_empty() || unindexed {
-            relations = self.make_tables(only).await?;
-        }
-        // Declared order first, then what else the database has.
-        let place = |relation: &Relation| {
-            let names = self.declarations.iter().position(|declared| declared.name == relation.table.name);
-            names.unwrap_or(usize::MAX)
-        };
-        relations.sort_by_key(place);
-        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
-        Ok(())
-    }
-
-    /// The tables that are there, with the declared rules, and the declarations of those that are not.
-    async fn known_tables(
-        &self,
-        session: &mut Session,
-        only: Option<&[String]>,
-    ) -> Result<(Vec<Relation>, Vec<TableDeclaration>), StoreError> {
-        let definitions = catalog::definitions(session).await?;
-        let kept: Vec<Relation> = definitions.into_iter().map(catalog::Definition::relation).collect();
-        let in_place = match session.dialect() {
-            crate::sql::Dialect::Sqlite => Vec::new(),
-            crate::sql::Dialect::Postgres => catalog::introspect(session).await?,
-        };
-        let is_kept = |name: &str| kept.iter().any(|relation| relation.table.name == name);
-        let mut found: Vec<Relation> =
-            in_place.into_iter().filter(|relation| !is_kept(&relation.table.name)).collect();
-        if let Some(only) = only {
-            found.retain(|relation| {
-                only.contains(&relation.table.name) || self.declaration(&relation.table.name).is_some()
-            });
-        }
-        let declared = kept.into_iter().filter(|relation| self.declaration(&relation.table.name).is_some());
-        let (mut relations, mut missing) = (Vec::new(), Vec::new());
-        for relation in declared.chain(found) {
-            relations.push(self.with_rules(relation)?);
-        }
-        for declaration in &self.declarations {
-            if !relations.iter().any(|relation| relation.table.name == declaration.name) {
-                missing.push(declaration.clone());
-            }
-        }
-        Ok((relations, missing))
-    }
-
-    fn with_rules(&self, mut relation: Relation) -> Result<Relation, StoreError> {
-        let Some(declaration) = self.declaration(&relation.table.name) else { return Ok(relation) };
-        if relation.is_kept() {
-            catalog::check_unchanged(&relation, declaration)?;
-        } else {
-            if !declaration.key.is_empty() && declaration.key != relation.table.key {
-                return Err(StoreError::Declaration {
-                    what: format!("table `{}`", declaration.name),
-                    message: format!("its primary key is ({})", relation.table.key.join(", ")),
-                    hint: Some("leave `key` out for a table that is used in place".to_owned()),
-                });
-            }
-            if declaration.seed.is_some() {
-                relation.notes.push("it was there before, so its seed is not used".to_owned());
-            }
-            if declaration.accept_triggers && !relation.table.key.is_empty() {
-                relation.read_only_reason = None;
-            }
-        }
-        catalog::apply_rules(&mut relation, declaration)?;
-        Ok(relation)
-    }
-
-    fn declaration(&self, table: &str) -> Option<&TableDeclaration> {
-        self.declarations.iter().find(|declaration| declaration.name == table)
-    }
-
-    fn missing_indexes(&self, relation: &Relation) -> Vec<Vec<String>> {
-        let Some(declaration) = self.declaration(&relation.table.name) else { return Vec::new() };
-        if !relation.is_kept() {
-            return Vec::new();
-        }
-        let mut wanted = catalog::wanted_indexes(relation, declaration, &self.invariants);
-        wanted.retain(|columns| !relation.indexes.contains(columns));
-        wanted
-    }
-
-    /// Makes missing tables and indexes, in one transaction with their ledger entry.
-    async fn make_tables(&self, only: Option<&[String]>) -> Result<Vec<Relation>, StoreError> {
-        let mut session = self.pool.begin(Intent::Write).await?;
-        // Another process may have made them meanwhile.
-        let (mut relations, missing) = self.known_tables(&mut session, only).await?;
-        let mut made = Vec::new();
-        for declaration in missing {
-            let seed = read_seed(&declaration).await?;
-            let relation = self.make_table(&mut session, &declaration, &seed).await?;
-            made.push(Reseeded { table: declaration.name, removed: 0, added: seed.rows.len() as u64 });
-            relations.push(relation);
-        }
-        for relation in &mut relations {
-            let wanted = self.missing_indexes(relation);
-            catalog::create_missing_indexes(&mut session, relation, wanted).await?;
-        }
-        if made.is_empty() {
-            session.commit().await?;
-            return Ok(relations);
-        }
-        self.check_seeded(&mut session, &relations).await?;
-        self.finish_seed(session, "seed", made, EntryNote::by("ordain", "open")).await?;
-        Ok(relations)
-    }
-
-    async fn make_table(
-        &self,
-        session: &mut Session,
-        declaration: &TableDeclaration,
-        seed: &Seed,
-    ) -> Result<Relation, StoreError> {
-        let mut relation = relation_of(&seed.table);
-        relation.namespace = current_schema(session).await?;
-        catalog::create(session, &relation).await?;
-        catalog::load(session, &relation, &seed.rows).await?;
-        catalog::apply_rules(&mut relation, declaration)?;
-        let wanted = catalog::wanted_indexes(&relation, declaration, &self.invariants);
-        catalog::create_missing_indexes(session, &mut relation, wanted).await?;
-        Ok(relation)
-    }
-
-    /// A seed that breaks an invariant would make every later run fail.
-    async fn check_seeded(&self, session: &mut Session, relations: &[Relation]) -> Result<(), StoreError> {
-        let catalog = Catalog::new(relations.to_vec());
-        let (_, violations) = review::invariants(session, &catalog, &self.invariants, &self.limits).await?;
-        if violations.is_empty() { Ok(()) } else { Err(StoreError::Violated { violations }) }
-    }
-
-    async fn finish_seed(
-        &self,
-        mut session: Session,
-        kind: &str,
-        tables: Vec<Reseeded>,
-        note: EntryNote,
-    ) -> Result<Vec<Reseeded>, StoreError> {
-        let content = json!({ "tables": tables });
-        let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
-        let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
-        bookkeeping::rows_changed(&mut session, checkpoint.seq).await?;
-        let committed = session.commit().await;
-        self.settle(committed, &checkpoint, kind).await?;
-        self.ledger.remember(&checkpoint);
-        Ok(tables)
-    }
-
-    async fn reseed(&self, tables: &[String], note: EntryNote) -> Result<Vec<Reseeded>, StoreError> {
-        let catalog = self.catalog();
-        for table in tables {
-            catalog.place(table)?;
-        }
-        let mut session = self.pool.begin(Intent::Write).await?;
-        let mut relations: Vec<Relation> = catalog.relations().cloned().collect();
-        let mut done = Vec::new();
-        for relation in &mut relations {
-            let name = relation.table.name.clone();
-            let wanted = tables.is_empty() || tables.contains(&name);
-            let Some(declaration) = self.declaration(&name).filter(|declaration| declaration.seed.is_some())
-            else {
-                if tables.contains(&name) {
-                    return Err(no_seed(&name));
-                }
-                continue;
-            };
-            if !wanted || !relation.is_kept() {
-                continue;
-            }
-            let seed = read_seed(declaration).await?;
-            let removed = catalog::remove_rows(&mut session, relation).await?;
-            if same_shape(&relation.table, &seed.table) {
-                catalog::load(&mut session, relation, &seed.rows).await?;
-            } else {
-                *relation = self.make_table(&mut session, declaration, &seed).await?;
-            }
-            done.push(Reseeded { table: name, removed, added: seed.rows.len() as u64 });
-        }
-        self.check_seeded(&mut session, &relations).await?;
-        let done = self.finish_seed(session, "reseed", done, note).await?;
-        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
-        Ok(done)
+    /// The name under which this process holds idempotency keys.
+    pub(crate) fn process(&self) -> Option<&str> {
+        let alive = self.alive.get_or_init(|| Alive::begin(&self.state).ok());
+        alive.as_ref().map(|alive| alive.id.as_str())
     }
 
     /// Finds an invariant that cannot be run before a run depends on it.
@@ -589,47 +447,6 @@ fn make_state(folder: &std::path::Path) -> std::io::Result<()> {
     fs_err::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
 }
 
-async fn current_schema(session: &mut Session) -> Result<Option<String>, StoreError> {
-    if session.dialect() == crate::sql::Dialect::Sqlite {
-        return Ok(None);
-    }
-    let sql = session.sql("SELECT current_schema()::text");
-    let rows = session.read(sql).await?;
-    rows.first().and_then(|row| row[0].as_text()).map(|name| Some(name.to_owned())).ok_or_else(|| {
-        StoreError::Unreachable { message: "the database has no schema to make tables in".to_owned() }
-    })
-}
-
-async fn read_seed(declaration: &TableDeclaration) -> Result<Seed, StoreError> {
-    let declaration = declaration.clone();
-    let read = move || match &declaration.seed {
-        Some(path) => seed::read(path, &declaration),
-        // A table may be declared by its columns alone.
-        None => seed::parse("ordain.toml.json", b"[]", &declaration),
-    };
-    let joined = tokio::task::spawn_blocking(read).await;
-    Ok(joined.map_err(|error| StoreError::Database { message: error.to_string() })??)
-}
-
-fn relation_of(table: &Table) -> Relation {
-    Relation {
-        storage: table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
-        table: table.clone(),
-        identity: Identity::DocId,
-        namespace: None,
-        indexes: Vec::new(),
-        foreign_keys: Vec::new(),
-        max_rows_changed: None,
-        read_only_reason: None,
-        notes: Vec::new(),
-    }
-}
-
-fn same_shape(left: &Table, right: &Table) -> bool {
-    let shape = |column: &Column| (column.name.clone(), column.column_type, column.nullable);
-    left.key == right.key && left.columns.iter().map(shape).eq(right.columns.iter().map(shape))
-}
-
 fn table_info(relation: &Relation, rows: u64) -> TableInfo {
     let mut indexes = relation.indexes.clone();
     if relation.is_kept() && !relation.table.key.is_empty() {
@@ -646,39 +463,4 @@ fn table_info(relation: &Relation, rows: u64) -> TableInfo {
         in_place: !relation.is_kept(),
         notes: relation.notes.clone(),
     }
-}
-
-fn no_seed(table: &str) -> StoreError {
-    StoreError::Declaration {
-        what: format!("table `{table}`"),
-        message: "it has no seed to load".to_owned(),
-        hint: Some(format!("set `seed` in `[tables.{table}]`")),
-    }
-}
-
-/// Names become SQL, Python variables and parts of file names, so they are plain words.
-fn check_declarations(declarations: &[TableDeclaration]) -> Result<(), StoreError> {
-    for (index, declaration) in declarations.iter().enumerate() {
-        let name = &declaration.name;
-        let wrong = |message: String, hint: &str| StoreError::Declaration {
-            what: format!("table `{}`", crate::relation::shortened(name)),
-            message,
-            hint: Some(hint.to_owned()),
-        };
-        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if name.is_empty() || name.len() > 60 || !plain || name.as_bytes()[0].is_ascii_digit() {
-            return Err(wrong("the name is not a plain word".to_owned(), "use letters, digits and `_`"));
-        }
-        let lower = name.to_lowercase();
-        if ["ordain_", "sqlite_", "pg_"].iter().any(|reserved| lower.starts_with(reserved)) {
-            return Err(wrong("the name is reserved".to_owned(), "choose another one"));
-        }
-        if declarations[..index].iter().any(|other| other.name.to_lowercase() == lower) {
-            return Err(wrong(
-                "it is declared twice".to_owned(),
-                "names that differ only in case are the same",
-            ));
-        }
-    }
-    Ok(())
 }

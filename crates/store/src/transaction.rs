@@ -64,6 +64,12 @@ impl Transaction {
         &self.run_id
     }
 
+    /// Ends when this transaction has kept other writers waiting for longer than it may. The run is to be given up then.
+    pub fn overdue(&self) -> Answer<'static, std::convert::Infallible> {
+        let overdue = self.session.overdue();
+        Box::pin(async move { Err(overdue.await) })
+    }
+
     /// What was changed so far.
     pub fn diff(&self) -> Diff {
         self.changes.diff(&self.catalog)

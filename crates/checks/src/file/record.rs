@@ -10,13 +10,14 @@ use crate::kinds::{HINT, KIND_NAMES};
 use crate::schedule::Schedule;
 
 /// Every field that a record may have.
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 20] = [
     "check_id",
     "check_name",
     "description",
     "target_table",
     "kind",
     "calculation_hint",
+    "accepted_reading",
     "params",
     "key_columns",
     "filter",
@@ -73,6 +74,7 @@ impl<'a> Reader<'a> {
             target_table: Vec::new(),
             kind: String::new(),
             calculation_hint: None,
+            accepted_reading: None,
             params: Map::new(),
             key_columns: Vec::new(),
             filter: None,
@@ -109,6 +111,7 @@ impl<'a> Reader<'a> {
             "target_table" => check.target_table = self.list(member),
             "kind" => check.kind = self.kind(member),
             "calculation_hint" => check.calculation_hint = self.text(member),
+            "accepted_reading" => check.accepted_reading = self.text(member),
             "params" => match member.value.to_value() {
                 serde_json::Value::Object(params) => check.params = params,
                 _ => self.shape(member, "a record"),

@@ -22,6 +22,7 @@ pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<S
         target_table: vec![table.to_owned()],
         kind: kind.to_owned(),
         calculation_hint: None,
+        accepted_reading: None,
         params,
         key_columns: Vec::new(),
         filter: None,

@@ -5,7 +5,7 @@ use ::csv::{Terminator, WriterBuilder};
 use super::words::sentence;
 use crate::result::{CheckResult, RunReport};
 
-const HEADING: [&str; 18] = [
+const HEADING: [&str; 20] = [
     "run_id",
     "check_id",
     "check_name",
@@ -24,6 +24,8 @@ const HEADING: [&str; 18] = [
     "recompiled",
     "started_at",
     "duration_ms",
+    "rule",
+    "understood",
 ];
 
 /// The report as CSV.
@@ -37,7 +39,7 @@ pub fn render_csv(report: &RunReport) -> String {
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-fn line(report: &RunReport, result: &CheckResult) -> [String; 18] {
+fn line(report: &RunReport, result: &CheckResult) -> [String; 20] {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     [
         harmless(&report.run_id),
@@ -58,6 +60,8 @@ fn line(report: &RunReport, result: &CheckResult) -> [String; 18] {
         harmless(result.recompiled.as_deref().unwrap_or_default()),
         harmless(&report.started_at),
         format!("{:.3}", result.duration_ms),
+        harmless(&result.rule),
+        harmless(result.understood.as_deref().unwrap_or_default()),
     ]
 }
 

@@ -108,6 +108,8 @@ fn check(report: &RunReport, result: &CheckResult, history: &[PastResult]) -> Ma
                 span.count { (failed(result)) }
                 (sparkline::of(report, result, history))
             }
+            @if !result.rule.is_empty() { p.note { "Rule: " (visible(&result.rule)) } }
+            @if let Some(rule) = &result.understood { p.note { "Read as: " (visible(rule)) } }
             p.sentence { (visible(&sentence(result))) }
             (facts(result))
             @for note in &result.notes { p.note { (visible(note)) } }
@@ -121,9 +123,9 @@ fn check(report: &RunReport, result: &CheckResult, history: &[PastResult]) -> Ma
 
 fn facts(result: &CheckResult) -> Markup {
     let mut facts: Vec<(&str, String)> = vec![
+        ("severity", result.severity.name().to_owned()),
         ("tables", result.target_table.join(", ")),
         ("kind", result.kind.clone()),
-        ("severity", result.severity.name().to_owned()),
     ];
     facts.extend(result.owner.clone().map(|owner| ("owner", owner)));
     if !result.tags.is_empty() {

@@ -52,25 +52,32 @@ fn write_table(out: &mut String, report: &RunReport) {
     if report.results.is_empty() {
         return;
     }
-    out.push_str("| | status | check | severity | failed | summary |\n|---|---|---|---|---:|---|\n");
+    out.push_str(
+        "| | status | severity | check | rule | failed | summary |\n|---|---|---|---|---|---:|---|\n",
+    );
     let mut results: Vec<&CheckResult> = report.results.iter().collect();
     // Stable: within a group the file's order stays.
-    results.sort_by_key(|result| match result.status {
-        CheckStatus::Error => 0,
-        CheckStatus::Fail => 1,
-        CheckStatus::Warn => 2,
-        CheckStatus::Skipped => 3,
-        CheckStatus::Pass => 4,
+    results.sort_by_key(|result| {
+        let place = match result.status {
+            CheckStatus::Error => 0,
+            CheckStatus::Skipped if result.is_open() => 0,
+            CheckStatus::Fail => 1,
+            CheckStatus::Warn => 2,
+            CheckStatus::Skipped => 3,
+            CheckStatus::Pass => 4,
+        };
+        (place, std::cmp::Reverse(result.severity))
     });
     for result in results.iter().take(CHECKS_MAX) {
         let _ = writeln!(
             out,
-            "| {} | {} | **{}** {} | {} | {} | {} |",
+            "| {} | {} | {} | **{}** {} | {} | {} | {} |",
             icon(result.status),
             result.status.name(),
+            result.severity.name(),
             escape(&result.check_id),
             escape(&result.check_name),
-            result.severity.name(),
+            escape(result.understood.as_deref().unwrap_or(&result.rule)),
             escape(&failed(result)),
             escape(&sentence(result))
         );

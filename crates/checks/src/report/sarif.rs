@@ -45,6 +45,7 @@ fn rule(result: &CheckResult) -> Value {
         "id": result.check_id,
         "name": result.check_name,
         "shortDescription": {"text": text(&result.check_name)},
+        "fullDescription": {"text": text(result.understood.as_deref().unwrap_or(&result.rule))},
         "defaultConfiguration": {"level": level(result.severity)},
         "properties": {
             "tags": tags(result),

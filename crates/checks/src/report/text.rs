@@ -34,7 +34,11 @@ pub fn render_text(report: &RunReport, options: TextOptions) -> String {
     let options = TextOptions { width: options.width.max(WIDTH_MIN), ..options };
     let mut out = String::new();
     write_table(&mut out, report, options);
-    for result in report.results.iter().filter(|result| result.status.is_problem()) {
+    let mut problems: Vec<&CheckResult> =
+        report.results.iter().filter(|result| result.status.is_problem() || result.is_open()).collect();
+    // What weighs most comes first; what weighs the same stays in the order of the file.
+    problems.sort_by_key(|result| std::cmp::Reverse(result.severity));
+    for result in problems {
         write_problem(&mut out, result, options);
     }
     write_totals(&mut out, report, options);
@@ -69,7 +73,10 @@ fn write_problem(out: &mut String, result: &CheckResult, options: TextOptions) {
     let title = visible(&format!("{} {}", result.check_id, result.check_name));
     let severity = result.severity.name();
     let mark = colored(result.status.name(), result.status, options);
-    let _ = writeln!(out, "\n{mark} {} ({severity})", shorten(&title, options.width.saturating_sub(22)));
+    let _ = writeln!(out, "\n{mark} {severity}: {}", shorten(&title, options.width.saturating_sub(20)));
+    for part in rule_lines(result).iter().flat_map(|line| wrap(&visible(line), options.width - 2)) {
+        line(out, &format!("  {part}"));
+    }
     for part in wrap(&visible(&sentence(result)), options.width - 2) {
         line(out, &format!("  {part}"));
     }
@@ -84,6 +91,13 @@ fn write_problem(out: &mut String, result: &CheckResult, options: TextOptions) {
     for artifact in &result.artifacts {
         line(out, &format!("  all failing rows: {}", visible(artifact)));
     }
+}
+
+/// The rule as it was written, and as it was understood.
+fn rule_lines(result: &CheckResult) -> Vec<String> {
+    let written = Some(&result.rule).filter(|rule| !rule.is_empty()).map(|rule| format!("rule: {rule}"));
+    let understood = result.understood.as_ref().map(|rule| format!("read as: {rule}"));
+    written.into_iter().chain(understood).collect()
 }
 
 fn write_rows(out: &mut String, result: &CheckResult, options: TextOptions) {
@@ -124,6 +138,10 @@ fn write_totals(out: &mut String, report: &RunReport, options: TextOptions) {
             let text = format!("{count} {}", status.name().to_lowercase());
             parts.push(colored(&text, status, options));
         }
+    }
+    let open = report.results.iter().filter(|result| result.skipped.is_some() && result.is_open()).count();
+    if open > 0 {
+        parts.push(format!("{open} not evaluated"));
     }
     let kept = report.results.iter().filter(|result| result.kept_from.is_some()).count();
     if kept > 0 {

@@ -89,6 +89,8 @@ pub(super) fn sentence(result: &CheckResult) -> String {
         (Some(reason), false) if matches!(result.status, CheckStatus::Error | CheckStatus::Skipped) => {
             if result.summary.contains(reason.as_str()) {
                 result.summary.clone()
+            } else if reason.contains(result.summary.as_str()) {
+                reason.clone()
             } else {
                 format!("{reason}: {}", result.summary)
             }

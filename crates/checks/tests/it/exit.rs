@@ -1,11 +1,12 @@
 //! The exit code: a test for each row of the table, and the priority between the rows.
 
 use ordain_checks::exit::{Circumstances, FailOn, exit_code};
-use ordain_checks::{CheckResult, CheckStatus, Severity};
+use ordain_checks::{CheckResult, CheckStatus, Severity, SkipReason};
 
 use crate::fixture::result;
 
-const CALM: Circumstances = Circumstances { is_misused: false, is_interrupted: false, is_frozen: false };
+const CALM: Circumstances =
+    Circumstances { is_misused: false, is_interrupted: false, is_frozen: false, allows_skipped: false };
 
 fn of(status: CheckStatus, severity: Severity) -> CheckResult {
     result("A", status, severity)
@@ -24,6 +25,22 @@ fn nothing_found_is_0() {
         &[of(CheckStatus::Pass, Severity::Critical), of(CheckStatus::Skipped, Severity::Critical)],
         0,
     );
+}
+
+#[test]
+fn what_could_not_be_evaluated_is_3_unless_allowed() {
+    let skipped = |reason| CheckResult { skipped: Some(reason), ..of(CheckStatus::Skipped, Severity::Info) };
+    for (reason, code) in [
+        (SkipReason::NotCompiled, 3),
+        (SkipReason::MissingTable, 3),
+        (SkipReason::Disabled, 0),
+        (SkipReason::UpstreamFailed, 0),
+        (SkipReason::Filtered, 0),
+    ] {
+        check("never", &[skipped(reason)], code);
+        let lax = Circumstances { allows_skipped: true, ..CALM };
+        assert_eq!(exit_code(&[skipped(reason)], FailOn::default(), lax), 0, "{reason:?}");
+    }
 }
 
 #[test]
@@ -86,7 +103,8 @@ fn interruption_is_130() {
 #[test]
 fn the_priority_is_2_then_130_then_3_then_1_then_4_then_0() {
     let mut results = vec![of(CheckStatus::Fail, Severity::High), of(CheckStatus::Error, Severity::High)];
-    let mut all = Circumstances { is_misused: true, is_interrupted: true, is_frozen: true };
+    let mut all =
+        Circumstances { is_misused: true, is_interrupted: true, is_frozen: true, allows_skipped: false };
     let code = |results: &[CheckResult], all| exit_code(results, FailOn::default(), all);
     assert_eq!(code(&results, all), 2);
     all.is_misused = false;

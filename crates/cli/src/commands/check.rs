@@ -1,5 +1,6 @@
 //! `ordain check`: standing rules about data, compiled once and run for ever.
 
+mod accept;
 mod add;
 mod bar;
 mod diff;
@@ -38,7 +39,8 @@ Examples:
 
 A check is a record in `checks/*.json`: a built-in kind, or a rule in words. Its tables are the files in `data` and the
 tables of the store. Each check runs in a cell of its own.
-Exit code: 0 nothing failed that counts, 1 a check failed, 2 usage or check files, 3 a check could not be evaluated,
+Exit code: 0 nothing failed that counts, 1 a check failed, 2 usage or check files, 3 a check could not be evaluated
+(in error, not understood, or its table is missing; --allow-skipped forgives the last two),
 4 --frozen and something needs compiling, 130 interrupted.";
 
 /// Standing rules about data, compiled once and run for ever
@@ -65,6 +67,7 @@ enum Command {
     Schema(schema::Args),
     Import(import::Args),
     Export(export::Args),
+    Accept(accept::Args),
 }
 
 /// Carries out `ordain check …`.
@@ -104,6 +107,7 @@ fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
         Command::Schema(args) => schema::run(&args),
         Command::Import(args) => import::run(&args, Some(&workspace)),
         Command::Export(args) => export::run(&args, &workspace),
+        Command::Accept(args) => accept::run(&args, &workspace),
     }
 }
 
@@ -125,19 +129,19 @@ fn print_problem(problem: &Problem) {
 }
 
 /// Opens the workspace's checks, with its store.
-async fn open(workspace: Arc<Workspace>) -> Result<Checks, ExitCode> {
+pub(crate) async fn open(workspace: Arc<Workspace>) -> Result<Checks, ExitCode> {
     let store = workspace.open_store().await.map_err(|error| workspace::of_store(&error))?;
     let data_dir = DataDir::from_env().map_err(|error| python::report(&error))?;
     Ok(Checks::new(workspace, store, data_dir))
 }
 
 /// Sees that pandas is there.
-fn ensure_python() -> Result<(), ExitCode> {
+pub(crate) fn ensure_python() -> Result<(), ExitCode> {
     python::ensure(Profile::Data).map(drop).map_err(|error| python::report(&error))
 }
 
 /// Prints why checks could not be run, and gives the exit code that says what kind of failure it is.
-fn of_checks(error: &ChecksError) -> ExitCode {
+pub(crate) fn of_checks(error: &ChecksError) -> ExitCode {
     match error {
         ChecksError::Files(problems) => {
             for problem in problems {

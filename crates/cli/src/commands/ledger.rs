@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use crate::failure;
 use crate::show::grid::Grid;
 use crate::show::{cut, line, lines};
-use crate::workspace::{Failure, WorkspaceArgs, with_store};
+use crate::workspace::{Failure, WorkspaceArgs, note, with_ledger};
 
 const EXAMPLES: &str = "\
 Examples:
   ordain ledger list                        the newest entries
   ordain ledger show 12                     one entry, whole
   ordain ledger verify                      find an edited, removed, moved or cut-off entry
+  ordain ledger accept-restore --reason 'disk failed, copy of Monday'
   ordain ledger export > ledger.jsonl       every entry, and a signed checkpoint at the end
 
 Exit code of verify: 0 if the ledger is whole, 1 if not.";
@@ -52,6 +53,12 @@ enum Command {
     },
     /// Check every link and signature
     Verify,
+    /// Go on with the database as it is, after a restore from a copy; the reason is recorded
+    AcceptRestore {
+        /// Why the database is older than its checkpoint
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
     /// Every entry in order, one JSON object a line
     Export {
         /// The only format there is
@@ -66,10 +73,11 @@ enum Command {
 /// Carries out `ordain ledger`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
-    with_store(&workspace, async |store| match args.command {
+    with_ledger(&workspace, async |store| match args.command {
         Command::List { limit } => list(&store, limit, args.json).await,
         Command::Show { seq } => show(&store, seq, args.json).await,
         Command::Verify => verify(&store, args.json).await,
+        Command::AcceptRestore { reason } => accept(&store, &reason).await,
         Command::Export { output: None, .. } => export(&store, &mut io::stdout().lock()).await,
         Command::Export { output: Some(path), .. } => {
             let mut file = io::BufWriter::new(fs_err::File::create(&path)?);
@@ -143,9 +151,21 @@ async fn verify(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
     Ok(if report.is_whole() { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
 }
 
+async fn accept(store: &Store, reason: &str) -> Result<ExitCode, Failure> {
+    let checkpoint = store.accept_restore(reason, note()).await?;
+    writeln!(io::stdout(), "accepted: the ledger goes on with entry {}", checkpoint.seq)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn write_report(out: &mut impl Write, report: &LedgerReport) -> io::Result<()> {
     if report.is_whole() {
         let head = report.head.as_deref().map(|head| format!(", head {}", cut(head, 13))).unwrap_or_default();
+        for seq in &report.accepted {
+            writeln!(
+                out,
+                "entry {seq}: another end of the ledger was accepted here; `ordain ledger show {seq}`"
+            )?;
+        }
         return writeln!(out, "the ledger is whole: {} entries{head}", report.entries);
     }
     for finding in &report.findings {

@@ -1,5 +1,7 @@
 //! `ordain tables`: what tables there are, and their rows.
 
+mod types;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -16,7 +18,8 @@ Examples:
   ordain tables                       every table with its rows, key and rules
   ordain tables inventory             its columns, indexes and a few rows
   ordain tables inventory --rows      the first 20 rows
-  ordain tables inventory --rows 500 --json";
+  ordain tables inventory --rows 500 --json
+  ordain tables --types               how the columns of data files are read, and what did not fit";
 
 /// Rows that a table's description shows.
 const SAMPLES: u64 = 3;
@@ -32,6 +35,9 @@ pub(crate) struct Args {
     /// Print rows of the table, at most N
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", requires = "name")]
     rows: Option<u64>,
+    /// Show how the columns of data files and tables are read: types, marks, orders, what did not fit
+    #[arg(long, conflicts_with = "rows")]
+    types: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,6 +45,9 @@ pub(crate) struct Args {
 
 /// Carries out `ordain tables`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.types {
+        return types::run(args.name.as_deref(), args.json, &args.workspace);
+    }
     let workspace = args.workspace.clone();
     with_store(&workspace, |store| show(store, args))
 }

@@ -78,6 +78,9 @@ impl Checks {
         let Some(kept) = kept else {
             return self.compile(check, None, tables, schema, planner, is_frozen, progress).await;
         };
+        if let Some(standing) = read_otherwise(check, &kept.plan) {
+            return standing;
+        }
         let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
         let why = match staleness {
             Staleness::Recompile(why) => why,
@@ -139,6 +142,9 @@ impl Checks {
                 Err(error) => return of_compile_error(&error, why.as_deref()),
             }
         };
+        if let Some(standing) = read_otherwise(check, &plan) {
+            return standing;
+        }
         let verdict = verify(&code, &self.check_policy(), schema);
         let Some(verified) = verdict.verified().cloned() else {
             return Standing::Broken(format!("its code was refused: {}", first(&verdict)));
@@ -217,6 +223,18 @@ fn missing_table(name: &str, tables: &Tables) -> Standing {
     let near = nearest(name, tables.states.keys().map(String::as_str));
     let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     Standing::Skipped(SkipReason::MissingTable, format!("there is no table `{name}`{hint}"))
+}
+
+/// A rule that is read otherwise than a person accepted it is not run until somebody accepts it again.
+fn read_otherwise(check: &Check, plan: &Value) -> Option<Standing> {
+    let accepted = check.accepted_reading.as_ref()?;
+    let now = check.understood(plan).unwrap_or_else(|| "nothing that can be restated".to_owned());
+    (*accepted != now).then(|| {
+        let words = format!(
+            "it was accepted as \u{201c}{accepted}\u{201d} and is now read as \u{201c}{now}\u{201d}; correct the hint, or set `accepted_reading` to the new reading"
+        );
+        Standing::Skipped(SkipReason::NotCompiled, words)
+    })
 }
 
 fn of_compile_error(error: &CompileError, why: Option<&str>) -> Standing {

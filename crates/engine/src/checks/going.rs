@@ -59,7 +59,7 @@ impl Going<'_> {
                 self.is_frozen = true;
                 skipped(
                     check,
-                    SkipReason::NotCompiled,
+                    SkipReason::Frozen,
                     &format!("it needs compiling, which --frozen forbids: {why}"),
                 )
             }
@@ -147,6 +147,9 @@ impl Going<'_> {
             }
             Ok(found) => {
                 result.status = grade(check, &found.counts);
+                if found.counts.evaluated == Some(0) {
+                    result.notes.push("it looked at no row: none is left to judge".to_owned());
+                }
                 (result.evaluated, result.failed) = (found.counts.evaluated, found.counts.failed);
                 result.failed_pct = found.counts.failed_pct();
                 result.summary.clone_from(&found.summary);
@@ -221,6 +224,7 @@ fn result_of(check: &Check, ready: &Ready) -> CheckResult {
     result.code_hash = Some(hash_text(&ready.kept.code));
     result.code = Some(ready.kept.code.clone());
     result.plan = Some(ready.kept.plan.clone());
+    result.understood = check.understood(&ready.kept.plan);
     let columns = ready.kept.against.schema.iter().map(|(table, columns)| {
         let columns = columns.iter().map(|(name, kind)| (name.clone(), json!(change::word(*kind))));
         (table.clone(), columns.collect::<Value>())
@@ -263,7 +267,7 @@ fn sees_more_than_rows(ready: &Ready) -> bool {
 }
 
 fn is_filtered(result: &CheckResult) -> bool {
-    result.reason.as_deref().is_some_and(|reason| reason.starts_with("filtered"))
+    result.skipped == Some(SkipReason::Filtered)
 }
 
 /// What was odd about the files of these tables.
@@ -282,6 +286,9 @@ fn blank(check: &Check) -> CheckResult {
         tags: check.tags.clone(),
         target_table: check.target_table.clone(),
         kind: check.kind.clone(),
+        rule: check.rule(),
+        understood: None,
+        skipped: None,
         evaluated: None,
         failed: None,
         failed_pct: None,
@@ -306,6 +313,7 @@ pub(super) fn skipped(check: &Check, reason: SkipReason, words: &str) -> CheckRe
     let name = json!(reason).as_str().unwrap_or_default().to_owned();
     CheckResult {
         status: CheckStatus::Skipped,
+        skipped: Some(reason),
         reason: Some(format!("{name}: {words}")),
         summary: words.to_owned(),
         ..blank(check)

@@ -10,7 +10,7 @@ use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use ordain_cell::{InputFile, LocalExecutor};
 use ordain_checks::file::CheckFiles;
-use ordain_checks::{Check, CheckResult, RunReport, Selection, SkipReason};
+use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, Selection, SkipReason};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
 use ordain_types::{BoxFuture, RunId, Schema};
@@ -34,6 +34,7 @@ const HISTORY_MAX: usize = 30;
 const REHEARSALS_MAX: u32 = 50;
 
 /// How checks are run.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a caller gives")]
 #[derive(Debug, Clone)]
 pub struct CheckOptions {
     /// Which checks.
@@ -44,6 +45,8 @@ pub struct CheckOptions {
     pub if_changed: bool,
     /// Compiles nothing that needs a planner.
     pub frozen: bool,
+    /// Compiles everything anew, whatever is kept.
+    pub force: bool,
     /// Who writes code for hints.
     pub planner: Planner,
     /// Whether code is made ready and nothing runs.
@@ -59,6 +62,7 @@ impl Default for CheckOptions {
             jobs: 2,
             if_changed: false,
             frozen: false,
+            force: false,
             planner: Planner::Rules,
             only_compile: false,
             run_id: None,
@@ -200,6 +204,7 @@ impl Checks {
         let checks = going.checks.clone();
         for check in checks {
             let kept = going.state.checks.get(&check.check_id).cloned();
+            let kept = kept.filter(|_| !going.options.force);
             let standing = {
                 let mut quiet = Quiet;
                 let standing = self.stand(
@@ -353,7 +358,13 @@ fn figures(
         return Ok(HashMap::new());
     }
     let mut figures: HashMap<String, Vec<f64>> = HashMap::new();
+    let accepted = going.state.accepted_runs();
     for past in going.state.history()? {
+        // A figure that failed is no example of what is usual, unless a person says so.
+        let is_usual = matches!(past.result.status, CheckStatus::Pass | CheckStatus::Warn);
+        if !is_usual && !accepted.contains(&past.result.run_id) {
+            continue;
+        }
         if let Some(figure) = past.observed.as_ref().and_then(Value::as_f64) {
             figures.entry(past.result.check_id).or_default().push(figure);
         }

@@ -3,7 +3,7 @@
 //! Plain JSON files under `.ordain/checks`, written whole or appended by the line, so that other tools can read them. One
 //! run at a time holds the lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::TryLockError;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ use super::read::write_file;
 
 /// Reports that are kept whole.
 const REPORTS_MAX: usize = 50;
+/// The file with the runs whose figures were accepted.
+const ACCEPTED: &str = "accepted.json";
 /// A history longer than this is cut to its newer half.
 const HISTORY_BYTES_MAX: u64 = 64 << 20;
 
@@ -147,6 +149,24 @@ impl State {
         };
         let lines = io::BufReader::new(file).lines();
         Ok(lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).collect())
+    }
+
+    /// The runs whose figures a person accepted as usual though a check failed.
+    pub fn accepted_runs(&self) -> BTreeSet<String> {
+        let bytes = fs_err::read(self.folder.join(ACCEPTED)).ok();
+        bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    /// Accepts the figures of a run, by its id or the beginning of it, or `latest`. Gives back its id; nothing where there
+    /// is no such run.
+    pub fn accept_run(&self, run: &str) -> Result<Option<String>, ChecksError> {
+        let Some(report) = self.report(run) else { return Ok(None) };
+        let mut accepted = self.accepted_runs();
+        accepted.insert(report.run_id.clone());
+        let failed = || ChecksError::state("keep which runs are accepted");
+        let bytes = serde_json::to_vec(&accepted).map_err(io::Error::from).map_err(failed())?;
+        write_file(&self.folder.join(ACCEPTED), &bytes).map_err(failed())?;
+        Ok(Some(report.run_id))
     }
 
     /// Adds a run's results to the history, and keeps its report.

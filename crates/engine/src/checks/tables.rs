@@ -7,7 +7,7 @@ use std::time::Duration;
 use ordain_planner::{ColumnBrief, TableBrief};
 use ordain_types::{Column, ColumnType, Schema, Table};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Checks;
 use super::convert::{self, Converted, ConvertedTable};
@@ -69,6 +69,21 @@ pub enum TableState {
 }
 
 impl TableFacts {
+    /// How each column is read: name, type, the marks and orders that were taken, what did not fit, notes.
+    pub fn readings(&self) -> Vec<Value> {
+        let columns = self.columns.iter().map(|column| {
+            let mut reading = column.reading.clone();
+            if !reading.is_object() {
+                reading = json!({ "type": column.column_type });
+            }
+            reading["name"] = json!(column.name);
+            reading["null_share"] = json!(column.null_share);
+            reading["samples"] = json!(column.samples);
+            reading
+        });
+        columns.collect()
+    }
+
     /// The table as a planner sees it.
     pub(super) fn brief(&self) -> TableBrief {
         let columns = self.columns.iter().map(|column| ColumnBrief {
@@ -131,6 +146,13 @@ impl Tables {
 }
 
 impl Checks {
+    /// Every table that checks can look at, or why it cannot be looked at, by name.
+    pub fn all_tables(
+        &self,
+    ) -> ordain_types::BoxFuture<'_, Result<BTreeMap<String, TableState>, ChecksError>> {
+        Box::pin(async move { Ok(self.tables(None, &BTreeSet::new(), 2).await?.states) })
+    }
+
     /// Makes the wanted tables ready; `None` makes all of them ready. Only files that changed are converted, and no table
     /// of the store is that `called` names alone: code reads it by calls.
     pub(super) async fn tables(

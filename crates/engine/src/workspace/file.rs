@@ -49,6 +49,8 @@ pub(super) struct StoreSection {
     pub(super) url: Option<String>,
     pub(super) url_line: Option<u64>,
     pub(super) tables: Option<Vec<String>>,
+    /// Where the ledger's checkpoint is kept.
+    pub(super) checkpoint: Option<String>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -264,10 +266,12 @@ impl<'de> Deserialize<'de> for StoreSection {
         struct Written {
             url: Option<Spanned<String>>,
             tables: Option<Vec<String>>,
+            checkpoint: Option<String>,
         }
         let written = Written::deserialize(deserializer)?;
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
-        Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables: written.tables })
+        let (tables, checkpoint) = (written.tables, written.checkpoint);
+        Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables, checkpoint })
     }
 }
 

@@ -135,6 +135,27 @@ async fn a_deadline_inside_a_host_call_leaves_a_run_and_an_entry(database: Datab
     world.executor.close().await;
 }
 
+async fn a_run_that_sleeps_with_the_writers_lock_is_ended_when_others_wait(database: Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options_at(folder.path(), database.fresh_url().as_deref());
+    options.limits.lock_hold = std::time::Duration::from_millis(500);
+    options.limits.lock_wait = std::time::Duration::from_mins(2);
+    let world = world_at(options).await;
+    let sleeper = "import time\ninventory_tbl.update({'price': 1}, where('name') == 'Classic')\ntime.sleep(25)\nanswer_text = 'Done.'\nSTATUS = 'success'\n";
+    let (slept, bought) = tokio::join!(world.ask(sleeper), async {
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        world.ask(BUY).await
+    });
+    assert_eq!(bought.state, RunState::Committed, "{bought:?}");
+    // Whoever came second may have been first on a busy machine; then nobody waited for the sleeper.
+    if slept.state == RunState::Failed {
+        assert_eq!(slept.error.as_ref().unwrap().code, "lock_limit");
+        assert!(world.rows("inventory").await.iter().all(|row| row["price"] != 1));
+        assert_eq!(world.engine.store().entries_of_run(&slept.run_id).await.unwrap().len(), 1);
+    }
+    world.executor.close().await;
+}
+
 async fn a_statement_that_takes_too_long_ends_the_run(database: Database) {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options_at(folder.path(), database.fresh_url().as_deref());

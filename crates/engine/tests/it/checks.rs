@@ -335,12 +335,7 @@ async fn frozen_selected_and_stopped_runs_say_so() {
     assert!(run.is_frozen);
     let results = by_id(run);
     assert_eq!(results.len(), 2, "others are not told of");
-    stands(
-        &results,
-        "CHK-002",
-        CheckStatus::Skipped,
-        "not_compiled: it needs compiling, which --frozen forbids",
-    );
+    stands(&results, "CHK-002", CheckStatus::Skipped, "frozen: it needs compiling, which --frozen forbids");
     stands(&results, "CHK-011", CheckStatus::Fail, "");
 
     let checks = world.checks().await;

@@ -3,6 +3,7 @@
 mod asks;
 mod check_changes;
 mod check_tables;
+mod check_trust;
 mod checks;
 mod code;
 mod concurrency;

@@ -77,6 +77,7 @@ fn check_of(
         target_table: vec![sentence.table.table.name.clone()],
         kind: kind.to_owned(),
         calculation_hint: None,
+        accepted_reading: None,
         params,
         key_columns: Vec::new(),
         filter,

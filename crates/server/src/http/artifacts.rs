@@ -54,6 +54,12 @@ pub(crate) async fn of_run(
         Ok(Err(error)) => return Err(Problem::internal(error.to_string())),
         Err(error) => return Err(Problem::internal(error.to_string())),
     };
+    // The record is held against the ledger, and the file against the record.
+    if !ordain_engine::Engine::is_as_left(artifact, &bytes) {
+        let detail = "the file is not the one that the run left, so it is not given out";
+        return Err(Problem::new(StatusCode::CONFLICT, "altered_artifact", detail)
+            .hint("somebody changed it in `.ordain/artifacts`"));
+    }
     Ok((headers(&artifact.name, &artifact.media_type, &artifact.sha256), bytes).into_response())
 }
 

@@ -92,7 +92,7 @@ pub(crate) async fn introspect(session: &mut Session) -> Result<Vec<Relation>, S
 }
 
 /// Why a table with triggers or cascades is not written to.
-fn hidden_writes_hint(table: &str) -> String {
+pub(super) fn hidden_writes_hint(table: &str) -> String {
     format!(
         "triggers or cascades of the database may change rows that no diff shows; set `accept_triggers = true` in \
          `[tables.{table}]` to write nevertheless"

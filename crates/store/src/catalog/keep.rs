@@ -52,6 +52,17 @@ pub(crate) async fn definitions(session: &mut Session) -> Result<Vec<Definition>
 /// Makes a table and remembers it. A table of that name that is kept already is made anew.
 pub(crate) async fn create(session: &mut Session, relation: &Relation) -> Result<(), StoreError> {
     let dialect = session.dialect();
+    let (name, definition) = (relation.sql_name(), definition_sql(dialect, relation));
+    session.script(format!("DROP TABLE IF EXISTS {name}; {definition};")).await?;
+    if !relation.table.key.is_empty() {
+        let script = index(dialect, relation, &relation.table.key, true);
+        session.script(script).await?;
+    }
+    remember(session, relation).await
+}
+
+/// The statement that makes a table.
+pub(super) fn definition_sql(dialect: Dialect, relation: &Relation) -> String {
     let name = relation.sql_name();
     let columns: Vec<String> = std::iter::zip(&relation.table.columns, &relation.storage)
         .map(|(column, storage)| {
@@ -65,15 +76,7 @@ pub(crate) async fn create(session: &mut Session, relation: &Relation) -> Result
     };
     let columns = columns.join(", ");
     let (doc_id, absent) = (quoted(DOC_ID), quoted(ABSENT));
-    let script = format!(
-        "DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({doc_id} {id}, {columns}, {absent} {text}) {end};"
-    );
-    session.script(script).await?;
-    if !relation.table.key.is_empty() {
-        let script = index(dialect, relation, &relation.table.key, true);
-        session.script(script).await?;
-    }
-    remember(session, relation).await
+    format!("CREATE TABLE {name} ({doc_id} {id}, {columns}, {absent} {text}) {end}")
 }
 
 /// Adds rows as they are, in as few statements as possible. Nothing is checked.

@@ -42,16 +42,13 @@ impl Key {
     }
 
     fn make(path: &Path) -> Result<String, StoreError> {
-        use fs_err::os::unix::fs::OpenOptionsExt as _;
-
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| unusable(error.to_string()))?;
         let text = hex(&seed);
         // A finished draft takes the name only if nobody else has it, so that two processes end with one key.
         let draft = path.with_extension(format!("draft{}", std::process::id()));
         let _ = fs_err::remove_file(&draft);
-        let written = fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-        written
+        super::private_file(&draft)
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(|error| unusable(error.to_string()))?;
         let linked = fs_err::hard_link(&draft, path);

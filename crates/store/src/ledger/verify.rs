@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::end::ACCEPTED;
 use super::key::is_signed;
 use super::{Checkpoint, Ledger, LedgerEntry, NOTHING, chained, checkpoint_message, entries, entry_message};
 use crate::error::StoreError;
@@ -22,6 +23,8 @@ pub struct LedgerReport {
     pub head: Option<String>,
     /// The newest checkpoint outside the database.
     pub checkpoint: Option<Checkpoint>,
+    /// The entries with which a person accepted another end of the ledger, as after a restore.
+    pub accepted: Vec<u64>,
     /// What is wrong; nothing, if the ledger is whole.
     pub findings: Vec<LedgerFinding>,
 }
@@ -45,6 +48,25 @@ impl LedgerReport {
 }
 
 impl Ledger {
+    /// The text of an entry, if it is as it was hashed and signed by a trusted key.
+    pub(crate) fn genuine(&self, entry: &LedgerEntry) -> Option<Value> {
+        let mut chain = Chain {
+            trusted: self.key.trusted(),
+            seq: entry.seq - 1,
+            previous: entry.previous.clone(),
+            ..Chain::default()
+        };
+        chain.link(entry);
+        chain.findings.is_empty().then(|| serde_json::from_str(entry.body.get()).ok())?
+    }
+
+    /// Whether something outside the chain was signed by a trusted key.
+    pub(crate) fn is_sealed(&self, message: &str, seal: &str) -> bool {
+        let Some((signer, signature)) = seal.split_once(':') else { return false };
+        self.key.trusted().iter().any(|trusted| trusted == signer)
+            && is_signed(signer, &format!("ordain seal {message}"), signature)
+    }
+
     /// Reads the whole chain and checks every link.
     pub(crate) async fn verify(&self, session: &mut Session) -> Result<LedgerReport, StoreError> {
         let mut chain = Chain { trusted: self.key.trusted(), ..Chain::default() };
@@ -69,7 +91,8 @@ impl Ledger {
         }
         chain.end(checkpoint.as_ref(), remembered.as_deref(), unreadable);
         let head = (chain.entries > 0).then_some(chain.previous);
-        Ok(LedgerReport { entries: chain.entries, head, checkpoint, findings: chain.findings })
+        let (accepted, findings) = (chain.accepted, chain.findings);
+        Ok(LedgerReport { entries: chain.entries, head, checkpoint, accepted, findings })
     }
 }
 
@@ -79,12 +102,14 @@ struct Chain {
     seq: u64,
     previous: String,
     entries: u64,
+    accepted: Vec<u64>,
     findings: Vec<LedgerFinding>,
 }
 
 impl Default for Chain {
     fn default() -> Self {
-        Self { trusted: Vec::new(), seq: 0, previous: NOTHING.to_owned(), entries: 0, findings: Vec::new() }
+        let (trusted, accepted, findings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { trusted, seq: 0, previous: NOTHING.to_owned(), entries: 0, accepted, findings }
     }
 }
 
@@ -92,6 +117,9 @@ impl Chain {
     fn link(&mut self, entry: &LedgerEntry) {
         let seq = Some(entry.seq);
         self.entries += 1;
+        if entry.kind == ACCEPTED {
+            self.accepted.push(entry.seq);
+        }
         if entry.seq != self.seq + 1 {
             let gone = if entry.seq == self.seq + 2 {
                 format!("entry {} is missing", self.seq + 1)

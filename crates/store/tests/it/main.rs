@@ -13,3 +13,4 @@ mod rows;
 mod runs;
 mod seeds;
 mod statements;
+mod trust;

@@ -11,7 +11,7 @@ use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::report::{Format, PastResult, TextOptions, render};
-use ordain_checks::{CheckStatus, CodeFrom, RunReport, Selection};
+use ordain_checks::{CodeFrom, RunReport, Selection};
 use ordain_engine::checks::{CheckOptions, CheckProgress as _, CheckRun, Checks, ChecksError, needs_frames};
 use ordain_engine::{Planner, Workspace};
 
@@ -82,6 +82,12 @@ pub(super) struct Args {
     /// Compile nothing that needs a planner; exit with 4 if something does
     #[arg(long)]
     frozen: bool,
+    /// Compile everything anew, whatever is kept
+    #[arg(long, conflicts_with = "frozen")]
+    force: bool,
+    /// End with 0 although checks were skipped because they could not be understood or their table is missing
+    #[arg(long)]
+    allow_skipped: bool,
     /// Whether a run of another process is waited for
     #[arg(skip)]
     pub(super) waits: bool,
@@ -137,7 +143,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
         Ok(prepared) => prepared,
         Err(code) => return Ok(code),
     };
-    (options.if_changed, options.frozen) = (args.if_changed, args.frozen);
+    (options.if_changed, options.frozen, options.force) = (args.if_changed, args.frozen, args.force);
     runtime::on_two_threads(Box::pin(async {
         let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
@@ -179,7 +185,8 @@ pub(super) async fn carry_out(
         return Ok(ExitCode::from(USAGE));
     }
     tell(&report, is_interrupted);
-    let circumstances = Circumstances { is_misused: false, is_interrupted, is_frozen };
+    let circumstances =
+        Circumstances { is_misused: false, is_interrupted, is_frozen, allows_skipped: args.allow_skipped };
     Ok(ExitCode::from(exit::exit_code(&report.results, args.fail_on, circumstances)))
 }
 
@@ -267,7 +274,7 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow:
             Err(error) => return Ok(super::of_checks(&error)),
         };
         print_compiled(&report, args.json)?;
-        let is_broken = report.results.iter().any(|result| result.status == CheckStatus::Error);
+        let is_broken = report.results.iter().any(ordain_checks::CheckResult::is_open);
         Ok(ExitCode::from(if is_broken { exit::ERROR } else { exit::OK }))
     }))?
 }
@@ -285,6 +292,10 @@ fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {
             (None, _) => crate::show::line(result.reason.as_deref().unwrap_or_default()),
         };
         writeln!(stdout, "{}  {what}", crate::show::line(&result.check_id))?;
+        writeln!(stdout, "    rule:    {}", crate::show::line(&result.rule))?;
+        if let Some(understood) = &result.understood {
+            writeln!(stdout, "    read as: {}", crate::show::line(understood))?;
+        }
     }
     Ok(())
 }

@@ -23,6 +23,9 @@ pub(crate) struct Check {
     pub(crate) kind: String,
     /// The rule in words, for `hint`.
     pub(crate) calculation_hint: Option<String>,
+    /// The rule as it was understood when a person accepted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted_reading: Option<String>,
     /// What the kind needs.
     pub(crate) params: BTreeMap<String, Value>,
     /// The columns that tell failing rows apart.
@@ -139,6 +142,12 @@ pub(crate) struct CheckResult {
     pub(crate) target_table: Vec<String>,
     /// `hint`, or a built-in kind.
     pub(crate) kind: String,
+    /// The rule as its owner wrote it.
+    pub(crate) rule: String,
+    /// The rule as it was understood: restated from what it was compiled to.
+    pub(crate) understood: Option<String>,
+    /// Why it was skipped, where it was: `disabled`, `missing_table`, `upstream_failed`, `not_compiled`, `frozen`, `filtered`.
+    pub(crate) skipped: Option<String>,
     /// How many rows were looked at.
     pub(crate) evaluated: Option<u64>,
     /// How many of them fail.

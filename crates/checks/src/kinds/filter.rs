@@ -1,0 +1,133 @@
+//! Looks at a filter before it runs: a column is compared with values of its own type, or it is an error that names both.
+//!
+//! pandas finds a text unequal to every number and keeps no row, and a check of no rows passes.
+
+use ordain_types::{ColumnType, Table};
+
+use super::params::CompileError;
+use super::values::type_words;
+
+const COMPARISONS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Name(String),
+    Number(String),
+    Text(String),
+    Comparison,
+    Other,
+}
+
+/// Refuses a filter that compares a column of one type with a value of another.
+pub(super) fn check(filter: &str, table: &Table) -> Result<(), CompileError> {
+    let tokens = tokens(filter);
+    for three in tokens.windows(3) {
+        match three {
+            [Token::Name(name), Token::Comparison, value] | [value, Token::Comparison, Token::Name(name)] => {
+                compare(name, value, table)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn compare(name: &str, value: &Token, table: &Table) -> Result<(), CompileError> {
+    let Some(column) = table.column(name) else { return Ok(()) };
+    let wrong = match (column.column_type, value) {
+        (ColumnType::Text | ColumnType::Timestamp | ColumnType::Json, Token::Number(number)) => {
+            format!("the number {number}")
+        }
+        (ColumnType::Integer | ColumnType::Real | ColumnType::Boolean, Token::Text(text)) => {
+            format!("the text `{text}`")
+        }
+        _ => return Ok(()),
+    };
+    Err(CompileError::param(
+        format!("its filter compares `{name}`, which holds {}, with {wrong}", type_words(column.column_type)),
+        format!("correct the filter, or declare the column's type under `[data.{}.columns]`", table.name),
+    ))
+}
+
+fn tokens(filter: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = filter.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let (token, length) = token(rest, first);
+        // A sign belongs to the number behind it.
+        tokens.extend(token);
+        rest = rest[length..].trim_start();
+    }
+    tokens
+}
+
+/// The token at the start of a text, and how many bytes it takes.
+fn token(rest: &str, first: char) -> (Option<Token>, usize) {
+    let until = |is_part: fn(char) -> bool| rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    if let Some(sign) = COMPARISONS.iter().find(|sign| rest.starts_with(**sign)) {
+        return (Some(Token::Comparison), sign.len());
+    }
+    if first == '"' || first == '\'' || first == '`' {
+        let end = rest[1..].find(first).map_or(rest.len(), |end| end + 2);
+        let inner = rest[1..end].trim_end_matches(first).to_owned();
+        return (Some(if first == '`' { Token::Name(inner) } else { Token::Text(inner) }), end);
+    }
+    if first.is_ascii_digit() {
+        let end = until(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_');
+        return (Some(Token::Number(rest[..end].to_owned())), end);
+    }
+    if first.is_alphabetic() || first == '_' {
+        let end = until(|c| c.is_alphanumeric() || c == '_');
+        return (Some(Token::Name(rest[..end].to_owned())), end);
+    }
+    let length = first.len_utf8();
+    (if first == '-' || first == '+' { None } else { Some(Token::Other) }, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_types::Column;
+
+    use super::*;
+
+    #[track_caller]
+    fn refused(filter: &str) -> Option<String> {
+        let column = |name: &str, column_type| Column {
+            name: name.to_owned(),
+            column_type,
+            nullable: true,
+            hidden: false,
+        };
+        let columns = vec![
+            column("city", ColumnType::Text),
+            column("units sold", ColumnType::Integer),
+            column("at", ColumnType::Timestamp),
+        ];
+        let table = Table { name: "t".to_owned(), columns, ..Table::default() };
+        check(filter, &table).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_filter_that_compares_text_with_a_number_is_an_error_that_names_both() {
+        assert_eq!(
+            refused("city == 5").unwrap(),
+            "its filter compares `city`, which holds text, with the number 5"
+        );
+        assert!(refused("`units sold` > 3 and -2.5 < city").unwrap().contains("the number 2.5"));
+        assert!(refused("`units sold` != 'x'").unwrap().contains("the text `x`"));
+        assert!(refused("at > 2024").unwrap().contains("points in time"));
+    }
+
+    #[test]
+    fn filters_of_the_right_types_pass() {
+        for filter in [
+            "city == 'Bern' and `units sold` >= 5",
+            "at >= '2024-01-01'",
+            "city.isin(['a', 'b'])",
+            "unknown == 5",
+            "city == other",
+        ] {
+            assert_eq!(refused(filter), None, "{filter}");
+        }
+    }
+}

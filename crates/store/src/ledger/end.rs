@@ -1,0 +1,121 @@
+//! Whether the ledger's end is the one that the checkpoint knows, and what is done when a person says that it may differ.
+//!
+//! A chain cannot show that its end was cut off, or that the whole database is an older copy. The checkpoint can: it is
+//! kept outside the database, and a database that does not have its entry is refused until somebody accepts it, with a
+//! reason that stands in the ledger.
+
+use std::sync::PoisonError;
+
+use serde_json::json;
+
+use super::key::is_signed;
+use super::{Checkpoint, EntryNote, Ledger, NOTHING, NewEntry, checkpoint_message, entries};
+use crate::Answer;
+use crate::error::StoreError;
+use crate::session::{Intent, Session};
+use crate::store::{Inner, Store};
+
+impl Ledger {
+    /// What is wrong with the end of the ledger, if anything is. The checkpoint is read first: it is written after its
+    /// entry, so that the entry must be there.
+    pub(crate) async fn check_end(&self, session: &mut Session) -> Result<Option<String>, StoreError> {
+        let checkpoint = match self.remembered() {
+            Ok(Some(checkpoint)) => checkpoint,
+            Ok(None) => {
+                let is_new = entries(session, 0, 1).await?.is_empty();
+                return Ok((!is_new).then(|| "there is no checkpoint of the ledger any more".to_owned()));
+            }
+            Err(error) => return Ok(Some(error.to_string())),
+        };
+        if !self.is_own(&checkpoint) {
+            return Ok(Some("the checkpoint of the ledger is not signed by a trusted key".to_owned()));
+        }
+        if checkpoint.seq > 0 {
+            let found = entries(session, checkpoint.seq - 1, 1).await?;
+            let Some(found) = found.first().filter(|entry| entry.seq == checkpoint.seq) else {
+                let message = "the database is older than the checkpoint: entry";
+                return Ok(Some(format!("{message} {} is not in its ledger", checkpoint.seq)));
+            };
+            if found.hash != checkpoint.hash {
+                return Ok(Some(format!("entry {} is not the one of the checkpoint", checkpoint.seq)));
+            }
+        }
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+        Ok(None)
+    }
+
+    /// Whether a checkpoint was signed by a key that is trusted.
+    fn is_own(&self, checkpoint: &Checkpoint) -> bool {
+        let message = checkpoint_message(checkpoint.seq, &checkpoint.hash);
+        self.key.trusted().contains(&checkpoint.signer)
+            && is_signed(&checkpoint.signer, &message, &checkpoint.signature)
+    }
+
+    /// Makes every append fail until the end is accepted.
+    pub(crate) fn refuse(&self, problem: String) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+    }
+
+    pub(crate) fn refusal(&self) -> Option<StoreError> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.as_ref().map(|problem| not_accepted(problem))
+    }
+
+    /// Refuses to go on behind an end that this process knows not to be the end.
+    pub(super) fn check_tail(&self, seq: u64, hash: &str) -> Result<(), StoreError> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref() {
+            Some(known) if seq < known.seq || (seq == known.seq && hash != known.hash && seq > 0) => {
+                let problem = format!("the ledger ends with entry {seq}, and it had entry {}", known.seq);
+                Err(not_accepted(&problem))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a database is refused, and the recorded way to go on.
+pub(crate) fn not_accepted(problem: &str) -> StoreError {
+    StoreError::Ledger {
+        message: problem.to_owned(),
+        hint: Some(
+            "put the newest database back, or say `ordain ledger accept-restore --reason …` after a restore"
+                .to_owned(),
+        ),
+    }
+}
+
+impl Store {
+    /// Accepts the ledger's end as it is, with a reason that stands in it from now on.
+    pub fn accept_restore<'a>(&'a self, reason: &'a str, note: EntryNote) -> Answer<'a, Checkpoint> {
+        Box::pin(async move { accept(self.inner(), reason, note).await })
+    }
+}
+
+async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoint, StoreError> {
+    if reason.trim().is_empty() {
+        return Err(StoreError::BadCall { message: "a restore is accepted with a reason".to_owned() });
+    }
+    let ledger = &store.ledger;
+    let mut session = store.pool.begin(Intent::Write).await?;
+    let problem = ledger.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+    *ledger.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    let content = json!({
+        "reason": reason,
+        "problem": problem,
+        "expected": ledger.remembered().ok().flatten(),
+        "nothing": NOTHING,
+    });
+    let entry = NewEntry { kind: ACCEPTED.to_owned(), run_id: None, note, content };
+    let checkpoint = ledger.append(&mut session, &store.clock, entry).await?;
+    let committed = session.commit().await;
+    store.settle(committed, &checkpoint, "").await?;
+    ledger.write(&checkpoint);
+    Ok(checkpoint)
+}
+
+/// The kind of entry with which a person accepted another end of the ledger.
+pub(crate) const ACCEPTED: &str = "accept-restore";

@@ -1,0 +1,94 @@
+//! The line of writers: whoever came first writes first, and nobody may keep the others waiting for long.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
+use tokio::time::Instant;
+
+use crate::error::StoreError;
+
+/// The line of one process. A second process waits for the database's own lock, which knows no order.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// A fair lock: waiting writers get it in the order in which they came.
+    line: Arc<Mutex<()>>,
+    waiting: AtomicUsize,
+    /// Told when somebody begins to wait.
+    arrived: Notify,
+    hold: Duration,
+}
+
+impl Turns {
+    pub(super) fn new(hold: Duration) -> Self {
+        Self { line: Arc::default(), waiting: AtomicUsize::default(), arrived: Notify::new(), hold }
+    }
+
+    pub(super) async fn take(turns: &Arc<Self>) -> Turn {
+        let guard = if let Ok(guard) = Arc::clone(&turns.line).try_lock_owned() {
+            guard
+        } else {
+            let _waiting = Waiting::begin(turns);
+            Arc::clone(&turns.line).lock_owned().await
+        };
+        Turn { _guard: guard, turns: Arc::clone(turns), began: Instant::now() }
+    }
+}
+
+/// Counts as waiting for as long as it lives, also when the wait is given up.
+struct Waiting<'a>(&'a Turns);
+
+impl<'a> Waiting<'a> {
+    fn begin(turns: &'a Turns) -> Self {
+        turns.waiting.fetch_add(1, Ordering::SeqCst);
+        turns.arrived.notify_waiters();
+        Self(turns)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The right to write, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _guard: OwnedMutexGuard<()>,
+    turns: Arc<Turns>,
+    began: Instant,
+}
+
+impl Turn {
+    pub(super) fn watched(&self) -> Watched {
+        Watched { turns: Arc::clone(&self.turns), began: self.began }
+    }
+}
+
+/// Watches how long a turn takes, from outside.
+#[derive(Debug)]
+pub(super) struct Watched {
+    turns: Arc<Turns>,
+    began: Instant,
+}
+
+impl Watched {
+    /// Ends when the turn has taken longer than it may and somebody waits.
+    pub(super) async fn overdue(self) -> StoreError {
+        let hold = self.turns.hold;
+        tokio::time::sleep_until(self.began + hold).await;
+        loop {
+            let arrived = self.turns.arrived.notified();
+            tokio::pin!(arrived);
+            arrived.as_mut().enable();
+            if self.turns.waiting.load(Ordering::SeqCst) > 0 {
+                return StoreError::LockLimit {
+                    hold_ms: u64::try_from(hold.as_millis()).unwrap_or(u64::MAX),
+                };
+            }
+            arrived.await;
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The tables of a store: found, made from their seeds, filled again.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use ordain_types::{Column, Table};
+use serde_json::json;
+
+use super::{Inner, Reseeded};
+use crate::bookkeeping;
+use crate::catalog::{self, Catalog};
+use crate::error::StoreError;
+use crate::ledger::{EntryNote, NewEntry};
+use crate::options::TableDeclaration;
+use crate::relation::{Identity, Relation, Storage};
+use crate::review;
+use crate::seed::{self, Seed};
+use crate::session::{Intent, Session};
+
+impl Inner {
+    pub(super) async fn open_tables(&self, only: Option<&[String]>) -> Result<(), StoreError> {
+        let mut session = self.pool.session().await?;
+        let (mut relations, missing) = self.known_tables(&mut session, only).await?;
+        drop(session);
+        let unindexed = relations.iter().any(|relation| !self.missing_indexes(relation).is_empty());
+        if (!missing.is_empty() || unindexed) && self.ledger.refusal().is_none() {
+            relations = self.make_tables(only).await?;
+        }
+        // Declared order first, then what else the database has.
+        let place = |relation: &Relation| {
+            let names = self.declarations.iter().position(|declared| declared.name == relation.table.name);
+            names.unwrap_or(usize::MAX)
+        };
+        relations.sort_by_key(place);
+        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
+        Ok(())
+    }
+
+    /// The tables that are there, with the declared rules, and the declarations of those that are not.
+    async fn known_tables(
+        &self,
+        session: &mut Session,
+        only: Option<&[String]>,
+    ) -> Result<(Vec<Relation>, Vec<TableDeclaration>), StoreError> {
+        let definitions = catalog::definitions(session).await?;
+        let kept: Vec<Relation> = definitions.into_iter().map(catalog::Definition::relation).collect();
+        let in_place = match session.dialect() {
+            crate::sql::Dialect::Sqlite => Vec::new(),
+            crate::sql::Dialect::Postgres => catalog::introspect(session).await?,
+        };
+        let is_kept = |name: &str| kept.iter().any(|relation| relation.table.name == name);
+        let mut found: Vec<Relation> =
+            in_place.into_iter().filter(|relation| !is_kept(&relation.table.name)).collect();
+        if let Some(only) = only {
+            found.retain(|relation| {
+                only.contains(&relation.table.name) || self.declaration(&relation.table.name).is_some()
+            });
+        }
+        let mut kept = kept;
+        self.mark_foreign(session, &mut kept).await?;
+        let declared = kept.into_iter().filter(|relation| self.declaration(&relation.table.name).is_some());
+        let (mut relations, mut missing) = (Vec::new(), Vec::new());
+        for relation in declared.chain(found) {
+            relations.push(self.with_rules(relation)?);
+        }
+        for declaration in &self.declarations {
+            if !relations.iter().any(|relation| relation.table.name == declaration.name) {
+                missing.push(declaration.clone());
+            }
+        }
+        Ok((relations, missing))
+    }
+
+    /// Marks tables of SQLite with what somebody else added to them, unless their owner accepts it.
+    async fn mark_foreign(&self, session: &mut Session, kept: &mut [Relation]) -> Result<(), StoreError> {
+        if session.dialect() == crate::sql::Dialect::Postgres {
+            return Ok(());
+        }
+        self.schema_version.store(catalog::schema_version(session).await?, Ordering::Relaxed);
+        catalog::mark_foreign(session, kept).await?;
+        for relation in kept {
+            if self.declaration(&relation.table.name).is_some_and(|declared| declared.accept_triggers) {
+                relation.read_only_reason = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks again whether somebody has added triggers or cascades since the tables were opened. Whoever is about to
+    /// commit asks, in the same transaction.
+    pub(crate) async fn check_schema(
+        &self,
+        session: &mut Session,
+        touched: &HashSet<&str>,
+    ) -> Result<(), StoreError> {
+        if catalog::schema_version(session).await? == self.schema_version.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let mut kept: Vec<Relation> =
+            catalog::definitions(session).await?.into_iter().map(catalog::Definition::relation).collect();
+        self.mark_foreign(session, &mut kept).await?;
+        let is_touched = |relation: &Relation| {
+            relation.read_only_reason.is_some() && touched.contains(relation.table.name.as_str())
+        };
+        match kept.into_iter().find(is_touched) {
+            Some(relation) => {
+                // The next one must look again.
+                self.schema_version.store(0, Ordering::Relaxed);
+                Err(StoreError::ReadOnly { table: relation.table.name, reason: relation.read_only_reason })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn with_rules(&self, mut relation: Relation) -> Result<Relation, StoreError> {
+        let Some(declaration) = self.declaration(&relation.table.name) else { return Ok(relation) };
+        if relation.is_kept() {
+            catalog::check_unchanged(&relation, declaration)?;
+        } else {
+            if !declaration.key.is_empty() && declaration.key != relation.table.key {
+                return Err(StoreError::Declaration {
+                    what: format!("table `{}`", declaration.name),
+                    message: format!("its primary key is ({})", relation.table.key.join(", ")),
+                    hint: Some("leave `key` out for a table that is used in place".to_owned()),
+                });
+            }
+            if declaration.seed.is_some() {
+                relation.notes.push("it was there before, so its seed is not used".to_owned());
+            }
+            if declaration.accept_triggers && !relation.table.key.is_empty() {
+                relation.read_only_reason = None;
+            }
+        }
+        catalog::apply_rules(&mut relation, declaration)?;
+        Ok(relation)
+    }
+
+    fn declaration(&self, table: &str) -> Option<&TableDeclaration> {
+        self.declarations.iter().find(|declaration| declaration.name == table)
+    }
+
+    fn missing_indexes(&self, relation: &Relation) -> Vec<Vec<String>> {
+        let Some(declaration) = self.declaration(&relation.table.name) else { return Vec::new() };
+        if !relation.is_kept() {
+            return Vec::new();
+        }
+        let mut wanted = catalog::wanted_indexes(relation, declaration, &self.invariants);
+        wanted.retain(|columns| !relation.indexes.contains(columns));
+        wanted
+    }
+
+    /// Makes missing tables and indexes, in one transaction with their ledger entry.
+    async fn make_tables(&self, only: Option<&[String]>) -> Result<Vec<Relation>, StoreError> {
+        let mut session = self.pool.begin(Intent::Write).await?;
+        // Another process may have made them meanwhile.
+        let (mut relations, missing) = self.known_tables(&mut session, only).await?;
+        let mut made = Vec::new();
+        for declaration in missing {
+            let seed = read_seed(&declaration).await?;
+            let relation = self.make_table(&mut session, &declaration, &seed).await?;
+            made.push(Reseeded { table: declaration.name, removed: 0, added: seed.rows.len() as u64 });
+            relations.push(relation);
+        }
+        for relation in &mut relations {
+            let wanted = self.missing_indexes(relation);
+            catalog::create_missing_indexes(&mut session, relation, wanted).await?;
+        }
+        if made.is_empty() {
+            session.commit().await?;
+            return Ok(relations);
+        }
+        self.check_seeded(&mut session, &relations).await?;
+        self.finish_seed(session, "seed", made, EntryNote::by("ordain", "open")).await?;
+        Ok(relations)
+    }
+
+    async fn make_table(
+        &self,
+        session: &mut Session,
+        declaration: &TableDeclaration,
+        seed: &Seed,
+    ) -> Result<Relation, StoreError> {
+        let mut relation = relation_of(&seed.table);
+        relation.namespace = current_schema(session).await?;
+        catalog::create(session, &relation).await?;
+        catalog::load(session, &relation, &seed.rows).await?;
+        catalog::apply_rules(&mut relation, declaration)?;
+        let wanted = catalog::wanted_indexes(&relation, declaration, &self.invariants);
+        catalog::create_missing_indexes(session, &mut relation, wanted).await?;
+        Ok(relation)
+    }
+
+    /// A seed that breaks an invariant would make every later run fail.
+    async fn check_seeded(&self, session: &mut Session, relations: &[Relation]) -> Result<(), StoreError> {
+        let catalog = Catalog::new(relations.to_vec());
+        let (_, violations) = review::invariants(session, &catalog, &self.invariants, &self.limits).await?;
+        if violations.is_empty() { Ok(()) } else { Err(StoreError::Violated { violations }) }
+    }
+
+    async fn finish_seed(
+        &self,
+        mut session: Session,
+        kind: &str,
+        tables: Vec<Reseeded>,
+        note: EntryNote,
+    ) -> Result<Vec<Reseeded>, StoreError> {
+        let content = json!({ "tables": tables });
+        let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
+        let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
+        bookkeeping::rows_changed(&mut session, checkpoint.seq).await?;
+        let committed = session.commit().await;
+        self.settle(committed, &checkpoint, kind).await?;
+        self.ledger.remember(&checkpoint);
+        Ok(tables)
+    }
+
+    pub(super) async fn reseed(
+        &self,
+        tables: &[String],
+        note: EntryNote,
+    ) -> Result<Vec<Reseeded>, StoreError> {
+        let catalog = self.catalog();
+        for table in tables {
+            catalog.place(table)?;
+        }
+        let mut session = self.pool.begin(Intent::Write).await?;
+        let mut relations: Vec<Relation> = catalog.relations().cloned().collect();
+        let mut done = Vec::new();
+        for relation in &mut relations {
+            let name = relation.table.name.clone();
+            let wanted = tables.is_empty() || tables.contains(&name);
+            let Some(declaration) = self.declaration(&name).filter(|declaration| declaration.seed.is_some())
+            else {
+                if tables.contains(&name) {
+                    return Err(no_seed(&name));
+                }
+                continue;
+            };
+            if !wanted || !relation.is_kept() {
+                continue;
+            }
+            let seed = read_seed(declaration).await?;
+            let removed = catalog::remove_rows(&mut session, relation).await?;
+            if same_shape(&relation.table, &seed.table) {
+                catalog::load(&mut session, relation, &seed.rows).await?;
+            } else {
+                *relation = self.make_table(&mut session, declaration, &seed).await?;
+            }
+            done.push(Reseeded { table: name, removed, added: seed.rows.len() as u64 });
+        }
+        self.check_seeded(&mut session, &relations).await?;
+        let done = self.finish_seed(session, "reseed", done, note).await?;
+        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
+        Ok(done)
+    }
+}
+
+async fn current_schema(session: &mut Session) -> Result<Option<String>, StoreError> {
+    if session.dialect() == crate::sql::Dialect::Sqlite {
+        return Ok(None);
+    }
+    let sql = session.sql("SELECT current_schema()::text");
+    let rows = session.read(sql).await?;
+    rows.first().and_then(|row| row[0].as_text()).map(|name| Some(name.to_owned())).ok_or_else(|| {
+        StoreError::Unreachable { message: "the database has no schema to make tables in".to_owned() }
+    })
+}
+
+async fn read_seed(declaration: &TableDeclaration) -> Result<Seed, StoreError> {
+    let declaration = declaration.clone();
+    let read = move || match &declaration.seed {
+        Some(path) => seed::read(path, &declaration),
+        // A table may be declared by its columns alone.
+        None => seed::parse("ordain.toml.json", b"[]", &declaration),
+    };
+    let joined = tokio::task::spawn_blocking(read).await;
+    Ok(joined.map_err(|error| StoreError::Database { message: error.to_string() })??)
+}
+
+fn relation_of(table: &Table) -> Relation {
+    Relation {
+        storage: table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
+        table: table.clone(),
+        identity: Identity::DocId,
+        namespace: None,
+        indexes: Vec::new(),
+        foreign_keys: Vec::new(),
+        max_rows_changed: None,
+        read_only_reason: None,
+        notes: Vec::new(),
+    }
+}
+
+fn same_shape(left: &Table, right: &Table) -> bool {
+    let shape = |column: &Column| (column.name.clone(), column.column_type, column.nullable);
+    left.key == right.key && left.columns.iter().map(shape).eq(right.columns.iter().map(shape))
+}
+
+fn no_seed(table: &str) -> StoreError {
+    StoreError::Declaration {
+        what: format!("table `{table}`"),
+        message: "it has no seed to load".to_owned(),
+        hint: Some(format!("set `seed` in `[tables.{table}]`")),
+    }
+}
+
+/// Names become SQL, Python variables and parts of file names, so they are plain words.
+pub(super) fn check_declarations(declarations: &[TableDeclaration]) -> Result<(), StoreError> {
+    for (index, declaration) in declarations.iter().enumerate() {
+        let name = &declaration.name;
+        let wrong = |message: String, hint: &str| StoreError::Declaration {
+            what: format!("table `{}`", crate::relation::shortened(name)),
+            message,
+            hint: Some(hint.to_owned()),
+        };
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if name.is_empty() || name.len() > 60 || !plain || name.as_bytes()[0].is_ascii_digit() {
+            return Err(wrong("the name is not a plain word".to_owned(), "use letters, digits and `_`"));
+        }
+        let lower = name.to_lowercase();
+        if ["ordain_", "sqlite_", "pg_"].iter().any(|reserved| lower.starts_with(reserved)) {
+            return Err(wrong("the name is reserved".to_owned(), "choose another one"));
+        }
+        if declarations[..index].iter().any(|other| other.name.to_lowercase() == lower) {
+            return Err(wrong(
+                "it is declared twice".to_owned(),
+                "names that differ only in case are the same",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! What somebody does to the database behind the store's back is noticed before it has an effect.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ordain_store::{
+    CachedPlan, Claim, Intent, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
+};
+use ordain_types::{RunId, RunState};
+use serde_json::json;
+
+use crate::world::{World, begin, buy, commit, hold, note, on_both, rows};
+
+async fn bought(store: &Store) -> ordain_types::RunRecord {
+    let mut transaction = begin(store, Intent::Write).await;
+    assert!(buy(&mut transaction, "Aviator", 1).await.unwrap());
+    commit(transaction).await.unwrap()
+}
+
+fn is_ledger<T: std::fmt::Debug>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Ledger { .. }))
+}
+
+/// Takes the end of the ledger away, as an older copy of the database would.
+fn cut(world: &World, after: u64) {
+    let guard = if world.url.is_some() {
+        "DROP TRIGGER entries_stay ON ordain.entries"
+    } else {
+        "DROP TRIGGER ordain_entries_stay"
+    };
+    world.tamper(&format!("{guard}; DELETE FROM {} WHERE seq > {after}", world.own("entries")));
+}
+
+fn plan(code: &str) -> CachedPlan {
+    CachedPlan {
+        plan_id: "0123456789abcdef".to_owned(),
+        kind: "ask".to_owned(),
+        exact: "exact".to_owned(),
+        shape: None,
+        request: "do you have classic?".to_owned(),
+        title: "looks".to_owned(),
+        code: code.to_owned(),
+        source: "rules".to_owned(),
+        model: None,
+        run_id: "r".to_owned(),
+        components: BTreeMap::new(),
+        pinned: false,
+        uses: 0,
+        created_at: String::new(),
+        last_used_at: String::new(),
+    }
+}
+
+on_both! {
+    async fn an_older_database_is_refused_until_somebody_accepts_it(world: World) {
+        let store = world.shop().await;
+        bought(&store).await;
+        bought(&store).await;
+        cut(&world, 2);
+        // The process that knows better does not go on, and no other one opens it.
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Aviator", 1).await.unwrap());
+        let refused = commit(transaction).await;
+        assert!(is_ledger(&refused), "{refused:?}");
+        drop(store);
+        for _ in 0..3 {
+            let opened = Store::open(world.shop_options()).await;
+            assert!(is_ledger(&opened), "{opened:?}");
+        }
+        let looking = Store::open(StoreOptions { allow_older: true, ..world.shop_options() }).await.unwrap();
+        let findings = looking.verify_ledger().await.unwrap().findings;
+        assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["truncated"]);
+        let mut transaction = begin(&looking, Intent::Write).await;
+        assert!(buy(&mut transaction, "Aviator", 1).await.unwrap());
+        assert!(is_ledger(&commit(transaction).await));
+        assert!(looking.accept_restore(" ", note()).await.is_err());
+        looking.accept_restore("the disk failed", note()).await.unwrap();
+        drop(looking);
+        let store = world.shop().await;
+        bought(&store).await;
+        let report = store.verify_ledger().await.unwrap();
+        assert!(report.is_whole(), "{report:?}");
+        assert_eq!(report.accepted, [3]);
+    }
+
+    async fn a_missing_or_forged_checkpoint_is_refused_too(world: World) {
+        let store = world.shop().await;
+        bought(&store).await;
+        drop(store);
+        let path = world.folder.path().join("ledger.checkpoint");
+        let kept = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, kept.replace("\"seq\":2", "\"seq\":1")).unwrap();
+        assert!(is_ledger(&Store::open(world.shop_options()).await));
+        std::fs::remove_file(&path).unwrap();
+        assert!(is_ledger(&Store::open(world.shop_options()).await));
+        std::fs::write(&path, kept).unwrap();
+        bought(&world.shop().await).await;
+    }
+
+    async fn an_edited_record_is_neither_shown_nor_approved(world: World) {
+        let store = world.shop().await;
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 3).await.unwrap());
+        let held = hold(transaction).await.unwrap();
+        let runs = world.own("runs");
+        world.tamper(&format!("UPDATE {runs} SET record = replace(record, '\"quantity_in_stock\":7', '\"quantity_in_stock\":9')"));
+        let id = held.run_id.as_str();
+        let shown = store.run(id).await;
+        assert!(is_ledger(&shown), "{shown:?}");
+        assert!(is_ledger(&store.approve(id, note()).await));
+        assert!(is_ledger(&store.reject(id, note()).await));
+        let listed = store.runs(None, None, 10).await.unwrap();
+        assert_eq!(listed[0].error.as_ref().unwrap().code, "altered");
+        assert!(listed[0].diff.is_empty());
+    }
+
+    async fn edited_changes_are_neither_approved_nor_undone(world: World) {
+        let store = world.shop().await;
+        let committed = bought(&store).await;
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
+        let held = hold(transaction).await.unwrap();
+        let before = rows(&store, "inventory").await;
+        let runs = world.own("runs");
+        world.tamper(&format!("UPDATE {runs} SET changes = replace(changes, '80.0', '1.0')"));
+        world.tamper(&format!("UPDATE {runs} SET changes = replace(changes, '60.0', '1.0')"));
+        assert!(is_ledger(&store.undo(committed.run_id.as_str(), note()).await));
+        assert!(is_ledger(&store.approve(held.run_id.as_str(), note()).await));
+        assert_eq!(rows(&store, "inventory").await, before);
+    }
+
+    async fn a_record_whose_entry_was_edited_with_it_is_refused(world: World) {
+        let store = world.shop().await;
+        let committed = bought(&store).await;
+        let guard = if world.url.is_some() { "DROP TRIGGER entries_stay ON ordain.entries" } else { "DROP TRIGGER ordain_entries_keep" };
+        let (runs, entries) = (world.own("runs"), world.own("entries"));
+        world.tamper(&format!("{guard}; UPDATE {runs} SET record = replace(record, 'a test', 'b test');
+            UPDATE {entries} SET body = replace(body, 'a test', 'b test')"));
+        assert!(is_ledger(&store.run(committed.run_id.as_str()).await));
+    }
+
+    async fn an_edited_plan_of_the_cache_is_not_found(world: World) {
+        let store = world.shop().await;
+        store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+        assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 1);
+        // Keeping it again and using it leave it genuine.
+        store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+        store.pin_plan("0123456789abcdef", true).await.unwrap();
+        assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 1);
+        let plans = world.own("plans");
+        for edit in ["code = 'inventory_tbl.truncate()'", "components = '{\"a\":\"b\"}'", "exact = 'other'", "seal = NULL"] {
+            store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+            world.tamper(&format!("UPDATE {plans} SET {edit}"));
+            assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 0, "{edit}");
+            assert_eq!(store.find_plans("ask", "other", None).await.unwrap().len(), 0, "{edit}");
+            assert_eq!(store.plans(None, 10).await.unwrap()[0].code, "", "{edit}");
+        }
+        store.evict_plan("0123456789abcdef").await.unwrap();
+    }
+
+    async fn the_keys_of_a_dead_process_are_free_again_and_its_runs_recorded(world: World) {
+        let store = world.shop().await;
+        let run = store.new_run_id().unwrap();
+        assert_eq!(store.claim("k1", &run).await.unwrap(), Claim::Taken);
+        // A second opening in a living process changes nothing.
+        let other = world.shop().await;
+        let retry = store.new_run_id().unwrap();
+        assert_eq!(other.claim("k1", &retry).await.unwrap(), Claim::Running(run.clone()));
+        drop(other);
+        drop(store);
+        let store = world.shop().await;
+        let lost = store.run(run.as_str()).await.unwrap();
+        assert_eq!((lost.state, lost.error.unwrap().code.as_str()), (RunState::Failed, "process_ended"));
+        assert_eq!(store.entries_of_run(&run).await.unwrap().len(), 1);
+        assert_eq!(store.claim("k1", &retry).await.unwrap(), Claim::Taken);
+        assert!(store.verify_ledger().await.unwrap().is_whole());
+        assert_eq!(std::fs::read_dir(world.folder.path().join("running")).unwrap().count(), 1);
+    }
+
+    async fn a_writer_that_keeps_others_waiting_is_told_to_give_up(world: World) {
+        let mut options = world.shop_options();
+        options.limits = StoreLimits { lock_hold: Duration::from_millis(50), lock_wait: Duration::from_mins(2), ..StoreLimits::default() };
+        let store = Store::open(options).await.unwrap();
+        let first = begin(&store, Intent::Write).await;
+        let overdue = first.overdue();
+        // Nobody waits, so it may go on.
+        assert!(tokio::time::timeout(Duration::from_millis(300), first.overdue()).await.is_err());
+        let mut order = Vec::new();
+        let second = async {
+            let mut second = begin(&store, Intent::Write).await;
+            assert!(buy(&mut second, "Classic", 1).await.unwrap());
+            commit(second).await.unwrap();
+        };
+        let ended = async {
+            let late = overdue.await;
+            assert!(matches!(late, Err(StoreError::LockLimit { hold_ms: 50 })), "{late:?}");
+            order.push("first");
+            first.roll_back().await.unwrap();
+        };
+        tokio::join!(second, ended);
+        assert_eq!(order, ["first"]);
+        // A reader holds nobody up.
+        let reader = begin(&store, Intent::Read).await;
+        assert!(tokio::time::timeout(Duration::from_millis(200), reader.overdue()).await.is_err());
+    }
+}
+
+/// Triggers, cascades and changed definitions in a file that Ordain made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_with_a_strangers_trigger_is_not_written_to() {
+    for (sql, table) in [
+        (
+            "CREATE TRIGGER t AFTER UPDATE ON inventory BEGIN INSERT INTO transactions (transaction_id, customer_name, amount, balance) VALUES ('EVIL', 'x', 1.0, 1.0); END",
+            "inventory",
+        ),
+        ("CREATE TABLE follower (id TEXT REFERENCES inventory (item_id) ON DELETE CASCADE)", "inventory"),
+        ("ALTER TABLE inventory ADD COLUMN extra TEXT DEFAULT 'x'", "inventory"),
+    ] {
+        let world = World::sqlite();
+        let store = world.shop().await;
+        bought(&store).await;
+        let before = rows(&store, "transactions").await.len();
+        world.tamper(sql);
+        // The store that is open notices before it commits.
+        let mut transaction = begin(&store, Intent::Write).await;
+        let written = buy(&mut transaction, "Aviator", 1).await;
+        let committed = commit(transaction).await;
+        assert!(
+            written.is_err() || matches!(committed, Err(StoreError::ReadOnly { .. })),
+            "{sql}: {committed:?}"
+        );
+        drop(store);
+        let store = world.shop().await;
+        let mut transaction = begin(&store, Intent::Write).await;
+        let refused = buy(&mut transaction, "Aviator", 1).await;
+        assert!(matches!(refused, Err(StoreError::ReadOnly { .. })), "{sql}: {refused:?}");
+        transaction.roll_back().await.unwrap();
+        assert_eq!(rows(&store, "transactions").await.len(), before, "{sql}");
+        let info = store.tables().await.unwrap();
+        assert!(info.iter().any(|info| info.table.name == table && !info.notes.is_empty()), "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_may_accept_triggers_and_none_may_be_on_ordains_own_tables() {
+    let world = World::sqlite();
+    drop(world.shop().await);
+    world.tamper("CREATE TRIGGER t AFTER UPDATE ON inventory BEGIN SELECT 1; END");
+    let mut options = world.shop_options();
+    options.tables[0] = TableDeclaration { accept_triggers: true, ..options.tables[0].clone() };
+    bought(&Store::open(options).await.unwrap()).await;
+    world.tamper(
+        "DROP TRIGGER t; CREATE TRIGGER u AFTER INSERT ON ordain_runs BEGIN DELETE FROM inventory; END",
+    );
+    let opened = Store::open(world.shop_options()).await;
+    assert!(matches!(opened, Err(StoreError::Declaration { .. })), "{opened:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_of_before_without_an_owner_keeps_its_lease() {
+    let world = World::sqlite();
+    let store = world.shop().await;
+    let run = RunId("01".to_owned());
+    store.claim("k", &run).await.unwrap();
+    world.tamper("UPDATE ordain_claims SET owner = NULL");
+    drop(store);
+    let store = world.shop().await;
+    assert_eq!(store.claim("k", &RunId("02".to_owned())).await.unwrap(), Claim::Running(run));
+    assert!(json!(store.runs(None, None, 5).await.unwrap()).as_array().unwrap().is_empty());
+}
