@@ -60,6 +60,14 @@ impl Places {
         }
     }
 
+    /// The place of a caller that has come: a spare one becomes a usual one, if one was given back meanwhile.
+    pub(crate) fn settle(&self, place: Place) -> Place {
+        match Arc::clone(&self.usual).try_acquire_owned() {
+            Ok(permit) if place.is_spare => Place { _permit: permit, is_spare: false, address: None },
+            _ => place,
+        }
+    }
+
     /// Whether one more connection from an address may be. Those of this machine count only altogether, since a proxy
     /// has many callers behind one address.
     pub(crate) fn admits(&self, place: &mut Place, from: IpAddr) -> bool {
@@ -114,6 +122,6 @@ mod tests {
         let spare = places.take().await;
         assert!(!usual.is_spare && spare.is_spare);
         drop(usual);
-        assert!(!places.take().await.is_spare);
+        assert!(!places.settle(spare).is_spare);
     }
 }

@@ -104,11 +104,12 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
             let place = places.take().await;
             (listener.accept().await, place)
         };
-        let (accepted, mut place) = tokio::select! {
+        let (accepted, place) = tokio::select! {
             biased;
             () = &mut stop => break,
             accepted = accepted => accepted,
         };
+        let mut place = places.settle(place);
         match accepted {
             // Whoever has too many is hung up on; its other connections go on.
             Ok((_, from)) if !places.admits(&mut place, from.ip()) => {}
