@@ -2,6 +2,7 @@
 
 pub(crate) mod approve;
 pub(crate) mod ask;
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod chat;
 pub(crate) mod check;
@@ -25,6 +26,7 @@ pub(crate) mod repl;
 pub(crate) mod reseed;
 pub(crate) mod runs;
 pub(crate) mod serve;
+pub(crate) mod store;
 pub(crate) mod tables;
 pub(crate) mod trust;
 pub(crate) mod ui;

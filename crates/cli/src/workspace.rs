@@ -110,7 +110,8 @@ where
     ended(runtime::on_one_thread(Box::pin(async { command(args.open_ledger().await?).await }))?)
 }
 
-fn ended(outcome: Result<ExitCode, Failure>) -> anyhow::Result<ExitCode> {
+/// Prints a failure and gives the exit code that says what kind it is.
+pub(crate) fn ended(outcome: Result<ExitCode, Failure>) -> anyhow::Result<ExitCode> {
     match outcome {
         Ok(code) => Ok(code),
         Err(Failure::Workspace(error)) => Ok(of_workspace(&error)),

@@ -53,6 +53,8 @@ pub struct Workspace {
     pub database: Database,
     /// The file with the ledger's checkpoint, where it is not kept beside the database.
     pub checkpoint: Option<PathBuf>,
+    /// The role under which plan SQL runs on PostgreSQL.
+    pub plan_role: Option<String>,
     /// The tables that are declared.
     pub tables: Vec<TableDeclaration>,
     /// What columns mean, where the owner declared it.
@@ -139,6 +141,7 @@ impl Workspace {
         let mut options = StoreOptions::sqlite(self.state());
         options.database.clone_from(&self.database);
         options.checkpoint.clone_from(&self.checkpoint);
+        options.plan_role.clone_from(&self.plan_role);
         options.tables.clone_from(&self.tables);
         options.invariants.clone_from(&self.invariants);
         options.limits = StoreLimits {
@@ -219,6 +222,7 @@ impl Workspace {
             helpers: String::new(),
             database,
             checkpoint,
+            plan_role: file.store.plan_role,
             tables: file.tables.into_iter().map(|(name, table)| table.declaration(root, name)).collect(),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,

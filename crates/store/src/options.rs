@@ -22,6 +22,8 @@ pub struct StoreOptions {
     /// Open a database whose ledger does not end as its checkpoint says, to look at it or to accept it. Nothing else can
     /// be written then.
     pub allow_older: bool,
+    /// The role under which plan SQL runs on PostgreSQL, where the owner made one.
+    pub plan_role: Option<String>,
     /// The tables that the workspace declares.
     pub tables: Vec<TableDeclaration>,
     /// Queries that must return no row before a commit.
@@ -52,6 +54,7 @@ impl StoreOptions {
             state,
             checkpoint: None,
             allow_older: false,
+            plan_role: None,
             tables: Vec::new(),
             invariants: Vec::new(),
             limits: StoreLimits::default(),

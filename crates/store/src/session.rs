@@ -66,14 +66,15 @@ enum Connections {
 impl Pool {
     pub(crate) fn new(options: &StoreOptions) -> Result<Self, StoreError> {
         let limits = &options.limits;
-        let connections = match &options.database {
-            Database::Sqlite { path } => {
-                Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path.clone(), limits)))
-            }
-            Database::Postgres { url, .. } => {
-                Connections::Postgres(Arc::new(postgres::PostgresPool::new(url, limits)?))
-            }
-        };
+        let connections =
+            match &options.database {
+                Database::Sqlite { path } => {
+                    Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path.clone(), limits)))
+                }
+                Database::Postgres { url, .. } => Connections::Postgres(Arc::new(
+                    postgres::PostgresPool::new(url, limits, options.plan_role.clone())?,
+                )),
+            };
         let faults = options.faults.clone();
         Ok(Self {
             connections,
@@ -270,6 +271,14 @@ impl Session {
         match &mut self.connection {
             Connection::Sqlite(connection) => connection.write_all(statements).await,
             Connection::Postgres(connection) => connection.write_all(statements).await,
+        }
+    }
+
+    /// Copies the database into a new file.
+    pub(crate) async fn copy_to(&mut self, path: std::path::PathBuf) -> Result<(), StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.copy_to(path).await,
+            Connection::Postgres(_) => Err(crate::backup::not_sqlite()),
         }
     }
 

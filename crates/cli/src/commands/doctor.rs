@@ -1,5 +1,7 @@
 //! `ordain doctor`: what this machine offers, layer by layer, and how to get what is missing.
 
+mod store;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -10,11 +12,13 @@ use serde_json::json;
 use crate::commands::python;
 use crate::failure::UNAVAILABLE;
 use crate::runtime;
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   ordain doctor           what holds, what is missing, how to get it
   ordain doctor --json    for a program
+  ordain doctor --store   whether the workspace's data are sound, and kept apart
 
 Exit code: 0 if cells can run at the minimum level (full), 3 if not.";
 
@@ -25,10 +29,18 @@ pub(crate) struct Args {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Look at the workspace's data instead: pages, ledger, rows, and where they are kept
+    #[arg(long, conflicts_with = "json")]
+    store: bool,
 }
 
 /// Carries out `ordain doctor`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.store {
+        return store::run(&args.workspace);
+    }
     let statuses = match DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)) {
         Ok(statuses) => statuses,
         Err(error) => return Ok(python::report(&error)),

@@ -17,6 +17,7 @@ Examples:
   ordain ledger list                        the newest entries
   ordain ledger show 12                     one entry, whole
   ordain ledger verify                      find an edited, removed, moved or cut-off entry
+  ordain ledger verify --rows               also find rows that were changed behind Ordain's back
   ordain ledger accept-restore --reason 'disk failed, copy of Monday'
   ordain ledger export > ledger.jsonl       every entry, and a signed checkpoint at the end
 
@@ -52,7 +53,11 @@ enum Command {
         seq: u64,
     },
     /// Check every link and signature
-    Verify,
+    Verify {
+        /// Check also that the rows are those of the last change
+        #[arg(long)]
+        rows: bool,
+    },
     /// Go on with the database as it is, after a restore from a copy; the reason is recorded
     AcceptRestore {
         /// Why the database is older than its checkpoint
@@ -76,7 +81,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     with_ledger(&workspace, async |store| match args.command {
         Command::List { limit } => list(&store, limit, args.json).await,
         Command::Show { seq } => show(&store, seq, args.json).await,
-        Command::Verify => verify(&store, args.json).await,
+        Command::Verify { rows } => verify(&store, rows, args.json).await,
         Command::AcceptRestore { reason } => accept(&store, &reason).await,
         Command::Export { output: None, .. } => export(&store, &mut io::stdout().lock()).await,
         Command::Export { output: Some(path), .. } => {
@@ -138,8 +143,8 @@ async fn show(store: &Store, seq: u64, as_json: bool) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-async fn verify(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
-    let report = store.verify_ledger().await?;
+async fn verify(store: &Store, rows: bool, as_json: bool) -> Result<ExitCode, Failure> {
+    let report = if rows { store.verify_rows().await? } else { store.verify_ledger().await? };
     let mut stdout = io::stdout().lock();
     if as_json {
         let mut value = serde_json::to_value(&report).map_err(io::Error::from)?;

@@ -51,6 +51,8 @@ pub(super) struct StoreSection {
     pub(super) tables: Option<Vec<String>>,
     /// Where the ledger's checkpoint is kept.
     pub(super) checkpoint: Option<String>,
+    /// The role under which plan SQL runs.
+    pub(super) plan_role: Option<String>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -267,11 +269,12 @@ impl<'de> Deserialize<'de> for StoreSection {
             url: Option<Spanned<String>>,
             tables: Option<Vec<String>>,
             checkpoint: Option<String>,
+            plan_role: Option<String>,
         }
         let written = Written::deserialize(deserializer)?;
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
-        let (tables, checkpoint) = (written.tables, written.checkpoint);
-        Ok(Self { url: written.url.map(Spanned::into_inner), url_line, tables, checkpoint })
+        let Written { url, tables, checkpoint, plan_role } = written;
+        Ok(Self { url: url.map(Spanned::into_inner), url_line, tables, checkpoint, plan_role })
     }
 }
 

@@ -9,9 +9,13 @@ use std::sync::PoisonError;
 use serde_json::json;
 
 use super::key::is_signed;
-use super::{Checkpoint, EntryNote, Ledger, NOTHING, NewEntry, checkpoint_message, entries};
+use super::{
+    Checkpoint, EntryNote, Ledger, LedgerFinding, LedgerReport, NewEntry, checkpoint_message, entries,
+};
 use crate::Answer;
 use crate::error::StoreError;
+use crate::relation::Relation;
+use crate::row_sums;
 use crate::session::{Intent, Session};
 use crate::store::{Inner, Store};
 
@@ -89,6 +93,31 @@ pub(crate) fn not_accepted(problem: &str) -> StoreError {
 }
 
 impl Store {
+    /// Checks the whole ledger, then whether the rows of the tables that Ordain keeps are those of its last change.
+    pub fn verify_rows(&self) -> Answer<'_, LedgerReport> {
+        Box::pin(async move {
+            let store = self.inner();
+            // One snapshot for the ledger and the rows.
+            let mut session = store.pool.begin(Intent::Read).await?;
+            let mut sums = serde_json::Value::Null;
+            let mut report = store.ledger.verify_with_sums(&mut session, &mut sums).await?;
+            let catalog = store.catalog();
+            for relation in catalog.relations().filter(|relation| relation.is_kept()) {
+                let name = &relation.table.name;
+                let message = match sums[name].as_str() {
+                    Some(sum) if sum == row_sums::count(&mut session, relation).await? => continue,
+                    Some(_) => format!("rows of table `{name}` were changed behind Ordain's back"),
+                    None => format!(
+                        "the rows of table `{name}` have no sum in the ledger; `ordain reseed` gives them one"
+                    ),
+                };
+                report.findings.push(LedgerFinding { code: "rows", seq: None, message });
+            }
+            session.roll_back().await?;
+            Ok(report)
+        })
+    }
+
     /// Accepts the ledger's end as it is, with a reason that stands in it from now on.
     pub fn accept_restore<'a>(&'a self, reason: &'a str, note: EntryNote) -> Answer<'a, Checkpoint> {
         Box::pin(async move { accept(self.inner(), reason, note).await })
@@ -103,11 +132,14 @@ async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoi
     let mut session = store.pool.begin(Intent::Write).await?;
     let problem = ledger.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
     *ledger.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    let catalog = store.catalog();
+    let kept: Vec<&Relation> = catalog.relations().filter(|relation| relation.is_kept()).collect();
+    let sums = row_sums::renew(ledger, &mut session, &kept).await?;
     let content = json!({
+        "rows": sums,
         "reason": reason,
         "problem": problem,
         "expected": ledger.remembered().ok().flatten(),
-        "nothing": NOTHING,
     });
     let entry = NewEntry { kind: ACCEPTED.to_owned(), run_id: None, note, content };
     let checkpoint = ledger.append(&mut session, &store.clock, entry).await?;

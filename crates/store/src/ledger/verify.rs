@@ -32,7 +32,7 @@ pub struct LedgerReport {
 /// One thing that is wrong with the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LedgerFinding {
-    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`.
+    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`, `rows`.
     pub code: &'static str,
     /// The entry.
     pub seq: Option<u64>,
@@ -69,6 +69,15 @@ impl Ledger {
 
     /// Reads the whole chain and checks every link.
     pub(crate) async fn verify(&self, session: &mut Session) -> Result<LedgerReport, StoreError> {
+        self.verify_with_sums(session, &mut Value::Null).await
+    }
+
+    /// The same; `sums` are then the sums of the tables' rows that the newest entry with any has.
+    pub(crate) async fn verify_with_sums(
+        &self,
+        session: &mut Session,
+        sums: &mut Value,
+    ) -> Result<LedgerReport, StoreError> {
         let mut chain = Chain { trusted: self.key.trusted(), ..Chain::default() };
         // What must be there, found at its place on the way.
         let (checkpoint, unreadable) = match self.remembered() {
@@ -91,6 +100,7 @@ impl Ledger {
         }
         chain.end(checkpoint.as_ref(), remembered.as_deref(), unreadable);
         let head = (chain.entries > 0).then_some(chain.previous);
+        *sums = chain.sums;
         let (accepted, findings) = (chain.accepted, chain.findings);
         Ok(LedgerReport { entries: chain.entries, head, checkpoint, accepted, findings })
     }
@@ -103,13 +113,22 @@ struct Chain {
     previous: String,
     entries: u64,
     accepted: Vec<u64>,
+    sums: Value,
     findings: Vec<LedgerFinding>,
 }
 
 impl Default for Chain {
     fn default() -> Self {
         let (trusted, accepted, findings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { trusted, seq: 0, previous: NOTHING.to_owned(), entries: 0, accepted, findings }
+        Self {
+            trusted,
+            seq: 0,
+            previous: NOTHING.to_owned(),
+            entries: 0,
+            accepted,
+            sums: Value::Null,
+            findings,
+        }
     }
 }
 
@@ -131,6 +150,9 @@ impl Chain {
             self.find("moved", seq, "it does not follow the entry before it".to_owned());
         }
         let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+        if body["content"]["rows"].is_object() {
+            self.sums.clone_from(&body["content"]["rows"]);
+        }
         let is_its_own = body["seq"].as_u64() == seq
             && body["kind"].as_str() == Some(&entry.kind)
             && body["at"].as_str() == Some(&entry.at)

@@ -1,5 +1,7 @@
 //! Sessions on PostgreSQL.
 
+mod tls;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::pin::pin;
@@ -13,6 +15,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
@@ -33,12 +36,21 @@ const SEARCH_PATH: &str = "
 const STATEMENTS_MAX: usize = 256;
 
 /// Connections to one database.
-#[derive(Debug)]
 pub(super) struct PostgresPool {
     config: Config,
+    /// Certificates that are trusted; nothing where the connection does not leave the machine.
+    tls: Option<MakeRustlsConnect>,
+    /// A role with rights on what plans may see and nothing else.
+    plan_role: Option<String>,
     lock_wait: Duration,
     idle: Mutex<Vec<Kept>>,
     places: Arc<Semaphore>,
+}
+
+impl std::fmt::Debug for PostgresPool {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("PostgresPool").field("tls", &self.tls.is_some()).finish_non_exhaustive()
+    }
 }
 
 /// A connection and the statements that it has prepared.
@@ -54,15 +66,15 @@ impl std::fmt::Debug for Kept {
 }
 
 impl PostgresPool {
-    pub(super) fn new(url: &Secret, limits: &StoreLimits) -> Result<Self, StoreError> {
-        // The parser's message names the option that it did not understand, never the password.
-        let mut config: Config = url
-            .0
-            .parse()
-            .map_err(|error: tokio_postgres::Error| StoreError::Unreachable { message: chain(&error) })?;
+    pub(super) fn new(
+        url: &Secret,
+        limits: &StoreLimits,
+        plan_role: Option<String>,
+    ) -> Result<Self, StoreError> {
+        let (mut config, tls) = tls::configured(&url.0)?;
         config.application_name("ordain").connect_timeout(Duration::from_secs(10));
         let places = Arc::new(Semaphore::new(limits.connections_max as usize));
-        Ok(Self { config, lock_wait: limits.lock_wait, idle: Mutex::default(), places })
+        Ok(Self { config, tls, plan_role, lock_wait: limits.lock_wait, idle: Mutex::default(), places })
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<PostgresSession, StoreError> {
@@ -91,9 +103,16 @@ impl PostgresPool {
 
     async fn connect(&self) -> Result<Kept, StoreError> {
         let unreachable = |error: tokio_postgres::Error| StoreError::Unreachable { message: chain(&error) };
-        let (client, connection) = self.config.connect(NoTls).await.map_err(unreachable)?;
         // The task ends by itself when the client is dropped; the client reports what went wrong.
-        tokio::spawn(async move { drop(connection.await) });
+        let client = if let Some(tls) = &self.tls {
+            let (client, connection) = self.config.connect(tls.clone()).await.map_err(unreachable)?;
+            tokio::spawn(async move { drop(connection.await) });
+            client
+        } else {
+            let (client, connection) = self.config.connect(NoTls).await.map_err(unreachable)?;
+            tokio::spawn(async move { drop(connection.await) });
+            client
+        };
         let lock_wait_ms = self.lock_wait.as_millis();
         let settings = format!(
             "SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601';
@@ -235,6 +254,9 @@ impl PostgresSession {
         if matches!(guarded.access, Access::Plan(_)) {
             // Nothing but the tables that are put before the statement can be named without a schema.
             opening.push_str(" SET LOCAL search_path = pg_catalog;");
+            if let Some(role) = &self.pool.plan_role {
+                let _ = write!(opening, " SET LOCAL ROLE {};", crate::sql::quoted(role));
+            }
         }
         self.busy = true;
         let client = self.client()?;
@@ -294,7 +316,10 @@ impl Drop for PostgresSession {
             let token = kept.client.cancel_token();
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
                 runtime.spawn(async move {
-                    let _ = token.cancel_query(NoTls).await;
+                    let _ = match &pool.tls {
+                        Some(tls) => token.cancel_query(tls.clone()).await,
+                        None => token.cancel_query(NoTls).await,
+                    };
                     drop((kept, place));
                 });
             }

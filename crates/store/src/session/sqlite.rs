@@ -128,6 +128,11 @@ impl SqliteSession {
         self.with(move |connection| connection.execute_batch(&script)).await
     }
 
+    pub(super) async fn copy_to(&mut self, path: PathBuf) -> Result<(), StoreError> {
+        self.with(move |connection| connection.backup("main", path, None::<fn(rusqlite::backup::Progress)>))
+            .await
+    }
+
     pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
         let run = |connection: &mut Connection| {
             statements.into_iter().map(|sql| Ok(run_one(connection, sql, u64::MAX)?.0)).collect()

@@ -15,6 +15,7 @@ use crate::ledger::{EntryNote, NewEntry};
 use crate::options::TableDeclaration;
 use crate::relation::{Identity, Relation, Storage};
 use crate::review;
+use crate::row_sums;
 use crate::seed::{self, Seed};
 use crate::session::{Intent, Session};
 
@@ -171,7 +172,7 @@ impl Inner {
             return Ok(relations);
         }
         self.check_seeded(&mut session, &relations).await?;
-        self.finish_seed(session, "seed", made, EntryNote::by("ordain", "open")).await?;
+        self.finish_seed(session, "seed", &relations, made, EntryNote::by("ordain", "open")).await?;
         Ok(relations)
     }
 
@@ -202,10 +203,14 @@ impl Inner {
         &self,
         mut session: Session,
         kind: &str,
+        relations: &[Relation],
         tables: Vec<Reseeded>,
         note: EntryNote,
     ) -> Result<Vec<Reseeded>, StoreError> {
-        let content = json!({ "tables": tables });
+        let is_filled = |relation: &&Relation| tables.iter().any(|done| done.table == relation.table.name);
+        let filled: Vec<&Relation> = relations.iter().filter(is_filled).collect();
+        let sums = row_sums::renew(&self.ledger, &mut session, &filled).await?;
+        let content = json!({ "tables": tables, "rows": sums });
         let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
         let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
         bookkeeping::rows_changed(&mut session, checkpoint.seq).await?;
@@ -250,7 +255,7 @@ impl Inner {
             done.push(Reseeded { table: name, removed, added: seed.rows.len() as u64 });
         }
         self.check_seeded(&mut session, &relations).await?;
-        let done = self.finish_seed(session, "reseed", done, note).await?;
+        let done = self.finish_seed(session, "reseed", &relations, done, note).await?;
         *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
         Ok(done)
     }

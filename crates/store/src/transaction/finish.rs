@@ -9,6 +9,7 @@ use crate::changes::ChangeSet;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
 use crate::review::{self, Review};
+use crate::row_sums;
 use crate::runs;
 
 impl Transaction {
@@ -84,7 +85,10 @@ impl Transaction {
         runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
-        let entry = runs::entry(kind, &record, Some(&changes), note);
+        let (store, catalog) = (&self.store, &self.catalog);
+        let sums = row_sums::advance(&store.ledger, &mut self.session, catalog, &changes).await?;
+        let mut entry = runs::entry(kind, &record, Some(&changes), note);
+        entry.content["rows"] = serde_json::json!(sums);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
         rows_changed(&mut self.session, checkpoint.seq).await?;
         let committed = self.session.commit().await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ordain_store::{
-    CachedPlan, Claim, Intent, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
+    CachedPlan, Claim, Intent, RestoreAt, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_types::{RunId, RunState};
 use serde_json::json;
@@ -177,6 +177,30 @@ on_both! {
         assert_eq!(std::fs::read_dir(world.folder.path().join("running")).unwrap().count(), 1);
     }
 
+    async fn rows_that_were_changed_behind_ordains_back_are_found(world: World) {
+        let store = world.shop().await;
+        bought(&store).await;
+        let undone = bought(&store).await;
+        store.undo(undone.run_id.as_str(), note()).await.unwrap();
+        let report = store.verify_rows().await.unwrap();
+        assert!(report.is_whole(), "{report:?}");
+        let found = async |store: &Store| -> Vec<String> {
+            let findings = store.verify_rows().await.unwrap().findings;
+            findings.into_iter().map(|finding| finding.message).collect()
+        };
+        world.tamper("UPDATE inventory SET quantity_in_stock = 999 WHERE item_id = 'SG001'");
+        assert!(found(&store).await[0].contains("inventory"));
+        // A change through Ordain does not make it whole again, nor does an edit of the kept sums.
+        let meta = world.own("meta");
+        world.tamper(&format!("UPDATE {meta} SET value = replace(value, '\"inventory\":\"', '\"inventory\":\"0') WHERE name = 'rows'"));
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
+        commit(transaction).await.unwrap();
+        assert!(!found(&store).await.is_empty());
+        store.reseed(&[], note()).await.unwrap();
+        assert_eq!(found(&store).await, [""; 0]);
+    }
+
     async fn a_writer_that_keeps_others_waiting_is_told_to_give_up(world: World) {
         let mut options = world.shop_options();
         options.limits = StoreLimits { lock_hold: Duration::from_millis(50), lock_wait: Duration::from_mins(2), ..StoreLimits::default() };
@@ -267,4 +291,82 @@ async fn a_claim_of_before_without_an_owner_keeps_its_lease() {
     let store = world.shop().await;
     assert_eq!(store.claim("k", &RunId("02".to_owned())).await.unwrap(), Claim::Running(run));
     assert!(json!(store.runs(None, None, 5).await.unwrap()).as_array().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_brings_the_store_back_to_before_a_run_and_the_ledger_says_so() {
+    let world = World::sqlite();
+    let store = world.shop().await;
+    bought(&store).await;
+    let folder = world.folder.path().join("copies");
+    let copy = store.back_up(&folder).await.unwrap();
+    let before = rows(&store, "inventory").await;
+    let wrong = bought(&store).await;
+    bought(&store).await;
+    drop(store);
+    // A copy that was edited is not taken.
+    let path = copy.folder.join("store.db");
+    let kept = std::fs::read(&path).unwrap();
+    std::fs::write(&path, [kept.as_slice(), b"x"].concat()).unwrap();
+    let at = RestoreAt::Run(wrong.run_id.to_string());
+    let refused = ordain_store::restore(world.shop_options(), &folder, at.clone(), note()).await;
+    assert!(is_ledger(&refused), "{refused:?}");
+    std::fs::write(&path, kept).unwrap();
+    let (restored, aside) = ordain_store::restore(world.shop_options(), &folder, at, note()).await.unwrap();
+    assert_eq!((restored.at.clone(), restored.entries), (copy.at, 2));
+    assert!(aside.is_file());
+    let store = world.shop().await;
+    assert_eq!(rows(&store, "inventory").await, before);
+    let report = store.verify_rows().await.unwrap();
+    assert!(report.is_whole() && report.accepted == [3], "{report:?}");
+    assert!(store.run(wrong.run_id.as_str()).await.is_err());
+    let early = RestoreAt::Time("2001-01-01T00:00:00Z".to_owned());
+    assert!(ordain_store::restore(world.shop_options(), &folder, early, note()).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_page_is_found() {
+    let world = World::sqlite();
+    let store = world.shop().await;
+    assert_eq!(store.damaged_pages().await.unwrap(), [""; 0]);
+    drop(store);
+    world.tamper("PRAGMA wal_checkpoint(TRUNCATE)");
+    let path = world.folder.path().join("store.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(7).rposition(|window| window == b"Aviator").unwrap();
+    bytes[at] = b'B';
+    std::fs::write(&path, &bytes).unwrap();
+    let store = Store::open(StoreOptions { allow_older: true, ..world.shop_options() }).await.unwrap();
+    let damaged = store.damaged_pages().await.unwrap();
+    let changed = store.verify_rows().await.unwrap();
+    assert!(!damaged.is_empty() || !changed.is_whole(), "neither the index nor the sums have noticed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_role_of_the_database_may_read_what_plans_may_see_and_nothing_else() {
+    let world = World::postgres();
+    let mut options = world.shop_options();
+    options.tables[0].hidden_columns = vec!["price".to_owned()];
+    let store = Store::open(options.clone()).await.unwrap();
+    let role = format!("plans_{}", store.new_run_id().unwrap());
+    store.apply_role(&role).await.unwrap();
+    drop(store);
+    let url = world.url.as_ref().unwrap();
+    let psql = |sql: &str| ordain_testkit::postgres::Server::shared().psql(url, sql);
+    assert_eq!(psql(&format!("SET ROLE {role}; SELECT count(name) FROM inventory")), "3");
+    for forbidden in
+        ["SELECT price FROM inventory", "SELECT count(*) FROM ordain.keys", "DELETE FROM inventory"]
+    {
+        let sql = format!("SET ROLE {role}; {forbidden}");
+        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| psql(&sql)));
+        assert!(refused.is_err(), "{forbidden}");
+    }
+    let store = Store::open(StoreOptions { plan_role: Some(role), ..options }).await.unwrap();
+    let mut transaction = begin(&store, Intent::Write).await;
+    let sql = json!({"sql": "SELECT name FROM inventory ORDER BY name", "params": null});
+    assert_eq!(transaction.call("query", sql).await.unwrap()["rows"][0]["name"], "Aviator");
+    // The role ends with the statement.
+    let update = json!({"table": "inventory", "doc_ids": [1], "set": {"quantity_in_stock": 5}});
+    transaction.call("update", update).await.unwrap();
+    commit(transaction).await.unwrap();
 }

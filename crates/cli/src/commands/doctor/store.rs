@@ -1,0 +1,64 @@
+//! `ordain doctor --store`: whether the workspace's data are sound and kept apart.
+
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use ordain_engine::Workspace;
+use ordain_store::Database;
+
+use crate::failure;
+use crate::show::line;
+use crate::workspace::{Failure, WorkspaceArgs, with_ledger};
+
+/// Prints what is wrong, and fails if the data are not sound.
+pub(super) fn run(args: &WorkspaceArgs) -> anyhow::Result<ExitCode> {
+    with_ledger(args, async |store| {
+        let workspace = args.load()?;
+        let mut out = io::stdout().lock();
+        let damaged = store.damaged_pages().await?;
+        for told in &damaged {
+            writeln!(out, "damaged    {}", line(told))?;
+        }
+        let report = store.verify_rows().await?;
+        for finding in &report.findings {
+            writeln!(out, "{:<11}{}", finding.code, line(&finding.message))?;
+        }
+        warnings(&mut out, &workspace)?;
+        let is_sound = damaged.is_empty() && report.is_whole();
+        writeln!(out, "store: {}", if is_sound { "sound" } else { "not sound" })?;
+        Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
+    })
+}
+
+fn warnings(out: &mut impl Write, workspace: &Workspace) -> Result<(), Failure> {
+    match &workspace.database {
+        Database::Postgres { .. } if workspace.plan_role.is_none() => {
+            writeln!(
+                out,
+                "warning    plan SQL runs under the role of the connection; `ordain store role` makes one for it"
+            )?;
+        }
+        Database::Postgres { .. } => writeln!(out, "ok         plan SQL runs under a role of its own")?,
+        Database::Sqlite { .. } => {}
+    }
+    let state = workspace.state();
+    let checkpoint = workspace.checkpoint.as_deref().and_then(Path::parent).unwrap_or(&state).to_owned();
+    let disk = |path: &Path| path.metadata().map(|metadata| metadata.dev()).ok();
+    if disk(&checkpoint) == disk(&state) {
+        writeln!(
+            out,
+            "warning    the ledger's checkpoint and key are on the disk of the database; `[store] checkpoint = DIR` moves it"
+        )?;
+    }
+    let backups = state.join("backups");
+    if backups.is_dir() {
+        writeln!(
+            out,
+            "warning    copies in {} are on the disk of the database; `ordain backup --to DIR`",
+            backups.display()
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! `ordain store`: what the database itself can do for the workspace.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::workspace::{WorkspaceArgs, with_store};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain store role            the SQL for a role that may read what plans may see
+  ordain store role --apply    make it, or bring its rights up to date
+
+Then set `plan_role` in `[store]`, and plan SQL runs under it.";
+
+/// A role of PostgreSQL for plan SQL
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Print or apply the SQL for a role with rights on the columns that plans may see
+    Role {
+        /// The role's name
+        #[arg(long, default_value = "ordain_plans")]
+        name: String,
+        /// Run the SQL instead of printing it
+        #[arg(long)]
+        apply: bool,
+    },
+}
+
+/// Carries out `ordain store`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let Command::Role { name, apply } = &args.command;
+    with_store(&args.workspace, async |store| {
+        if *apply {
+            store.apply_role(name).await?;
+            writeln!(
+                io::stdout(),
+                "the role `{name}` may read what plans may see; set `plan_role` in `[store]`"
+            )?;
+        } else {
+            write!(io::stdout(), "{}", store.role_sql(name))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
