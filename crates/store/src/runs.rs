@@ -335,11 +335,42 @@ pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> R
     transaction.commit_as("approve", record, note).await
 }
 
+/// How many runs began on a day and are in a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunCount {
+    /// The day, such as `2026-11-15`.
+    pub day: String,
+    /// The state, as records have it.
+    pub state: String,
+    /// How many.
+    pub runs: u64,
+}
+
 impl Store {
+    /// Runs from an id on, by day and state.
+    pub fn run_counts<'a>(&'a self, since: &'a RunId) -> Answer<'a, Vec<RunCount>> {
+        Box::pin(async move { counts(&mut self.inner.pool.session().await?, since).await })
+    }
+
     /// Rows that changed since a held run saw them, so that it could not be committed as it stands.
     pub fn conflicts<'a>(&'a self, run: &'a str) -> Answer<'a, Vec<RowConflict>> {
         Box::pin(conflicts(&self.inner, run))
     }
+}
+
+async fn counts(session: &mut Session, since: &RunId) -> Result<Vec<RunCount>, StoreError> {
+    let runs = own(session.dialect(), "runs");
+    let mut sql = session.sql("SELECT substr(started_at, 1, 10), state, ");
+    sql.result("count(*)").push(&format!(" FROM {runs} WHERE run_id >= ")).text_param(since.as_str());
+    sql.push(" GROUP BY 1, 2 ORDER BY 1, 2");
+    let text = |datum: &Datum| datum.as_text().unwrap_or_default().to_owned();
+    let rows = session.read(sql).await?;
+    let count = |row: &Vec<Datum>| RunCount {
+        day: text(&row[0]),
+        state: text(&row[1]),
+        runs: row[2].as_integer().and_then(|count| u64::try_from(count).ok()).unwrap_or_default(),
+    };
+    Ok(rows.iter().map(count).collect())
 }
 
 async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {

@@ -46,7 +46,7 @@ if (composer) {
   });
   const toEnd = () => one(".turn:last-of-type")?.scrollIntoView({ block: "end" });
   document.addEventListener("htmx:after:swap", () => { if (document.activeElement === box) toEnd(); });
-  if (one(".turn")) toEnd();
+  if (one(".turn")) { box.focus({ preventScroll: true }); toEnd(); }
 }
 
 // Screen readers hear the stages of a run, not each line of its output.
@@ -71,7 +71,7 @@ document.addEventListener("htmx:sse:error", () => lost(true));
 document.addEventListener("htmx:sse:after:connection", () => lost(false));
 
 // Keyboard.
-const go = { a: "/ask", r: "/runs", p: "/approvals", c: "/checks" };
+const go = { o: "/", a: "/ask", r: "/runs", p: "/approvals", c: "/checks", t: "/tables", l: "/ledger" };
 const help = one("#help"), shortcuts = one("#shortcuts");
 if (shortcuts) {
   shortcuts.checked = localStorage.getItem("shortcuts") !== "off";
@@ -99,3 +99,24 @@ document.addEventListener("keydown", (event) => {
   else if (key === "j" || key === "n") move(1);
   else if (key === "k") move(-1);
 });
+
+// Charts, from the tables behind them.
+const draw = (figure) => {
+  const canvas = one(".canvas", figure), table = one("table", figure);
+  if (typeof uPlot === "undefined" || !canvas || !table) return;
+  const heads = all("thead th", table).slice(1);
+  const rows = all("tbody tr", table).map((row) => [...row.cells].map((cell) => cell.textContent));
+  if (!rows.length) return;
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+  const times = rows.map((row) => Date.parse(row[0].trim().replace(" ", "T") + (row[0].length > 10 ? "Z" : "")) / 1000);
+  const figures = heads.map((_, place) => rows.map((row) => Number(row[place + 1].replaceAll(",", "").replace("%", "")) || 0));
+  // Each column stands on the ones before it, so the highest is drawn first.
+  const sums = figures.map((_, place) => rows.map((_, row) => figures.slice(0, place + 1).reduce((sum, column) => sum + column[row], 0)));
+  const series = heads.map((head, place) => ({ label: head.textContent, stroke: colour(head.dataset.colour), fill: colour(head.dataset.colour), width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.7, 24] }), value: (_, __, ___, at) => at == null ? "" : figures[place][at] })).reverse();
+  const axis = { stroke: colour("muted"), grid: { stroke: colour("line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+  const options = { width: canvas.clientWidth, height: 170, cursor: { drag: { x: false, y: false } }, scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } }, series: [{ value: (_, time) => time == null ? "" : new Date(time * 1000).toISOString().slice(0, 10) }, ...series], axes: [{ ...axis, grid: { show: false }, values: (_, splits) => splits.map((time) => new Date(time * 1000).toISOString().slice(5, 10)) }, { ...axis, size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000] }] };
+  const chart = new uPlot(options, [times, ...sums.reverse()], canvas);
+  new ResizeObserver(() => chart.setSize({ width: canvas.clientWidth, height: 170 })).observe(canvas);
+};
+addEventListener("load", () => all("[data-chart]").forEach(draw));

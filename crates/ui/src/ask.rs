@@ -123,7 +123,7 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
             (viewer.hidden_token())
             (once(&conversation.once))
             label.unseen for="request" { "Your request" }
-            textarea #request name="request" rows="2" required maxlength="100000" autofocus
+            textarea #request name="request" rows="2" required maxlength="100000" autofocus[conversation.turns.is_empty()]
                 placeholder="Ask about the data, or ask for a change" { (conversation.draft) }
             ul #chosen .files aria-label="Chosen files" {}
             div.switches {

@@ -10,19 +10,27 @@
 pub mod approvals;
 pub mod ask;
 pub mod assets;
+pub mod chart;
 pub mod checks;
 mod code;
 mod colours;
 mod diff;
 mod icons;
+pub mod keys;
+pub mod ledger;
 mod line_diff;
 pub mod live;
+pub mod overview;
 mod parts;
+pub mod plans;
 pub mod problem;
+pub mod report;
 pub mod run;
 pub mod runs;
+pub mod settings;
 mod shell;
 pub mod sign_in;
+pub mod tables;
 pub mod text;
 
 pub use diff::{DIFF_ROWS_MAX, diff_hash, table_page};

@@ -4,6 +4,7 @@ mod rounds;
 mod stages;
 
 use maud::{Markup, html};
+use ordain_store::LedgerEntry;
 use ordain_types::{Artifact, PlanSource, RunRecord, RunState, format_bytes};
 use serde_json::Value;
 
@@ -42,9 +43,29 @@ pub struct Entry {
     pub at: String,
 }
 
+impl Entry {
+    /// What a page shows of an entry.
+    pub fn of(entry: &LedgerEntry) -> Self {
+        let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        Self {
+            seq: entry.seq,
+            kind: entry.kind.clone(),
+            who: text(&body["who"]).unwrap_or_default(),
+            comment: text(&body["detail"]["comment"]).or_else(|| text(&body["detail"]["detail"]["comment"])),
+            at: entry.at.clone(),
+        }
+    }
+}
+
 /// The whole page.
 pub fn page(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
     html! { (heading(record)) (body(record, details, viewer)) }
+}
+
+/// The page as a file that somebody is sent.
+pub(crate) fn report(record: &RunRecord, details: &Details, nobody: &Viewer) -> Markup {
+    html! { (request(record)) (body(record, details, nobody)) }
 }
 
 /// The page below its heading.
@@ -65,9 +86,16 @@ pub fn body(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
 }
 
 fn heading(record: &RunRecord) -> Markup {
-    let is_long = record.request.chars().count() > HEADING_CHARS_MAX;
     html! {
         p.crumbs { a href="/runs" { "Runs" } " / " code { (short_id(record.run_id.as_str())) } }
+        (request(record))
+    }
+}
+
+/// What was asked.
+fn request(record: &RunRecord) -> Markup {
+    let is_long = record.request.chars().count() > HEADING_CHARS_MAX;
+    html! {
         h1.request { (lines(&record.request, HEADING_CHARS_MAX)) }
         @if is_long { (fold(&html! { "The whole request" }, false, &html! { pre tabindex="0" { (lines(&record.request, 1 << 20)) } })) }
     }
@@ -195,7 +223,7 @@ pub(crate) fn plan(record: &RunRecord) -> Markup {
             section #plan {
                 h2 { "Plan" }
                 @if !record.plan.goal.is_empty() && record.plan.goal != record.request { p { (visible(&record.plan.goal)) } }
-                @if let Some(plan) = &record.plan.plan_id { p.muted { "Kept as plan " code { (short_id(plan)) } } }
+                @if let Some(plan) = &record.plan.plan_id { p.muted { "Kept as plan " a href={ "/plans/" (in_path(plan)) } { (short_id(plan)) } } }
                 ol.steps {
                     @for step in &record.plan.steps {
                         li id={ "step-" (in_path(&step.id)) } {
@@ -251,7 +279,7 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
             section #ledger {
                 h2 { "Ledger" }
                 ol.plain { @for entry in &details.entries {
-                    li { span.muted { "#" (entry.seq) } " " strong { (visible(&entry.kind)) } " by " code { (visible(&entry.who)) } " · " (when(&entry.at))
+                    li { a href={ "/ledger/" (entry.seq) } { "#" (entry.seq) } " " strong { (visible(&entry.kind)) } " by " code { (visible(&entry.who)) } " · " (when(&entry.at))
                         @if let Some(comment) = &entry.comment { " · “" (visible(comment)) "”" } }
                 } }
             }

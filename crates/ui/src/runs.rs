@@ -48,9 +48,18 @@ pub fn page(list: &RunList) -> Markup {
                 a href=(address) aria-current=[(list.state.as_deref() == value).then_some("true")] { (word) }
             }
         }
-        div #run-list { (rows(list)) }
+        @match &live_address(list) {
+            Some(address) => { div #run-list hx-sse:connect=(address) hx-swap="innerMorph" { (rows(list)) } },
+            None => { div #run-list { (rows(list)) } },
+        }
         (list.pager.show())
     }
+}
+
+/// Where the first page is told what changes; older pages do not change.
+fn live_address(list: &RunList) -> Option<String> {
+    let state = list.state.as_ref().map_or_else(String::new, |state| format!("?state={state}"));
+    list.pager.first.is_none().then(|| format!("/runs/live{state}"))
 }
 
 /// The table alone.

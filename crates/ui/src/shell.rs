@@ -38,7 +38,7 @@ impl Theme {
 }
 
 /// Who looks at a page, and what they may do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Viewer {
     /// The key that they signed in with, if they did.
     pub signed_in_as: Option<String>,
@@ -64,6 +64,8 @@ pub struct Notice {
 /// A screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
+    /// How everything stands.
+    Overview,
     /// Talk to the workspace.
     Ask,
     /// What was carried out.
@@ -72,12 +74,31 @@ pub enum Place {
     Approvals,
     /// Standing rules about data.
     Checks,
-    /// None of the list.
-    Elsewhere,
+    /// The data.
+    Tables,
+    /// Plans that are kept.
+    Plans,
+    /// The record of everything.
+    Ledger,
+    /// Keys of callers.
+    Keys,
+    /// Settings, models, doctor.
+    Settings,
 }
 
 impl Place {
-    const LISTED: [Self; 4] = [Self::Ask, Self::Runs, Self::Approvals, Self::Checks];
+    const LISTED: [Self; 10] = [
+        Self::Overview,
+        Self::Ask,
+        Self::Runs,
+        Self::Approvals,
+        Self::Checks,
+        Self::Tables,
+        Self::Plans,
+        Self::Ledger,
+        Self::Keys,
+        Self::Settings,
+    ];
 
     const fn link(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -85,7 +106,12 @@ impl Place {
             Self::Runs => ("/runs", "Runs", "runs"),
             Self::Approvals => ("/approvals", "Approvals", "approvals"),
             Self::Checks => ("/checks", "Checks", "checks"),
-            Self::Elsewhere => ("/", "", ""),
+            Self::Overview => ("/", "Overview", "overview"),
+            Self::Tables => ("/tables", "Tables", "tables"),
+            Self::Plans => ("/plans", "Plans", "plans"),
+            Self::Ledger => ("/ledger", "Ledger", "ledger"),
+            Self::Keys => ("/keys", "Keys", "keys"),
+            Self::Settings => ("/settings", "Settings", "settings"),
         }
     }
 }
@@ -116,6 +142,15 @@ impl Shell {
     /// A whole page that asks for itself again without scripts, since something on it goes on.
     pub fn live_page(&self, place: Place, title: &str, content: &Markup) -> String {
         let head = html! { noscript { meta http-equiv="refresh" content="3"; } };
+        self.page_with(place, title, &head, content)
+    }
+
+    /// A whole page with charts.
+    pub fn chart_page(&self, place: Place, title: &str, content: &Markup) -> String {
+        let head = html! {
+            link rel="stylesheet" href=(assets::address("uplot.css"));
+            script defer src=(assets::address("uplot.js")) {}
+        };
         self.page_with(place, title, &head, content)
     }
 
@@ -159,7 +194,7 @@ impl Shell {
                 p.workspace title="The workspace" { (visible(&self.workspace)) }
                 nav aria-label="Screens" {
                     ul {
-                        @for listed in Place::LISTED {
+                        @for listed in Place::LISTED.into_iter().filter(|place| !matches!(place, Place::Keys | Place::Ledger) || self.viewer.is_admin) {
                             @let (address, word, picture) = listed.link();
                             li { a href=(address) aria-current=[(listed == place).then_some("page")] {
                                 (icon(picture)) span { (word) }
@@ -227,12 +262,15 @@ pub(crate) fn said(notice: &Notice) -> Markup {
 
 /// The keys that work on every page; a script opens it.
 fn help() -> Markup {
-    const KEYS: [(&str, &str); 9] = [
+    const KEYS: [(&str, &str); 12] = [
         ("/", "write a request"),
+        ("g o", "Overview"),
         ("g a", "Ask"),
         ("g r", "Runs"),
         ("g p", "Approvals"),
         ("g c", "Checks"),
+        ("g t", "Tables"),
+        ("g l", "Ledger"),
         ("j, k", "next and previous row"),
         ("Enter", "open the row"),
         ("?", "this list"),

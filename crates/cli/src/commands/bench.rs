@@ -6,6 +6,7 @@ mod checks;
 mod sample;
 mod serve;
 mod store;
+mod ui;
 mod verify;
 
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ Examples:
   ordain bench checks             kept checks against plain pandas, about a minute
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
+  ordain bench ui                 pages of the web UI with 100,000 runs stored, some minutes
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes";
 
@@ -48,6 +50,9 @@ enum Bench {
     /// A purchase on small and large tables, against TinyDB with JSON storage
     #[command(after_help = EXAMPLES)]
     Store(store::Args),
+    /// Pages of the web UI with many runs stored
+    #[command(after_help = EXAMPLES)]
+    Ui(ui::Args),
     Verify(verify::Args),
 }
 
@@ -59,6 +64,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Bench::Serve(args) => serve::run(&args),
         Bench::Checks(args) => checks::run(&args),
         Bench::Store(args) => store::run(&args),
+        Bench::Ui(args) => ui::run(&args),
         Bench::Verify(args) => verify::run(&args),
     }
 }

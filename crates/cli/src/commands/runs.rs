@@ -1,10 +1,12 @@
 //! `ordain runs`: what was asked, and what came of it.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ordain_store::Store;
 use ordain_types::RunState;
+use ordain_ui::run::{Details, Entry};
 use serde_json::json;
 
 use crate::show::diff::Extent;
@@ -18,7 +20,8 @@ Examples:
   ordain runs list --state held       what waits for approval
   ordain runs show 06ewdk             one run, by its id or the beginning of it
   ordain runs show 06ewdk --code      with the code that ran
-  ordain runs show 06ewdk --all       with every row that it changed";
+  ordain runs show 06ewdk --all       with every row that it changed
+  ordain runs report 06ewdk --html --out run.html    a file to send to somebody";
 
 /// List runs, or show one
 #[derive(Debug, clap::Args)]
@@ -55,15 +58,27 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// One run as an HTML file to send to somebody; it needs nothing from anywhere
+    Report {
+        /// The run's id, or the beginning of it
+        id: String,
+        /// As one HTML file, the only form there is
+        #[arg(long, required = true)]
+        html: bool,
+        /// The file to write; without it the page goes to stdout
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// Carries out `ordain runs`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
-    with_store(&workspace, |store| show(store, args))
+    let name = workspace.load().map(|workspace| workspace.name).unwrap_or_default();
+    with_store(&workspace, |store| show(store, args, name))
 }
 
-async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
+async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failure> {
     let mut stdout = io::stdout().lock();
     match args.command {
         Command::List { state, limit } => {
@@ -95,6 +110,16 @@ async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
             show_run::write_with(&mut stdout, &run, extent)?;
             if code {
                 show_run::write_code(&mut stdout, &run)?;
+            }
+        }
+        Command::Report { id, html: _, out } => {
+            let run = store.run(&id).await?;
+            let entries = store.entries_of_run(&run.run_id).await?;
+            let details = Details { entries: entries.iter().map(Entry::of).collect(), ..Details::default() };
+            let page = ordain_ui::report::page(&name, &run, &details);
+            match out {
+                Some(file) => fs_err::write(file, page)?,
+                None => stdout.write_all(page.as_bytes())?,
             }
         }
     }

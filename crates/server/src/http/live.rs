@@ -244,6 +244,8 @@ pub(crate) struct LiveRuns {
     runs_max: usize,
     state: Mutex<State>,
     idle: Notify,
+    /// Counts beginnings and ends; lists of runs wait for it to change.
+    changes: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -254,7 +256,7 @@ struct State {
 
 impl LiveRuns {
     pub(crate) fn new(runs_max: usize) -> Self {
-        Self { runs_max, state: Mutex::default(), idle: Notify::new() }
+        Self { runs_max, state: Mutex::default(), idle: Notify::new(), changes: watch::Sender::new(0) }
     }
 
     /// How many go on.
@@ -274,6 +276,11 @@ impl LiveRuns {
         let mut runs: Vec<_> = lock(&self.state).going_on.values().cloned().collect();
         runs.sort_by(|one, other| other.about.run_id.cmp(&one.about.run_id));
         runs
+    }
+
+    /// Changes whenever a run begins or ends.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Waits until none goes on.
@@ -301,6 +308,8 @@ impl LiveRuns {
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "runs_full", detail).after(1));
         }
         state.going_on.insert(run.about.run_id.to_string(), Arc::clone(run));
+        drop(state);
+        self.changes.send_modify(|count| *count += 1);
         Ok(())
     }
 
@@ -312,6 +321,7 @@ impl LiveRuns {
             state.recent.pop_front();
         }
         drop(state);
+        self.changes.send_modify(|count| *count += 1);
         self.idle.notify_waiters();
     }
 }

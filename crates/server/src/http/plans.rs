@@ -75,12 +75,12 @@ pub(crate) async fn list(
 }
 
 /// A plan's place in the list. One that is used while the list is read moves to its beginning, and is not seen twice.
-fn write_mark(plan: &CachedPlan) -> String {
+pub(crate) fn write_mark(plan: &CachedPlan) -> String {
     let pinned = if plan.pinned { "1" } else { "0" };
     cursor::write_texts([pinned, &plan.last_used_at, &plan.plan_id])
 }
 
-fn read_mark(cursor: &str) -> Result<PlanMark, Problem> {
+pub(crate) fn read_mark(cursor: &str) -> Result<PlanMark, Problem> {
     let [pinned, last_used_at, plan_id] = cursor::read_texts(cursor)?;
     Ok(PlanMark { pinned: pinned == "1", last_used_at, plan_id })
 }

@@ -20,7 +20,7 @@ use super::problem::Problem;
 use super::rate::RateLimits;
 use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
-use super::ui::SignIns;
+use super::ui::{RunCounts, SignIns};
 use super::uploads::Uploading;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
@@ -155,6 +155,7 @@ pub(crate) struct Inner {
     pub(crate) keys: KeyRing,
     pub(crate) rates: RateLimits,
     pub(crate) sign_ins: SignIns,
+    pub(crate) run_counts: RunCounts,
     pub(crate) live: LiveRuns,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
@@ -175,6 +176,7 @@ impl Service {
             keys: KeyRing::new(engine.store().clone()),
             rates: RateLimits::default(),
             sign_ins: SignIns::new(),
+            run_counts: RunCounts::default(),
             live: LiveRuns::new(options.runs_max),
             retries: Retries::default(),
             questions: Questions::default(),

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::{BeginOptions, Call, Intent, Page as RowPage, Reply, Store, TableInfo};
+use ordain_store::{BeginOptions, Call, Condition, Intent, Page as RowPage, Reply, Store, TableInfo};
 use ordain_types::Row;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -37,7 +37,13 @@ pub(crate) struct Rows {
 #[utoipa::path(get, path = "/v1/tables", tag = "tables", operation_id = "list_tables",
     responses((status = 200, description = "The tables", body = TableList)))]
 pub(crate) async fn list(State(service): State<Service>, may: May<Read>) -> Result<Response, Problem> {
-    let mut tables = service.engine_for(&may.caller).store().tables().await?;
+    let tables = shown(service.engine_for(&may.caller).store()).await?;
+    Ok(answer::json(&TableList { tables }))
+}
+
+/// The tables, columns and references that plans may see.
+pub(crate) async fn shown(store: &Store) -> Result<Vec<TableInfo>, Problem> {
+    let mut tables = store.tables().await?;
     tables.retain(|info| !info.table.hidden);
     let shown: Vec<String> = tables.iter().map(|info| info.table.name.clone()).collect();
     for info in &mut tables {
@@ -47,7 +53,7 @@ pub(crate) async fn list(State(service): State<Service>, may: May<Read>) -> Resu
         info.indexes.retain(|index| is_shown(index));
         info.foreign_keys.retain(|key| is_shown(&key.columns) && shown.contains(&key.table));
     }
-    Ok(answer::json(&TableList { tables }))
+    Ok(tables)
 }
 
 /// Rows of a table
@@ -67,18 +73,24 @@ pub(crate) async fn rows(
             Problem::new(axum::http::StatusCode::BAD_REQUEST, "bad_cursor", "`cursor` is not of this list")
         })?),
     };
-    let found = read(service.engine_for(&may.caller).store(), &table, after, limit).await?;
+    let found = read(service.engine_for(&may.caller).store(), &table, None, after, limit).await?;
     let next_cursor = found.last.filter(|_| found.more).map(|last| cursor::write(&last.to_string()));
     // The store has accepted the name, so it is one that can stand in a link.
     let headers = cursor::link(&format!("/v1/tables/{table}/rows"), next_cursor.as_deref());
     Ok((headers, answer::json(&Rows { rows: as_rows(found), next_cursor })).into_response())
 }
 
-async fn read(store: &Store, table: &str, after: Option<i64>, limit: u64) -> Result<RowPage, Problem> {
+/// A page of rows that meet a condition.
+pub(crate) async fn read(
+    store: &Store,
+    table: &str,
+    condition: Option<Condition>,
+    after: Option<i64>,
+    limit: u64,
+) -> Result<RowPage, Problem> {
     let mut transaction =
         store.begin(BeginOptions { run_id: store.new_run_id()?, intent: Intent::Read }).await?;
-    let call =
-        Call::Search { table: table.to_owned(), condition: None, after, as_of: None, limit: Some(limit) };
+    let call = Call::Search { table: table.to_owned(), condition, after, as_of: None, limit: Some(limit) };
     let reply = transaction.carry_out(call).await;
     transaction.roll_back().await?;
     match reply? {
@@ -87,7 +99,8 @@ async fn read(store: &Store, table: &str, after: Option<i64>, limit: u64) -> Res
     }
 }
 
-fn as_rows(page: RowPage) -> Vec<Row> {
+/// The rows, with the names of their columns.
+pub(crate) fn as_rows(page: RowPage) -> Vec<Row> {
     let columns = page.columns;
     let row = |row: ordain_store::PageRow| {
         let fields = std::iter::zip(columns.iter().cloned(), row.values);

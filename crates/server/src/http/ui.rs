@@ -7,17 +7,24 @@
 mod approvals;
 mod ask;
 mod checks;
+mod counts;
+mod keys;
+mod ledger;
+mod overview;
+mod plans;
 mod reply;
 mod runs;
+mod settings;
 mod sign_in;
 mod sign_ins;
+mod tables;
 mod visit;
 
+pub(crate) use counts::RunCounts;
 pub(crate) use reply::{POLICY, ProblemForm};
 pub(crate) use sign_ins::SignIns;
 
 use axum::Router;
-use axum::response::Redirect;
 use axum::routing::{get, post};
 
 use super::service::Service;
@@ -25,7 +32,7 @@ use super::service::Service;
 /// The screens and their forms.
 pub(crate) fn routes() -> Router<Service> {
     Router::new()
-        .route("/", get(async || Redirect::to("/ask")))
+        .route("/", get(overview::page))
         .route("/assets/{hash}/{name}", get(reply::asset))
         .route("/sign-in", get(sign_in::page).post(sign_in::enter))
         .route("/sign-out", post(sign_in::leave))
@@ -33,6 +40,7 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/ask", get(ask::new))
         .route("/ask/{conversation}", get(ask::page).post(ask::create))
         .route("/runs", get(runs::list))
+        .route("/runs/live", get(runs::live::list))
         .route("/runs/{run}", get(runs::page))
         .route("/runs/{run}/live", get(runs::live::stream))
         .route("/runs/{run}/diff/{table}", get(runs::diff))
@@ -47,4 +55,19 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/checks/run", post(checks::run_all))
         .route("/checks/{check}", get(checks::page))
         .route("/checks/{check}/run", post(checks::run_one))
+        .route("/tables", get(tables::list))
+        .route("/tables/{table}", get(tables::rows))
+        .route("/tables/{table}/history", get(tables::history))
+        .route("/plans", get(plans::list))
+        .route("/plans/{plan}", get(plans::page))
+        .route("/plans/{plan}/pin", post(plans::pin))
+        .route("/plans/{plan}/unpin", post(plans::unpin))
+        .route("/plans/{plan}/evict", post(plans::evict))
+        .route("/ledger", get(ledger::list))
+        .route("/ledger/verify", post(ledger::verify))
+        .route("/ledger/{seq}", get(ledger::page))
+        .route("/keys", get(keys::page).post(keys::create))
+        .route("/keys/{key}/rotate", post(keys::rotate))
+        .route("/keys/{key}/revoke", post(keys::revoke))
+        .route("/settings", get(settings::page))
 }

@@ -42,6 +42,30 @@ on_both! {
         assert!(seeded < bought && bought < undone && undone < reseeded, "{seeded} {bought} {undone} {reseeded}");
     }
 
+    async fn conflicts_of_a_held_run_are_told_before_anybody_approves_it(world: World) {
+        let store = world.shop().await;
+        let held = held_purchase(&store).await;
+        assert_eq!(store.conflicts(held.run_id.as_str()).await.unwrap(), []);
+        set_stock(&store, 2, 1).await;
+        let conflicts = store.conflicts(held.run_id.as_str()).await.unwrap();
+        assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+        let stock = |row: &Option<Row>| row.as_ref().and_then(|row| row.get("quantity_in_stock").cloned());
+        assert_eq!((stock(&conflicts[0].expected), stock(&conflicts[0].found)), (Some(json!(10)), Some(json!(1))));
+        assert_eq!(store.run(held.run_id.as_str()).await.unwrap().state, RunState::Held);
+    }
+
+    async fn runs_are_counted_by_day_and_state(world: World) {
+        let store = world.shop().await;
+        held_purchase(&store).await;
+        held_purchase(&store).await;
+        let since = ordain_types::RunId::from_parts(0, [0; 10]);
+        let counts = store.run_counts(&since).await.unwrap();
+        let held = counts.iter().find(|count| count.state == "held").unwrap();
+        assert_eq!(held.runs, 2, "{counts:?}");
+        let later = ordain_types::RunId::from_parts(u64::MAX >> 16, [0xff; 10]);
+        assert_eq!(store.run_counts(&later).await.unwrap(), []);
+    }
+
     async fn an_invariant_that_does_not_hold_rolls_everything_back(world: World) {
         let store = world.shop().await;
         let before = (rows(&store, "inventory").await, rows(&store, "transactions").await);

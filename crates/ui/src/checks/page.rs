@@ -7,6 +7,7 @@ use ordain_checks::{Check, CheckResult, CodeFrom};
 use serde_json::Value;
 
 use super::{run_form, sparkline, status};
+use crate::chart::Chart;
 use crate::code::listing;
 use crate::parts::{empty, facts, fold, json};
 use crate::shell::Viewer;
@@ -140,12 +141,25 @@ fn code(shown: &CheckPage) -> Markup {
     }
 }
 
+/// Failing rows of each run.
+fn chart(shown: &CheckPage) -> Chart {
+    let counted = shown.history.iter().filter_map(|past| Some((past, past.failed?)));
+    Chart {
+        title: "Failing rows a run".to_owned(),
+        series: vec![("failing".to_owned(), "bad")],
+        days: counted
+            .map(|(past, failed)| (past.started_at.chars().take(19).collect(), vec![failed]))
+            .collect(),
+    }
+}
+
 fn history(shown: &CheckPage) -> Markup {
     let newest = shown.history.iter().rev().take(HISTORY_MAX);
     html! {
         @if !shown.history.is_empty() {
             section #history {
                 h2 { "History" }
+                (crate::chart::show(&chart(shown)))
                 div.scroll tabindex="0" role="region" aria-label="History" {
                     table.list {
                         thead { tr { th scope="col" { "Status" } th.right scope="col" { "Failing" } th.right scope="col" { "Share" } th scope="col" { "When" } th scope="col" { "Run" } } }

@@ -12,7 +12,7 @@ use ordain_ui::checks::{CheckPage, Filter, Grid, Row};
 use serde::Deserialize;
 
 use super::reply;
-use super::visit::{Sent, Turned, Visit};
+use super::visit::{Nothing, Sent, Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::{Read, Run};
 use crate::http::checks::run::{Wanted, begin};
@@ -49,7 +49,7 @@ pub(super) async fn grid(
     Ok(reply::html(&headers, shell.page(Place::Checks, "Checks", &content)))
 }
 
-fn rows(checks: &Checks) -> Result<Grid, Problem> {
+pub(super) fn rows(checks: &Checks) -> Result<Grid, Problem> {
     let CheckFiles { entries, problems } = read(checks)?;
     let mut history: HashMap<String, Vec<Past>> = HashMap::new();
     for past in checks.state()?.history()? {
@@ -105,12 +105,8 @@ pub(super) async fn page(
     }
     let shell = visit.shell(&service, None).await?;
     let content = ordain_ui::checks::page(&shown, &visit.viewer);
-    Ok(reply::html(&headers, shell.page(Place::Checks, &shown.check.check_name, &content)))
+    Ok(reply::html(&headers, shell.chart_page(Place::Checks, &shown.check.check_name, &content)))
 }
-
-/// Nothing but the token.
-#[derive(Debug, Deserialize)]
-pub(super) struct Nothing {}
 
 /// Runs every check, and shows the run.
 pub(super) async fn run_all(

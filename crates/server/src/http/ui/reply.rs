@@ -31,6 +31,12 @@ pub(crate) fn html(headers: &HeaderMap, body: String) -> Response {
     response
 }
 
+/// Now, for dates on pages.
+pub(crate) fn unix_millis() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Whether a script asks for a part of a page, and not a browser for a whole one.
 pub(crate) fn is_part(headers: &HeaderMap) -> bool {
     headers.contains_key("hx-request")

@@ -13,13 +13,12 @@ use ordain_ui::run::{Details, Entry};
 use ordain_ui::runs::RunList;
 use ordain_ui::{DIFF_ROWS_MAX, Pager, Place};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::artifacts;
 use crate::http::body::Query;
-use crate::http::caller::Read;
+use crate::http::caller::{Caller, Read};
 use crate::http::cursor;
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
@@ -30,7 +29,7 @@ use crate::http::service::Service;
 const RUNS_SHOWN: u64 = 50;
 
 /// Which runs.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(super) struct Which {
     state: Option<String>,
     cursor: Option<String>,
@@ -43,19 +42,26 @@ pub(super) async fn list(
     visit: Visit<Read>,
     query: Query<Which>,
 ) -> Result<Response, Turned> {
+    let list = found(&service, &visit.caller, &query).await?;
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Runs, "Runs", &ordain_ui::runs::page(&list))))
+}
+
+/// The runs of a page.
+pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> Result<RunList, Problem> {
     let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
     let state = query.state.as_deref().map(read_state).transpose()?;
     let mut list = RunList { state: query.state.clone(), ..RunList::default() };
     let mut more = false;
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
         let mut going_on = service.inner.live.going_on();
-        going_on.retain(|run| visit.caller.sees_all() || run.about.who == visit.caller.id);
+        going_on.retain(|run| caller.sees_all() || run.about.who == caller.id);
         list.live = going_on.iter().map(|run| live_view(run)).collect();
     }
     if state != Some(None) {
         let filter = RunFilter {
             state: state.flatten(),
-            seen_by: visit.caller.seen_by(),
+            seen_by: caller.seen_by(),
             before: before.clone(),
             limit: RUNS_SHOWN,
         };
@@ -71,8 +77,7 @@ pub(super) async fn list(
         first: before.map(|_| format!("/runs?{of_state}")),
         next: oldest.map(|run| format!("/runs?{of_state}cursor={}", cursor::write(run.run_id.as_str()))),
     };
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Runs, "Runs", &ordain_ui::runs::page(&list))))
+    Ok(list)
 }
 
 /// What was done a moment ago.
@@ -106,20 +111,8 @@ pub(super) async fn details(service: &Service, record: &RunRecord) -> Result<Det
     let entries = service.engine().store().entries_of_run(&record.run_id).await?;
     Ok(Details {
         events: events.into_iter().map(|event| (event.name.to_owned(), event.data)).collect(),
-        entries: entries.iter().map(entry).collect(),
+        entries: entries.iter().map(Entry::of).collect(),
     })
-}
-
-fn entry(entry: &ordain_store::LedgerEntry) -> Entry {
-    let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    Entry {
-        seq: entry.seq,
-        kind: entry.kind.clone(),
-        who: text(&body["who"]).unwrap_or_default(),
-        comment: text(&body["detail"]["comment"]).or_else(|| text(&body["detail"]["detail"]["comment"])),
-        at: entry.at.clone(),
-    }
 }
 
 /// Where a page of a table's diff begins.

@@ -7,7 +7,7 @@ use ordain_ui::Theme;
 use serde::Deserialize;
 
 use super::reply;
-use super::visit::{SESSION, Sent, THEME, Turned, cookie, read_form, same_site};
+use super::visit::{Nothing, SESSION, Sent, THEME, Turned, cookie, read_form, same_site};
 use crate::http::body::{self, Query};
 use crate::http::caller::Read;
 use crate::http::problem::Problem;
@@ -61,10 +61,6 @@ pub(super) async fn enter(
         Err(problem) => Err(problem),
     }
 }
-
-/// Nothing but the token.
-#[derive(Debug, Deserialize)]
-pub(super) struct Nothing {}
 
 /// Ends the session.
 pub(super) async fn leave(

@@ -134,6 +134,10 @@ impl<S> Visit<S> {
     }
 }
 
+/// A form that holds nothing but its token.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Nothing {}
+
 /// A form, and who sent it.
 #[derive(Debug)]
 pub(crate) struct Sent<S, T> {

@@ -57,8 +57,10 @@ async fn every_screen_of_the_shop_fits_everybody() {
     let refused =
         json!({ "request": "read a file", "plan": "import os\nprint(os.listdir('/'))\nanswer_text = 'x'\n" });
     let refused = shop.post("/v1/requests", &refused).await.json()["run_id"].as_str().unwrap().to_owned();
+    let plan = shop.get("/v1/plans").await.json()["plans"][0]["plan_id"].as_str().unwrap().to_owned();
     look(&shop, move |browser, home| {
         let pages = [
+            ("overview", "/".to_owned()),
             ("ask", "/ask".to_owned()),
             ("runs", "/runs".to_owned()),
             ("run", format!("/runs/{bought}")),
@@ -66,9 +68,28 @@ async fn every_screen_of_the_shop_fits_everybody() {
             ("approvals", "/approvals".to_owned()),
             ("none", "/runs?state=undone".to_owned()),
             ("checks-none", "/checks".to_owned()),
+            ("tables", "/tables".to_owned()),
+            ("rows", "/tables/inventory?column=name&value=Aviator".to_owned()),
+            ("history", "/tables/inventory/history?key=%7B%22item_id%22%3A%22SG001%22%7D".to_owned()),
+            ("plans", "/plans".to_owned()),
+            ("plan", format!("/plans/{plan}")),
+            ("ledger", "/ledger".to_owned()),
+            ("entry", "/ledger/2".to_owned()),
+            ("keys", "/keys".to_owned()),
+            ("settings", "/settings".to_owned()),
         ];
         fits_everybody(browser, home, &pages);
         browser.look(1280, 900, false);
+        browser.open(&format!("{home}/tables/inventory?column=name&value=Aviator"));
+        assert_eq!(browser.evaluate("document.querySelectorAll('tbody tr').length"), json!(1));
+        browser.open(&format!("{home}/tables/inventory/history?key=%7B%22item_id%22%3A%22SG001%22%7D"));
+        let text = browser.text();
+        assert!(text.contains("buy an Aviator") && text.contains("23 → 22"), "{text}");
+        browser.open(&format!("{home}/ledger"));
+        browser.click("form[action='/ledger/verify'] button", 1);
+        browser.wait("document.body.innerText.includes('The ledger is whole')");
+        browser.open(&format!("{home}/"));
+        browser.wait("document.querySelectorAll('.chart canvas').length === 1");
         browser.open(&format!("{home}/runs/{refused}"));
         browser.wait("document.querySelectorAll('#plan .finding').length > 0");
         browser.open(&format!("{home}/nowhere"));
@@ -136,7 +157,8 @@ async fn someone_without_a_mouse_asks_sees_the_diff_commits_and_takes_it_back() 
         browser.tab_to("form[action$='/undo'] button");
         browser.press("Enter");
         browser.wait("document.body.innerText.includes('Taken back.')");
-        // Single keys lead to other screens.
+        // Single keys lead to other screens, once the page has loaded its script.
+        browser.wait("document.readyState === 'complete'");
         browser.press("g");
         browser.press("a");
         browser.wait("location.pathname === '/ask'");
@@ -261,6 +283,57 @@ async fn a_row_that_changed_meanwhile_is_marked_before_anybody_commits() {
         browser.click(".decide button.primary", 1);
         browser.wait("document.body.innerText.includes('rows that this run touches have changed meanwhile')");
         browser.wait("document.body.innerText.includes('conflicted')");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_made_on_a_page_shown_once_and_revoked_there() {
+    let shop = served().await;
+    look(&shop, |browser, home| {
+        browser.look(1280, 900, false);
+        browser.open(&format!("{home}/keys"));
+        browser.evaluate("document.querySelector('input[name=name]').focus()");
+        browser.write("shop <b>");
+        browser.click("form[action='/keys'] button.primary", 1);
+        browser.wait("document.querySelector('.notice pre').innerText.startsWith('ordain_')");
+        assert!(browser.text().contains("shop <b>"));
+        browser.open(&format!("{home}/keys"));
+        assert!(!browser.text().contains("It is not shown again"));
+        browser.click("form[action$='/revoke'] button", 1);
+        browser.wait("document.body.innerText.includes('revoked')");
+    })
+    .await;
+    let keys = shop.store().keys().await.unwrap();
+    assert!(keys.len() == 1 && keys[0].revoked_at.is_some(), "{keys:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_of_runs_follows_what_happens() {
+    let shop = served().await;
+    let address = shop.address;
+    look(&shop, move |browser, home| {
+        browser.look(1280, 900, false);
+        browser.open(&format!("{home}/runs"));
+        browser.wait("document.body.innerText.includes('No runs here yet')");
+        // The list is told what changes once it has connected.
+        browser.wait("!!document.querySelector('#run-list')._htmx?.sse");
+        let body = json!({ "request": "how many Aviator do you have?" }).to_string();
+        let client = std::thread::spawn(move || {
+            use std::io::{Read as _, Write as _};
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            write!(
+                stream,
+                "POST /v1/requests HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: \
+                 application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+        });
+        browser.wait("document.body.innerText.includes('how many Aviator do you have?')");
+        client.join().unwrap();
     })
     .await;
 }

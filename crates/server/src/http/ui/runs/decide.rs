@@ -14,7 +14,7 @@ use crate::http::checks::run::{Wanted, begin};
 use crate::http::problem::Problem;
 use crate::http::runs::Decision;
 use crate::http::service::Service;
-use crate::http::ui::visit::{Sent, Turned};
+use crate::http::ui::visit::{Nothing, Sent, Turned};
 
 /// Characters of a comment.
 const COMMENT_CHARS_MAX: usize = 500;
@@ -28,10 +28,6 @@ pub(crate) struct Decided {
     #[serde(default)]
     comment: String,
 }
-
-/// Nothing but the token.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
 
 /// Commits a held diff, if it is the one that was seen.
 pub(crate) async fn approve(

@@ -11,10 +11,11 @@ use futures_util::stream;
 use ordain_types::RunRecord;
 use ordain_ui::{Markup, Viewer};
 use serde::Deserialize;
+use tokio::sync::watch;
 
-use super::{details, live_view};
+use super::{Which, details, found, live_view};
 use crate::http::body::Query;
-use crate::http::caller::Read;
+use crate::http::caller::{Caller, Read};
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
@@ -22,6 +23,11 @@ use crate::http::ui::visit::{Turned, Visit};
 
 /// A page is changed at most so often.
 const EVERY: Duration = Duration::from_millis(100);
+
+/// A list is changed at most so often.
+const LIST_EVERY: Duration = Duration::from_millis(300);
+/// How often a quiet list looks whether the server stops.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What stands on the page when the run has ended.
 #[derive(Debug, Deserialize)]
@@ -92,6 +98,49 @@ impl Watch {
             };
             ordain_ui::live::over(&ordain_ui::problem::part(shown))
         })
+    }
+}
+
+/// A list of runs, as often as one begins or ends.
+pub(crate) async fn list(
+    State(service): State<Service>,
+    visit: Visit<Read>,
+    query: Query<Which>,
+) -> Result<Response, Turned> {
+    let ping_every = service.inner.options.ping_every;
+    let watch =
+        ListWatch { changes: service.inner.live.changes(), service, caller: visit.caller, which: query.0 };
+    let events = stream::unfold(watch, |mut watch| async move {
+        let event = watch.next().await?;
+        Some((Ok::<_, Infallible>(event), watch))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(ping_every).text("ping")).into_response())
+}
+
+struct ListWatch {
+    service: Service,
+    caller: Caller,
+    which: Which,
+    changes: watch::Receiver<u64>,
+}
+
+impl ListWatch {
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            // A server that stops does not wait for those who only watch.
+            if self.service.is_draining() {
+                return None;
+            }
+            match tokio::time::timeout(LOOK_EVERY, self.changes.changed()).await {
+                Err(_elapsed) => {}
+                Ok(Err(_)) => return None,
+                Ok(Ok(())) => break,
+            }
+        }
+        tokio::time::sleep(LIST_EVERY).await;
+        self.changes.mark_unchanged();
+        let list = found(&self.service, &self.caller, &self.which).await.ok()?;
+        Some(part(ordain_ui::runs::rows(&list)))
     }
 }
 

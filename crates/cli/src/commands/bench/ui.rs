@@ -1,0 +1,188 @@
+//! `ordain bench ui`: how long the server takes for each page of the web UI with many runs stored, and what a page
+//! weighs on the wire.
+//!
+//! Times are of whole requests on loopback, each on a connection of its own, so they are an upper bound for the server.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use ordain_cell::profile::{DataDir, Profile};
+use ordain_engine::checks::Checks;
+use ordain_engine::{Ask, Engine, Planner, Workspace, init};
+use ordain_server::http::{self, HttpOptions, Service};
+use ordain_store::{EntryNote, Store};
+use ordain_types::{RunRecord, RunState};
+use serde_json::{Map, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::sample::{Sample, rounded};
+use crate::commands::python;
+use crate::runtime;
+
+/// Records that are written together.
+const TOGETHER: usize = 256;
+/// What a page may take, and what it may weigh with everything that it loads.
+const PAGE_MS_MAX: f64 = 30.0;
+const FIRST_LOAD_BYTES_MAX: usize = 60_000;
+
+/// Options of `ordain bench ui`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Runs that are stored before pages are asked for
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    runs: usize,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One page.
+struct Page {
+    path: String,
+    sample: Sample,
+    /// The page alone, compressed.
+    bytes: usize,
+    /// The page and the files that it loads, compressed.
+    first_load: usize,
+}
+
+/// Carries out `ordain bench ui`.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Err(error) = python::ensure(Profile::Core) {
+        return Ok(python::report(&error));
+    }
+    let pages = runtime::on_all_threads(Box::pin(measure(args.runs)))??;
+    if args.json { print_json(&pages) } else { print_table(&pages, args.runs) }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path().join("shop");
+    init(&root, Some("sunglasses"))?;
+    let workspace = Workspace::load(&root)?;
+    let executor = crate::engine::executor(&workspace, 1)?;
+    executor.warm(Profile::Core).await?;
+    let store = workspace.open_store().await?;
+    let engine = Engine::new(store.clone(), executor.clone(), workspace.settings());
+    let bought = engine.ask(Ask::new("buy 2 pairs of Aviator", "bench", "cli")).await?;
+    fill(&store, &bought, runs).await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let mut options = HttpOptions::new("bench", address, workspace.state());
+    options.checks =
+        DataDir::from_env().ok().map(|folder| Checks::new(Arc::new(workspace.clone()), store, folder));
+    let service = Service::new(engine, Planner::Rules, options);
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = tokio::spawn(http::serve(listener, service, async {
+        let _ = stopped.await;
+    }));
+    let run_page = format!("/runs/{}", bought.run_id);
+    let paths = [
+        "/",
+        "/ask",
+        "/runs",
+        &run_page,
+        "/approvals",
+        "/checks",
+        "/tables",
+        "/tables/inventory",
+        "/plans",
+        "/ledger",
+    ];
+    let mut pages = Vec::new();
+    for path in paths {
+        pages.push(page(address, path).await?);
+    }
+    let _ = stop.send(());
+    server.await?;
+    executor.close().await;
+    Ok(pages)
+}
+
+/// Stores runs like one that was really made.
+async fn fill(store: &Store, like: &RunRecord, runs: usize) -> anyhow::Result<()> {
+    for first in (0..runs).step_by(TOGETHER) {
+        let mut writing = Vec::new();
+        for place in first..(first + TOGETHER).min(runs) {
+            let state = if place % 3 == 0 { RunState::Committed } else { RunState::Answered };
+            let record = RunRecord {
+                run_id: store.new_run_id()?,
+                state,
+                started_at: store.timestamp(),
+                ..like.clone()
+            };
+            let store = store.clone();
+            writing
+                .push(tokio::spawn(async move { store.record(record, EntryNote::by("bench", "cli")).await }));
+        }
+        for written in writing {
+            written.await??;
+        }
+    }
+    Ok(())
+}
+
+async fn page(address: SocketAddr, path: &str) -> anyhow::Result<Page> {
+    let plain = get(address, path, "identity").await?;
+    let text = String::from_utf8_lossy(&plain).into_owned();
+    let bytes = get(address, path, "gzip").await?.len();
+    let mut first_load = bytes;
+    for asset in text.split('"').filter(|part| part.starts_with("/assets/")) {
+        first_load += get(address, asset, "gzip").await?.len();
+    }
+    let mut sample = Sample::default();
+    for _ in 0..50 {
+        let started = Instant::now();
+        get(address, path, "gzip").await?;
+        sample.add(started.elapsed());
+    }
+    Ok(Page { path: path.to_owned(), sample, bytes, first_load })
+}
+
+/// The body of a page; one that is not there is no page.
+async fn get(address: SocketAddr, path: &str, coding: &str) -> anyhow::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/html\r\nAccept-Encoding: {coding}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    if !answer.starts_with(b"HTTP/1.1 200") {
+        bail!("{path} is not answered: {}", String::from_utf8_lossy(&answer[..answer.len().min(200)]));
+    }
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").context("an answer without an end")?;
+    Ok(answer.split_off(end + 4))
+}
+
+fn print_table(pages: &[Page], runs: usize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{runs} runs stored; a page may take {PAGE_MS_MAX} ms and weigh {FIRST_LOAD_BYTES_MAX} bytes at first"
+    )?;
+    writeln!(out, "{:<34} {:>8} {:>8} {:>10} {:>12}", "page", "p50 ms", "p99 ms", "bytes", "first load")?;
+    for page in pages {
+        let (p50, p99) = (page.sample.p50(), page.sample.p99());
+        writeln!(out, "{:<34} {p50:>8.2} {p99:>8.2} {:>10} {:>12}", page.path, page.bytes, page.first_load)?;
+    }
+    Ok(())
+}
+
+fn print_json(pages: &[Page]) -> io::Result<()> {
+    let figures: Map<_, _> = pages
+        .iter()
+        .map(|page| {
+            let figures = json!({ "p50_ms": rounded(page.sample.p50()), "p99_ms": rounded(page.sample.p99()),
+                "bytes": page.bytes, "first_load_bytes": page.first_load });
+            (page.path.clone(), figures)
+        })
+        .collect();
+    writeln!(io::stdout(), "{:#}", json!({ "pages": figures }))
+}

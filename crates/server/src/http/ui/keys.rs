@@ -1,0 +1,95 @@
+//! Keys of callers.
+
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use ordain_store::{EntryNote, NewKey};
+use ordain_types::parse_duration;
+use ordain_ui::Place;
+
+use super::reply;
+use super::visit::{Nothing, Sent, Turned, Visit};
+use crate::http::caller::{Admin, Scope};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+
+/// How long a rotated key stays good beside the new one.
+const OVERLAP: Duration = Duration::from_hours(24);
+
+/// The keys.
+pub(super) async fn page(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Admin>,
+) -> Result<Response, Turned> {
+    show(&service, &headers, &visit, None).await
+}
+
+async fn show(
+    service: &Service,
+    headers: &HeaderMap,
+    visit: &Visit<Admin>,
+    secret: Option<&str>,
+) -> Result<Response, Turned> {
+    let store = service.engine().store();
+    let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), secret, &visit.viewer);
+    let shell = visit.shell(service, None).await?;
+    Ok(reply::html(headers, shell.page(Place::Keys, "Keys", &content)))
+}
+
+/// Makes a key, and shows it this once.
+pub(super) async fn create(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    sent: Sent<Admin, Vec<(String, String)>>,
+) -> Result<Response, Turned> {
+    let new = new_key(&sent.form)?;
+    let note = EntryNote::by(&sent.visit.caller.id, "ui");
+    let (_, secret) = service.engine().store().create_key(new, note).await?;
+    service.reload_keys().await?;
+    show(&service, &headers, &sent.visit, Some(&secret.0)).await
+}
+
+fn new_key(form: &[(String, String)]) -> Result<NewKey, Problem> {
+    let field = |name: &str| form.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value.trim());
+    let wrong = |field: &str, why: String| Problem::unprocessable("bad_form", field, why);
+    let scopes: Vec<String> =
+        form.iter().filter(|(of, _)| of == "scope").map(|(_, scope)| scope.clone()).collect();
+    for scope in &scopes {
+        scope.parse::<Scope>().map_err(|why| wrong("/scope", why))?;
+    }
+    if scopes.is_empty() {
+        return Err(wrong("/scope", "a key needs at least one scope".to_owned()));
+    }
+    let expires_in = match field("expires") {
+        "" | "never" => None,
+        text => Some(parse_duration(text).map_err(|why| wrong("/expires", why.to_string()))?),
+    };
+    Ok(NewKey { name: field("name").to_owned(), scopes, expires_in, ..NewKey::default() })
+}
+
+/// Makes a new key like an old one, which stays good for a day.
+pub(super) async fn rotate(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    Path(key): Path<String>,
+    sent: Sent<Admin, Nothing>,
+) -> Result<Response, Turned> {
+    let note = EntryNote::by(&sent.visit.caller.id, "ui");
+    let (_, secret) = service.engine().store().rotate_key(&key, OVERLAP, note).await?;
+    service.reload_keys().await?;
+    show(&service, &headers, &sent.visit, Some(&secret.0)).await
+}
+
+/// Makes a key useless from now on.
+pub(super) async fn revoke(
+    State(service): State<Service>,
+    Path(key): Path<String>,
+    sent: Sent<Admin, Nothing>,
+) -> Result<Response, Turned> {
+    service.engine().store().revoke_key(&key, EntryNote::by(&sent.visit.caller.id, "ui")).await?;
+    service.reload_keys().await?;
+    Ok(Redirect::to("/keys").into_response())
+}

@@ -1,0 +1,70 @@
+//! Settings, models and what the machine offers.
+
+use axum::extract;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use ordain_cell::probe;
+use ordain_cell::profile::{self, DataDir, State, Status};
+use ordain_ui::Place;
+use ordain_ui::settings::{Layer, Setting, Settings};
+use tokio::sync::OnceCell;
+
+use super::reply;
+use super::visit::{Turned, Visit};
+use crate::http::caller::Read;
+use crate::http::service::Service;
+
+/// Layers, and Python profiles with their states.
+type Machine = (Vec<Layer>, Vec<(String, String)>);
+
+/// Looking at the layers starts a cell, and what a machine offers does not change while a server runs.
+static MACHINE: OnceCell<Machine> = OnceCell::const_new();
+
+async fn look() -> Machine {
+    let listed = || DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)).unwrap_or_default();
+    let profiles = tokio::task::spawn_blocking(listed).await.unwrap_or_default();
+    let layers = match profiles.first() {
+        Some(first) => probe(&first.interpreter).await.layers,
+        None => Vec::new(),
+    };
+    let layer = |layer: ordain_cell::Layer| Layer {
+        name: layer.name.to_owned(),
+        holds: layer.holds,
+        found: layer.found,
+        remedy: layer.remedy.map(str::to_owned),
+    };
+    let state = |status: &Status| match status.state {
+        State::Ready(_) => "ready",
+        State::Missing => "not set up",
+        State::Damaged(_) => "damaged",
+    };
+    let profiles = profiles.iter().map(|status| (status.profile.to_string(), state(status).to_owned()));
+    (layers.into_iter().map(layer).collect(), profiles.collect())
+}
+
+/// The page.
+pub(super) async fn page(
+    extract::State(service): extract::State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+) -> Result<Response, Turned> {
+    let options = &service.inner.options;
+    let machine = MACHINE.get_or_init(look).await;
+    let resolved = options.checks.as_ref().and_then(|checks| checks.workspace().resolved().ok());
+    let settings = resolved.unwrap_or_default().into_iter().map(|resolved| Setting {
+        key: resolved.key.to_owned(),
+        value: resolved.value,
+        source: resolved.source.to_owned(),
+        about: resolved.about.to_owned(),
+    });
+    let content = ordain_ui::settings::page(&Settings {
+        settings: settings.collect(),
+        planner: service.inner.planner.name(),
+        isolation: options.isolation.clone(),
+        layers: machine.0.clone(),
+        profiles: machine.1.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    });
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Settings, "Settings", &content)))
+}

@@ -1,0 +1,134 @@
+//! Tables, their rows, and who changed one.
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use ordain_store::{Condition, RunFilter, Store, TableInfo};
+use ordain_types::{Column, ColumnType, Row, RunRecord};
+use ordain_ui::tables::{RowEvent, RowsPage};
+use ordain_ui::{Pager, Place};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::reply;
+use super::visit::{Turned, Visit};
+use crate::http::body::Query;
+use crate::http::caller::Read;
+use crate::http::cursor;
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::http::tables::{as_rows, read, shown};
+
+/// Rows on a page.
+const ROWS_SHOWN: u64 = 50;
+/// Runs that are looked through for the history of a row.
+const RUNS_LOOKED: u64 = 500;
+
+/// The list of tables.
+pub(super) async fn list(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+) -> Result<Response, Turned> {
+    let tables = shown(service.engine_for(&visit.caller).store()).await?;
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Tables, "Tables", &ordain_ui::tables::list(&tables))))
+}
+
+/// Which rows.
+#[derive(Debug, Deserialize)]
+pub(super) struct Which {
+    cursor: Option<String>,
+    column: Option<String>,
+    #[serde(default)]
+    value: String,
+}
+
+/// The rows of a table.
+pub(super) async fn rows(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    Path(table): Path<String>,
+    query: Query<Which>,
+) -> Result<Response, Turned> {
+    let engine = service.engine_for(&visit.caller);
+    let info = find(engine.store(), &table).await?;
+    let after = query.cursor.as_deref().map(cursor::read).transpose()?;
+    let after = after.and_then(|mark| mark.parse::<i64>().ok());
+    let filter = query.column.clone().map(|column| (column, query.value.clone()));
+    let condition = filter.as_ref().map(|(column, value)| equals(&info, column, value)).transpose()?;
+    let found = read(engine.store(), &table, condition, after, ROWS_SHOWN).await?;
+    let next = found.last.filter(|_| found.more).map(|last| cursor::write(&last.to_string()));
+    let base = format!("/tables/{}?", ordain_ui::text::in_path(&table));
+    let filtered = filter.as_ref().map_or_else(String::new, |(column, value)| {
+        format!("column={}&value={}&", ordain_ui::text::in_path(column), ordain_ui::text::in_path(value))
+    });
+    let pager = Pager {
+        first: after.map(|_| format!("{base}{filtered}")),
+        next: next.map(|next| format!("{base}{filtered}cursor={next}")),
+    };
+    let page = RowsPage { info, rows: as_rows(found), filter, pager };
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Tables, &table, &ordain_ui::tables::rows(&page))))
+}
+
+async fn find(store: &Store, table: &str) -> Result<TableInfo, Problem> {
+    let found = shown(store).await?.into_iter().find(|info| info.table.name == table);
+    found
+        .ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "unknown_table", "there is no table of that name"))
+}
+
+/// A filter as a condition: the written value as the column has values.
+fn equals(info: &TableInfo, column: &str, value: &str) -> Result<Condition, Problem> {
+    let found = info.table.columns.iter().find(|known| known.name == column);
+    let Some(Column { column_type, .. }) = found else {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown_column", "there is no column of that name"));
+    };
+    let value = match column_type {
+        ColumnType::Text => Value::from(value),
+        _ => serde_json::from_str(value).unwrap_or_else(|_| Value::from(value)),
+    };
+    Ok(Condition::Eq { path: vec![column.to_owned()], value })
+}
+
+/// Which row.
+#[derive(Debug, Deserialize)]
+pub(super) struct OfRow {
+    key: String,
+}
+
+/// Who changed a row, by which run.
+pub(super) async fn history(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    Path(table): Path<String>,
+    query: Query<OfRow>,
+) -> Result<Response, Turned> {
+    find(service.engine_for(&visit.caller).store(), &table).await?;
+    let key: Row = serde_json::from_str(&query.key)
+        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "bad_query", "`key` is not a row's key"))?;
+    let filter = RunFilter { state: None, seen_by: visit.caller.seen_by(), before: None, limit: RUNS_LOOKED };
+    let runs = service.engine().store().find_runs(filter).await?;
+    let looked = runs.len();
+    let events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
+    let content = ordain_ui::tables::history(&table, &key, &events, looked);
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Tables, "History of a row", &content)))
+}
+
+/// What a run did to a row, if it did something.
+fn event(run: RunRecord, table: &str, key: &Row) -> Option<RowEvent> {
+    let is_it = |row: &Row| key.fields.iter().all(|(name, value)| row.get(name) == Some(value));
+    let diff = run.diff.tables.get(table)?;
+    let changed = diff.changed.iter().find(|change| is_it(&change.before) || is_it(&change.after));
+    let (before, after) = match changed {
+        Some(change) => (Some(change.before.clone()), Some(change.after.clone())),
+        None => (
+            diff.removed.iter().find(|row| is_it(row)).cloned(),
+            diff.added.iter().find(|row| is_it(row)).cloned(),
+        ),
+    };
+    (before.is_some() || after.is_some()).then_some(RowEvent { before, after, run })
+}

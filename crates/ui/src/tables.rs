@@ -1,0 +1,155 @@
+//! Tables and their rows, and who changed a row.
+
+use maud::{Markup, html};
+use ordain_store::TableInfo;
+use ordain_types::{Column, Row, RunRecord};
+use serde_json::Value;
+
+use crate::parts::{Pager, chip, empty, state};
+use crate::text::{cell, cells, grouped, in_path, is_number, lines, visible, when};
+
+/// The list of tables.
+pub fn list(tables: &[TableInfo]) -> Markup {
+    html! {
+        h1 { "Tables" }
+        @if tables.is_empty() { (empty("This workspace has no tables yet.", &html! { p { "Tables are declared in " code { "ordain.toml" } "." } })) }
+        @else {
+            div.scroll tabindex="0" role="region" aria-label="Tables" {
+                table.list {
+                    thead { tr { th scope="col" { "Table" } th.right scope="col" { "Rows" } th scope="col" { "Key" } th scope="col" { "Columns" } th scope="col" { "Rules" } } }
+                    tbody { @for info in tables { tr data-row {
+                        td { a href={ "/tables/" (in_path(&info.table.name)) } { (visible(&info.table.name)) } }
+                        td.right { (grouped(info.rows)) }
+                        td { code { (visible(&info.table.key.join(", "))) } }
+                        td { (visible(&info.table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", "))) }
+                        td { (rules(info)) }
+                    } } }
+                }
+            }
+        }
+    }
+}
+
+fn rules(info: &TableInfo) -> Markup {
+    html! {
+        @if info.table.append_only { (chip("calm", "append only")) " " }
+        @if info.table.read_only { (chip("calm", "read only")) " " }
+        @if let Some(most) = info.max_rows_changed { span.muted { "at most " (grouped(most)) " rows a run" } }
+    }
+}
+
+/// A page of rows.
+#[derive(Debug, Clone)]
+pub struct RowsPage {
+    /// The table.
+    pub info: TableInfo,
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// The column and the value that rows are filtered by.
+    pub filter: Option<(String, String)>,
+    /// Other pages.
+    pub pager: Pager,
+}
+
+/// The rows of a table.
+pub fn rows(page: &RowsPage) -> Markup {
+    let table = &page.info.table;
+    let columns: Vec<&str> =
+        table.columns.iter().filter(|column| !column.hidden).map(|column| column.name.as_str()).collect();
+    html! {
+        p.crumbs { a href="/tables" { "Tables" } " / " (visible(&table.name)) }
+        h1 { (visible(&table.name)) }
+        p.meta { (grouped(page.info.rows)) " rows " (rules(&page.info)) @for note in &page.info.notes { " · " (visible(note)) } }
+        (filter(page, &columns))
+        @if page.rows.is_empty() { (empty("No rows.", &html! {})) } @else {
+            div.scroll tabindex="0" role="region" aria-label={ "Rows of " (visible(&table.name)) } {
+                table.list {
+                    thead { tr {
+                        @for column in table.columns.iter().filter(|column| !column.hidden) {
+                            th scope="col" { (visible(&column.name)) span.muted.below { (kind(column)) @if table.key.contains(&column.name) { " · key" } } }
+                        }
+                        th scope="col" { span.unseen { "History" } }
+                    } }
+                    tbody { @for row in &page.rows { tr data-row {
+                        @for name in &columns { td.right[is_number(row.get(name))] { (cell(row.get(name))) } }
+                        td { @if let Some(key) = key(page, row) { a href={ "/tables/" (in_path(&table.name)) "/history?key=" (in_path(&key)) } { "History" } } }
+                    } } }
+                }
+            }
+        }
+        (page.pager.show())
+    }
+}
+
+/// What a column holds, as it is declared.
+fn kind(column: &Column) -> String {
+    let written = serde_json::to_value(column.column_type).unwrap_or_default();
+    written.as_str().unwrap_or_default().to_owned()
+}
+
+fn filter(page: &RowsPage, columns: &[&str]) -> Markup {
+    let (of, value) = page.filter.clone().unwrap_or_default();
+    html! {
+        form.search method="get" role="search" {
+            label { span.unseen { "Column" } select name="column" { @for name in columns { option value=(name) selected[*name == of] { (visible(name)) } } } }
+            label { span.unseen { "Value" } input type="search" name="value" value=(value) placeholder="equals…"; }
+            button type="submit" { "Filter" }
+            @if page.filter.is_some() { a.button href={ "/tables/" (in_path(&page.info.table.name)) } { "All rows" } }
+        }
+    }
+}
+
+/// The key of a row as JSON, where the table has one.
+fn key(page: &RowsPage, row: &Row) -> Option<String> {
+    let names = &page.info.table.key;
+    let key: Row =
+        names.iter().map(|name| Some((name.clone(), row.get(name)?.clone()))).collect::<Option<_>>()?;
+    (!names.is_empty()).then(|| serde_json::to_string(&key).ok()).flatten()
+}
+
+/// What a run did to one row.
+#[derive(Debug, Clone)]
+pub struct RowEvent {
+    /// The run.
+    pub run: RunRecord,
+    /// The row before; `None` if it was added.
+    pub before: Option<Row>,
+    /// The row after; `None` if it was removed.
+    pub after: Option<Row>,
+}
+
+/// Who changed a row, by which run. `looked` says how many runs were looked through.
+pub fn history(table: &str, key: &Row, events: &[RowEvent], looked: usize) -> Markup {
+    html! {
+        p.crumbs { a href="/tables" { "Tables" } " / " a href={ "/tables/" (in_path(table)) } { (visible(table)) } }
+        h1 { "History of " @for (name, value) in &key.fields { (visible(name)) " " (cell(Some(value))) " " } }
+        p.muted { "From the last " (grouped(looked as u64)) " runs." }
+        @if events.is_empty() { (empty("None of them touched this row.", &html! {})) }
+        ol.plain.lined { @for event in events { li {
+            p.meta { (state(event.run.state)) " " a href={ "/runs/" (event.run.run_id.as_str()) } { (lines(&event.run.request, 120)) } " · " (when(&event.run.started_at)) }
+            (changes(event))
+        } } }
+    }
+}
+
+fn changes(event: &RowEvent) -> Markup {
+    let none = Row::default();
+    let (before, after) = (event.before.as_ref().unwrap_or(&none), event.after.as_ref().unwrap_or(&none));
+    let mut names: Vec<&str> = before.names().collect();
+    names.extend(after.names().filter(|name| before.get(name).is_none()));
+    let differing: Vec<(&str, Option<&Value>, Option<&Value>)> = names
+        .into_iter()
+        .map(|name| (name, before.get(name), after.get(name)))
+        .filter(|(_, old, new)| old != new)
+        .collect();
+    html! {
+        @match (&event.before, &event.after) {
+            (None, Some(_)) => { (chip("good", "added")) },
+            (Some(_), None) => { (chip("bad", "removed")) },
+            _ => { ul.plain.diff { @for (name, old, new) in &differing {
+                @let (old, new) = cells(*old, *new);
+                li { code { (visible(name)) } ": " del { (old) } span.arrow { " → " } ins { (new) } }
+            } } },
+        }
+    }
+}
