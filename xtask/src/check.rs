@@ -1,20 +1,21 @@
-//! `cargo xtask check`: what must hold before a change lands, the quick parts first.
+//! `cargo xtask check`: what must hold besides the tests, the quick parts first.
 
 use anyhow::Result;
 
 use crate::{
+    policy,
     step::{self, cargo, say},
-    test, tidy,
+    tidy,
 };
 
 pub(crate) fn run() -> Result<()> {
     step::run(cargo(["fmt", "--all", "--check"]))?;
     tidy::run()?;
+    policy::run()?;
     step::run(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    test::run(&[])?;
     let mut doc = cargo(["doc", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     step::run(doc)?;
-    say("everything holds");
+    say("everything but the tests holds");
     Ok(())
 }

@@ -6,8 +6,10 @@
 mod attacks;
 mod check;
 mod conformance;
+mod fuzz;
 mod lock;
 mod needs;
+mod policy;
 mod step;
 mod test;
 mod tidy;
@@ -29,9 +31,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Everything that must hold before a change lands: format, tidy, lints, tests, documentation
+    /// What must hold besides the tests: format, tidy, licences, lints, documentation
     Check,
-    /// Get what the tests need, then run all tests of the workspace
+    /// Everything that must hold before a change lands: `check`, then all tests, with what they need installed
     Test {
         /// Passed on to the test programs, such as the name of a test
         #[arg(last = true)]
@@ -39,10 +41,14 @@ enum Chore {
     },
     /// The rules of the repository that no lint knows
     Tidy,
+    /// Which licences, sources and crates dependencies may have, as deny.toml says
+    Policy,
     /// Run hostile programs in cells and judge whether each was contained
     Attacks(attacks::Args),
     /// Run outside cases of data checks against the built-in kinds
     Conformance(conformance::Args),
+    /// Try a reader of hostile input with spoiled input for a while
+    Fuzz(fuzz::Args),
     /// Compare the front-end files of others with what their packages publish
     Vendor,
     /// Write the hash-locked requirement files of the Python profiles
@@ -68,8 +74,10 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Check => check::run(),
         Chore::Test { rest } => test::run(&rest),
         Chore::Tidy => tidy::run(),
+        Chore::Policy => policy::run(),
         Chore::Attacks(args) => attacks::run(&args),
         Chore::Conformance(args) => conformance::run(&args),
+        Chore::Fuzz(args) => fuzz::run(&args),
         Chore::Vendor => vendor::run(),
         Chore::Lock { upgrade } => lock::run(upgrade),
     }

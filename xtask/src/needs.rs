@@ -1,7 +1,8 @@
 //! What the tests need on the machine, one function for each need.
 //!
 //! A need is met quietly when it is there. When it isn't, it is installed if that can be done without asking, and
-//! otherwise it is an error that says what to do, or, for something that only some tests use, a note.
+//! otherwise it is an error that says what to do: a test that does not run proves nothing. Only a peer of benchmarks may be
+//! missing.
 
 use std::{path::Path, process::Command};
 
@@ -24,8 +25,7 @@ pub(crate) fn all() -> Result<()> {
     // Ahead of the tests, so that they don't wait for one another's downloads.
     profile("core")?;
     profile("data")?;
-    validators();
-    Ok(())
+    validators()
 }
 
 /// Some crates compile C, and cargo links with it.
@@ -89,25 +89,20 @@ fn profile(name: &str) -> Result<()> {
     step::run(command).with_context(|| format!("the Python profile `{name}` could not be set up"))
 }
 
-/// Judges of reports that are not ours; without them those tests say so and pass. Our own reading of a schema is no
-/// judge of our own writing.
-fn validators() {
+/// Judges of reports that are not ours: our own reading of a schema is no judge of our own writing.
+fn validators() -> Result<()> {
     let folder = step::root().join("target/validators");
     let mut look = Command::new("python3");
     look.args(["-c", "import jsonschema, lxml"])
         .env("PYTHONPATH", &folder)
         .stderr(std::process::Stdio::null());
     if look.status().is_ok_and(|status| status.success()) {
-        return;
+        return Ok(());
     }
     let mut install = Command::new("python3");
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]).arg(&folder);
     install.args(["jsonschema==4.26.0", "lxml==6.1.3"]);
-    if step::run(install).is_err() {
-        say(
-            "note: `jsonschema` and `lxml` could not be installed; reports are not held against their schemas",
-        );
-    }
+    step::run(install).context("the tests need the Python packages `jsonschema` and `lxml`")
 }
 
 /// Looks for a program, and installs its packages if it is missing.

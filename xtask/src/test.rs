@@ -1,15 +1,18 @@
-//! `cargo xtask test`: gets what the tests need, then runs all of them.
+//! `cargo xtask test`: gets what the tests need, then runs all of them; before that, what `cargo xtask check` looks at.
 
 use anyhow::Result;
 
 use crate::{
-    needs,
+    check, needs,
     step::{self, cargo, say},
 };
 
-/// `rest` goes to the test programs; with it, only tests that match are run.
+/// `rest` goes to the test programs; with it, only tests that match are run, and nothing else.
 pub(crate) fn run(rest: &[String]) -> Result<()> {
     needs::all()?;
+    if rest.is_empty() {
+        check::run()?;
+    }
     // Plain `cargo test` names every test in its output and is there wherever cargo is. It goes on after a failure,
     // so that one look shows all of them.
     let mut targets = cargo(["test", "--workspace", "--all-targets", "--no-fail-fast"]);

@@ -21,7 +21,7 @@ use files::File;
 type Rule = fn(&[File]) -> Vec<Complaint>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     modules::says_why_it_exists,
     modules::is_reached,
     text::is_short,
@@ -31,6 +31,7 @@ const RULES: [Rule; 12] = [
     words::are_ours,
     links::resolve,
     crates::are_on_the_map,
+    crates::depend_as_drawn,
     crates::inherit_the_lints,
     crates::come_from_the_public_registry,
     crates::stay_pure,

@@ -344,4 +344,26 @@ mod tests {
         let payload: Value = serde_json::from_slice(&reply[HEADER_BYTES..]).unwrap();
         assert_eq!(payload["error"]["kind"], "too_large");
     }
+
+    /// Frames that a cell may send, spoiled, in pieces of any size.
+    #[test]
+    fn fuzz_wire_frames() {
+        let frame = |kind: u8, payload: &str| {
+            let mut bytes = u32::try_from(payload.len()).unwrap().to_le_bytes().to_vec();
+            bytes.push(kind);
+            bytes.extend_from_slice(payload.as_bytes());
+            bytes
+        };
+        let result =
+            frame(b'T', r#"{"exit":0,"error":null,"limit":null,"values":{"a":[1,{"b":"c"}]},"notes":{}}"#);
+        let call = frame(b'C', r#"{"name":"table.search","arguments":{"table":"a","where":null}}"#);
+        let ready = frame(b'R', "");
+        ordain_testkit::fuzz::run("wire_frames", &[&result, &call, &ready], |input| {
+            let mut frames = FrameBuffer::default();
+            for piece in input.chunks(1 + input.len() / 7) {
+                frames.extend(piece);
+                while let Ok(Some(_)) = frames.next() {}
+            }
+        });
+    }
 }

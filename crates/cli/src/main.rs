@@ -63,7 +63,16 @@ enum Command {
     Verify(commands::verify::Args),
 }
 
+/// Whatever the umask of the caller is: what this program makes, nobody else may write.
+fn keep_others_from_writing() {
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+    let asked = umask(Mode::RWXG | Mode::RWXO);
+    umask(asked | Mode::WGRP | Mode::WOTH);
+}
+
 fn main() -> ExitCode {
+    keep_others_from_writing();
     let cli = Cli::parse();
     let is_code =
         matches!(cli.command, Command::Code(_) | Command::Exec(_) | Command::Executor(_) | Command::Repl(_));

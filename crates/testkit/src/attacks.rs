@@ -30,10 +30,12 @@ mod pulse;
 mod report;
 mod round;
 mod serve;
+mod table;
 mod word;
 
 pub use program::{Class, HeaderError, Program, ProgramLimits};
 pub use report::{Judged, Report, Verdict};
 pub use round::{Options, run};
 pub use serve::serve_if_asked;
+pub use table::table;
 pub use word::Word;

@@ -2,4 +2,5 @@
 
 pub mod attacks;
 pub mod conformance;
+pub mod fuzz;
 pub mod postgres;

@@ -3,6 +3,8 @@
 use super::{Complaint, files::File, text::has_word};
 
 const MAP: &str = "ARCHITECTURE.md";
+/// Stands between a crate and those that it may use.
+const DRAWN: &str = " ◄ ";
 /// The one place that dependencies come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -20,6 +22,45 @@ pub(super) fn are_on_the_map(files: &[File]) -> Vec<Complaint> {
         .filter(|(_, folder)| !is_listed(folder))
         .map(|(file, folder)| Complaint::new(file, 0, format!("the crate `{folder}` is not in {MAP}")))
         .collect()
+}
+
+/// Crates use each other only in the directions that the map draws: lines `name ◄ name, name`.
+pub(super) fn depend_as_drawn(files: &[File]) -> Vec<Complaint> {
+    let Some(map) = files.iter().find(|file| file.path == MAP) else { return Vec::new() };
+    let drawn: Vec<(&str, Vec<&str>)> = map
+        .lines()
+        .filter_map(|(_, line)| line.split_once(DRAWN))
+        .map(|(name, uses)| (name.trim(), uses.split(',').map(str::trim).collect()))
+        .collect();
+    let mut complaints = Vec::new();
+    for file in manifests(files).filter(|file| file.path.starts_with("crates/")) {
+        let own = |line: &str| {
+            line.strip_prefix("ordain-")
+                .map(|rest| rest.split(['.', ' ', '=']).next().unwrap_or(rest).to_owned())
+        };
+        let name =
+            file.lines().find_map(|(_, line)| own(line.strip_prefix("name = \"")?.trim_end_matches('"')));
+        let Some(name) = name else { continue };
+        let Some((_, allowed)) = drawn.iter().find(|(drawn, _)| *drawn == name) else {
+            complaints.push(Complaint::new(file, 0, format!("{MAP} does not draw what `{name}` may use")));
+            continue;
+        };
+        let mut is_inside = false;
+        for (number, line) in file.lines() {
+            if line.starts_with('[') {
+                is_inside = line.trim() == "[dependencies]";
+            }
+            let Some(used) = own(line).filter(|_| is_inside) else { continue };
+            if !allowed.contains(&used.as_str()) {
+                complaints.push(Complaint::new(
+                    file,
+                    number,
+                    format!("{MAP} does not let `{name}` use `{used}`"),
+                ));
+            }
+        }
+    }
+    complaints
 }
 
 /// Every crate takes the workspace's lints.

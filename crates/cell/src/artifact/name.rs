@@ -88,4 +88,19 @@ mod tests {
         assert!(!name.chars().any(is_deceptive), "{name:?}");
         assert_eq!(shown(&[b'x'; 500]).len(), 80);
     }
+
+    /// Names of uploads and artifacts: what passes is one plain part of a path.
+    #[test]
+    fn fuzz_upload_names() {
+        let seeds: [&[u8]; 4] =
+            [b"report.csv", "r\u{e9}sum\u{e9} (1).tar.gz".as_bytes(), b"../../etc/passwd", b".hidden"];
+        ordain_testkit::fuzz::run("upload_names", &seeds, |input| {
+            let name = String::from_utf8_lossy(input);
+            if crate::name_problem(&name).is_none() {
+                let parts: Vec<_> = std::path::Path::new(&*name).components().collect();
+                assert!(matches!(parts[..], [std::path::Component::Normal(_)]), "{name:?}");
+                assert!(!name.chars().any(char::is_control) && name.len() <= 255, "{name:?}");
+            }
+        });
+    }
 }

@@ -3,7 +3,8 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    os::unix::fs::PermissionsExt,
+    io,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -70,6 +71,11 @@ impl DataDir {
         self.root.join("python")
     }
 
+    /// Refuses a folder that another user owns or may write: what stands in it is started outside of any cell.
+    pub(super) fn check(&self) -> Result<(), ProfileError> {
+        [self.root.clone(), self.python_root()].iter().try_for_each(|path| ours(path))
+    }
+
     /// The Python that was asked for, or `python3`, as the first match on the search path.
     pub(super) fn python(&self) -> Result<PathBuf, ProfileError> {
         let name = self.python.as_deref().unwrap_or(Path::new("python3"));
@@ -98,6 +104,26 @@ impl DataDir {
             .map(|folder| folder.join(name))
             .find(|path| is_program(path))
     }
+}
+
+/// Whether a file or folder, if there is one, can be changed by nobody but this user and the superuser. A group that is
+/// this process's own is taken for the user's.
+pub(super) fn ours(path: &Path) -> Result<(), ProfileError> {
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(ProfileError::file(path)(error)),
+    };
+    let (owner, mode) = (metadata.uid(), metadata.mode());
+    let problem = if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+        format!("belongs to another user ({owner})")
+    } else if mode & 0o002 != 0 || mode & 0o020 != 0 && metadata.gid() != rustix::process::getegid().as_raw()
+    {
+        "can be written by other users".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(ProfileError::Foreign { path: path.to_owned(), problem })
 }
 
 fn set(variable: &str) -> Option<PathBuf> {

@@ -29,6 +29,14 @@ pub enum ProfileError {
         /// What was tried on which file, and what the system said.
         source: io::Error,
     },
+    /// Somebody else may change what stands in the folder, and it would be run.
+    #[error("`{}` {problem}, so nothing in it is used", path.display())]
+    Foreign {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why it is not ours.
+        problem: String,
+    },
     /// The disk is full. What was begun is removed.
     #[error("the disk that holds `{}` is full", path.display())]
     DiskFull {
@@ -125,6 +133,11 @@ impl ProfileError {
             Self::Unknown { nearest: None, .. } => "the profiles are `core`, `data` and `full`".into(),
             Self::NoDataDir => "set ORDAIN_DATA_DIR to a folder you can write to".into(),
             Self::DataDir { .. } => "set ORDAIN_DATA_DIR to a folder that you can read and write".into(),
+            Self::Foreign { path, .. } => format!(
+                "if you trust what is in it: `chown -R $(id -u) {0} && chmod -R go-w {0}`; else set ORDAIN_DATA_DIR to a \
+                 folder of your own",
+                path.display()
+            ),
             Self::DiskFull { .. } => {
                 "free some space (`core` needs 1 MiB, `data` about 400 MiB, `full` about 1.5 GiB), \
                  or set ORDAIN_DATA_DIR to a folder on another disk"

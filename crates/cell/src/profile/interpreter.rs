@@ -17,7 +17,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{DataDir, ProfileError};
+use super::{DataDir, ProfileError, data_dir};
 
 /// The program that asks; see its first lines.
 const PROBE: &str = include_str!("../../python/profiles/probe.py");
@@ -67,6 +67,8 @@ impl Interpreter {
 
 /// The interpreter behind the data folder's Python, from memory when nothing changed.
 pub(super) fn find(data_dir: &DataDir) -> Result<Interpreter, ProfileError> {
+    data_dir.check()?;
+    data_dir::ours(&Memory::path(data_dir))?;
     let python = data_dir.python()?;
     let key = memory_key(&python);
     if let Some(known) = Memory::read(data_dir).known(&key, &python) {
@@ -77,6 +79,7 @@ pub(super) fn find(data_dir: &DataDir) -> Result<Interpreter, ProfileError> {
 
 /// The interpreter behind the data folder's Python, asked anew.
 pub(super) fn find_anew(data_dir: &DataDir) -> Result<Interpreter, ProfileError> {
+    data_dir.check()?;
     let python = data_dir.python()?;
     let key = memory_key(&python);
     ask(data_dir, &python, key)

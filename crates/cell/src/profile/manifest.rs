@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{DataDir, Interpreter, Profile, ProfileError, lock};
+use super::{DataDir, Interpreter, Profile, ProfileError, data_dir, lock};
 
 /// The manifest's name in the profile's folder.
 pub(super) const FILE: &str = "profile.json";
@@ -111,6 +111,9 @@ pub(super) fn read(
 fn check(profile: Profile, folder: &Path, interpreter: &Interpreter) -> Result<Installed, ProfileError> {
     let damaged = |what: String| ProfileError::Damaged { profile, folder: folder.into(), what };
     let path = folder.join(FILE);
+    for part in [folder, &path, &folder.join(SITE)] {
+        data_dir::ours(part)?;
+    }
     let bytes = match fs_err::metadata(&path) {
         Ok(metadata) if metadata.len() > BYTES_MAX => {
             return Err(damaged("its manifest is too large".into()));

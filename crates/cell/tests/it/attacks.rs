@@ -23,3 +23,15 @@ fn every_program_of_the_catalogue_is_contained() {
     let report = attacks::run(options, |judged| writeln!(table, "{judged}").unwrap()).unwrap();
     assert!(report.is_contained(), "\n{table}{report}");
 }
+
+#[test]
+fn the_table_of_attacks_is_that_of_the_catalogue() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (made, path) =
+        (attacks::table(&root.join("tests/attacks")).unwrap(), root.join("../../docs/attacks.md"));
+    if std::env::var_os("ORDAIN_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(kept, made, "run it with ORDAIN_WRITE_DOCS=1");
+}

@@ -189,3 +189,29 @@ fn a_replaced_python_is_asked_again() {
     profile::find(Profile::Core, &data_dir).unwrap();
     assert_eq!(times(), 3, "a damaged memory is only a slower start");
 }
+
+#[test]
+fn a_data_folder_that_another_user_owns_or_may_write_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    let data_dir = scratch.data_dir();
+    // Something is remembered there, which would be run.
+    let _ = profile::find(Profile::Core, &data_dir);
+    let memory = data_dir.python_root().join("interpreters.json");
+    for path in [data_dir.root().to_owned(), data_dir.python_root(), memory] {
+        assert!(path.exists(), "{}", path.display());
+        let mode = path.metadata().unwrap().permissions().mode();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode | 0o002)).unwrap();
+        let error = profile::find(Profile::Core, &data_dir).unwrap_err();
+        check(&error, "can be written by other users, so nothing in it is used", "chmod -R go-w");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        if rustix::process::geteuid().is_root() {
+            let nobody = Some(rustix::process::Uid::from_raw(65_534));
+            rustix::fs::chown(&path, nobody, None).unwrap();
+            let error = profile::find(Profile::Core, &data_dir).unwrap_err();
+            check(&error, "belongs to another user (65534)", "ORDAIN_DATA_DIR");
+            rustix::fs::chown(&path, Some(rustix::process::Uid::ROOT), None).unwrap();
+        }
+    }
+    profile::find(Profile::Core, &data_dir).unwrap();
+}

@@ -11,9 +11,25 @@ use crate::command::{Folder, Running, eventually, exec, is_running, ordain, run_
 /// A program that runs until it is ended, in a process group of its own, as at a terminal. It has started when this
 /// returns.
 fn endless(folder: &Folder, arguments: &[&str]) -> Running {
-    let program = folder.file("endless.py", "print('running', flush=True)\nwhile True: pass\n");
+    let program = folder.file("endless.py", ENDLESS);
     let mut command = ordain(["exec", &program, "--timeout", "600s"]);
-    command.args(arguments).process_group(0);
+    command.args(arguments);
+    started(command)
+}
+
+const ENDLESS: &str = "print('running', flush=True)\nwhile True: pass\n";
+
+/// The same, started by another program, which it takes the place of.
+fn endless_by(folder: &Folder, by: &[&str]) -> Running {
+    let program = folder.file("endless.py", ENDLESS);
+    let mut command = Command::new(by[0]);
+    command.args(&by[1..]).arg(env!("CARGO_BIN_EXE_ordain")).args(["exec", &program, "--timeout", "600s"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    started(command)
+}
+
+fn started(mut command: Command) -> Running {
+    command.process_group(0);
     let mut running = Running::start(command);
     running.wait_for("running\n");
     running
@@ -77,7 +93,8 @@ fn ctrl_c_ends_the_cell_and_says_so() {
 fn a_terminated_supervisor_leaves_nothing() {
     for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
         let folder = Folder::new();
-        let mut running = endless(&folder, &[]);
+        // A test that was started with signals ignored, as `nohup` does, hands that on; the program must not inherit it.
+        let mut running = endless_by(&folder, &["env", "--default-signal=TERM,HUP,QUIT"]);
         let processes = running.descendants();
         running.signal(signal);
         assert_eq!(running.exit_code(), None, "it died of {signal:?}");

@@ -155,3 +155,21 @@ fn escape_sequences_of_a_workspace_do_not_reach_the_terminal_in_errors() {
     let ran = other.run(&["tables"]);
     assert!(ran.code == Some(2) && !ran.stderr.contains('\u{1b}'), "{ran:?}");
 }
+
+#[test]
+fn what_is_made_under_an_open_umask_cannot_be_written_by_others() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::TempDir::new().unwrap();
+    let root = folder.path().join("shop");
+    let script = format!(
+        "umask 000; exec {} init --example sunglasses {}",
+        env!("CARGO_BIN_EXE_ordain"),
+        root.display()
+    );
+    let status = std::process::Command::new("sh").args(["-c", &script]).status().unwrap();
+    assert!(status.success());
+    for path in [root.clone(), root.join("ordain.toml"), root.join("tables/inventory.json")] {
+        let mode = path.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o022, 0, "{}: {mode:o}", path.display());
+    }
+}

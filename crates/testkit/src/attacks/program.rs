@@ -19,6 +19,10 @@ pub struct Program {
     pub name: String,
     /// What it attacks.
     pub class: Class,
+    /// What it tries, for people.
+    pub tries: String,
+    /// What comes of it, for people.
+    pub expected: String,
     /// The causes that count as contained.
     pub outcome: Vec<Cause>,
     /// What must hold afterwards.
@@ -164,16 +168,15 @@ impl Program {
             let problem = format!("it is `{name}`, the file says `{stem}`");
             return Err(HeaderError::Value { field: "name", problem });
         }
-        // For people, and still part of the header: a program that does not say what it tries tests nothing.
-        for field in ["tries", "expected"] {
-            header.require(field)?;
-        }
         header.choice("oracle", &["inband", "host", "both"])?;
         Ok(Self {
             file: file.to_owned(),
             number,
             name: name.to_owned(),
             class: header.value("class")?,
+            // For people, and still part of the header: a program that does not say what it tries tests nothing.
+            tries: header.require("tries")?.to_owned(),
+            expected: header.require("expected")?.to_owned(),
             outcome: header.causes()?,
             after: header.words()?,
             limits: ProgramLimits::parse(header.get("limits").unwrap_or(""))?,
