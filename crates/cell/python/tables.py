@@ -397,6 +397,10 @@ class Database:
     def tables(self):
         return set(self._tables)
 
+    def act(self, name, params):
+        """Runs an action of the workspace, in a cell of its own, in this transaction."""
+        return self._call("action.run", name=str(name), params=plain(params))
+
     def query(self, sql, params=()):
         """Rows that one SELECT finds, in this transaction, as dictionaries."""
         params = plain(dict(params) if hasattr(params, "keys") else list(params))

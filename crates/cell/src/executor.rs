@@ -231,7 +231,7 @@ impl LocalExecutor {
     ) -> Result<Execution, CellError> {
         let started = Instant::now();
         let opened = files::open(&job.files, &job.limits)?;
-        let _place = self.place().await?;
+        let _place = if job.is_within { None } else { Some(self.place().await?) };
         let pool = self.pool(job.profile).await?;
         match &job.session {
             Some(_) => self.run_in_session(&pool, opened, job, host, output, started).await,

@@ -48,6 +48,9 @@ pub struct Job {
     /// By what the code was judged. An executor elsewhere judges it again, by the same; without it, by the defaults
     /// of the code's contract.
     pub judged_by: Option<Arc<JudgedBy>>,
+    /// Whether it runs for another job that waits for it: it takes no place of its own among the running ones, so that
+    /// jobs which hold all places never wait for each other.
+    pub is_within: bool,
 }
 
 /// The rules and the tables that code was judged by.
@@ -77,6 +80,7 @@ impl Job {
             session: None,
             is_fresh: false,
             judged_by: None,
+            is_within: false,
         }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod ledger;
 pub(crate) mod models;
 pub(crate) mod plans;
 pub(crate) mod python;
+pub(crate) mod read;
 pub(crate) mod reject;
 pub(crate) mod repl;
 pub(crate) mod reseed;

@@ -17,7 +17,6 @@ pub(crate) fn executor(workspace: &Workspace, idle_cells: usize) -> Result<Arc<L
     options.limits = workspace.limits.clone();
     options.idle_cells = idle_cells;
     options.minimum = workspace.minimum_isolation;
-    options.practice = ordain_planner::rules::ask::practice();
     LocalExecutor::new(options).map(Arc::new)
 }
 

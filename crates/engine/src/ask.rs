@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Shape, Turn};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Quiet, Turn};
 use ordain_store::{Claim, ConversationTurn, EntryNote};
 use ordain_types::{BoxFuture, PlanSource, RunId, RunRecord, RunState};
 use ordain_verify::Policy;
@@ -186,6 +186,7 @@ impl Engine {
             started,
             brief_hash: None,
             plan_id: None,
+            params: serde_json::Map::new(),
         };
         if let Some(plan) = &ask.plan {
             let draft = Draft { code: plan.code.clone(), title: plan.name.clone(), ..Draft::default() };
@@ -220,7 +221,7 @@ impl Engine {
             record.error = Some(error_of(&rounds::refused(&verdict.findings)));
             return trial.write_down(record, &exchange).await;
         };
-        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        let accepted = Accepted::plain(code, verdict.effects.clone());
         let last = Last { is_last: true, exchange: &exchange };
         match trial.run(accepted, record, last).await? {
             Tried::Done(record) => Ok(*record),
@@ -241,12 +242,16 @@ impl Engine {
         let planning = Instant::now();
         let turns = self.turns(ask).await?;
         let (brief, brief_hash) = self.brief(&ask.request, turns).await?;
-        let key = Key::of(&brief);
+        let key = match &ask.planner {
+            Planner::Rules => self.read_key(&brief, &mut trial),
+            Planner::Model(_) => Key::of(&brief),
+        };
         trial.brief_hash = Some(brief_hash);
         // A planner is held to the packages that it is told of; a plan from a file may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         record.timing_ms.plan = millis(planning);
-        if ask.cache && key.is_usable {
+        let keeps = ask.cache && key.is_usable;
+        if keeps {
             let (tried, history) = self.try_kept(key.under(), &ask.planner, &record, &mut trial).await?;
             match tried {
                 Some(record) => return Ok(record),
@@ -257,15 +262,26 @@ impl Engine {
         let patience = Patience { rounds: self.settings.rounds, review: self.settings.review };
         match rounds::rounds(&ask.planner, &brief, record, &mut trial, patience, progress).await? {
             Ended::Done { mut record, accepted, draft } => {
-                if ask.cache && key.is_usable && self.is_worth_keeping(&record) {
-                    let under = Under { shape: key.served_by(&draft.code), ..key.under() };
-                    let kept = self.keep(under, &record, &accepted, &draft).await?;
+                if keeps && self.is_worth_keeping(&record) {
+                    let kept = self.keep(key.under(), &record, &accepted, &draft).await?;
                     record.plan.plan_id = Some(kept);
                 }
                 Ok(*record)
             }
             Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
+    }
+
+    /// The key of what the reader reads: requests share a plan if the same code comes of both, with values of their own.
+    fn read_key(&self, brief: &Brief, trial: &mut StoreTrial<'_>) -> Key {
+        let ordain_planner::Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
+            return Key { exact: String::new(), is_usable: false };
+        };
+        // The first line is the reading in words, which holds the values.
+        let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
+        trial.params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
+        let is_usable = draft.hold.is_none() && draft.reading.is_some();
+        Key { exact: hash(&format!("ask\0read\0{code}")), is_usable }
     }
 
     /// Whether a plan has shown that it does what was asked.
@@ -299,37 +315,28 @@ impl Engine {
     }
 }
 
-/// What a request is found by in the plan cache.
+/// What a request is found by in the plan cache: its exact words and signs.
 struct Key {
     exact: String,
-    shape: String,
-    parametric: Shape,
     /// A request that refers to earlier turns means nothing without them.
     is_usable: bool,
 }
 
 impl Key {
     fn under(&self) -> Under<'_> {
-        Under { kind: "ask", exact: &self.exact, shape: Some(&self.shape) }
-    }
-
-    /// The key of the shape, if code serves all of it.
-    fn served_by(&self, code: &str) -> Option<&str> {
-        self.parametric.is_served_by(code).then_some(&self.shape)
+        Under { kind: "ask", exact: &self.exact, shape: None }
     }
 
     fn of(brief: &Brief) -> Self {
-        let parametric = Shape::of(brief);
-        let words: Vec<String> =
-            ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
-        let refers = words.iter().any(|word| BACKWARD.contains(&word.as_str()))
+        let words = ordain_planner::reader::spoken(&brief.request);
+        let refers = words
+            .iter()
+            .any(|word| BACKWARD.contains(&word.trim_matches(|sign: char| !sign.is_alphanumeric())))
             || words.first().is_some_and(|first| first == "and" || first == "what")
                 && words.get(1).is_some_and(|second| second == "about");
         Self {
             exact: hash(&format!("ask\0{}", words.join(" "))),
-            shape: hash(&format!("ask\0{}", parametric.text)),
-            is_usable: brief.turns.is_empty() || !(refers || parametric.refers_back),
-            parametric,
+            is_usable: brief.turns.is_empty() || !refers,
         }
     }
 }

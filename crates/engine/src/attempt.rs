@@ -12,6 +12,7 @@ use ordain_types::{Cause, InvariantResult, ModuleRecord, RunError, RunRecord, Ru
 use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, Effects, FULL_IMPORTS, Policy, VerifiedCode};
 use serde_json::{Value, json};
 
+use crate::actions::{self, Acted, Actions};
 use crate::ask::{Ask, Mode};
 use crate::claims::{self, Evidence, Told};
 use crate::engine::Engine;
@@ -37,6 +38,8 @@ pub(crate) struct StoreTrial<'a> {
     pub(crate) brief_hash: Option<String>,
     /// The cached plan that is tried, to be counted.
     pub(crate) plan_id: Option<String>,
+    /// What the reader took from the request, for a kept plan.
+    pub(crate) params: serde_json::Map<String, Value>,
 }
 
 impl Trial for StoreTrial<'_> {
@@ -99,9 +102,9 @@ impl StoreTrial<'_> {
         let running = Instant::now();
         let mut evidence = Evidence::default();
         let job = self.job(accepted);
-        let grant = Grant::of(&accepted.effects, &self.policy);
-        let execution = match self.run_job(&mut transaction, job, grant, &mut evidence).await {
-            Ok(execution) => execution,
+        let grant = Grant::of_plan(&accepted.effects, &self.policy, &self.engine.settings.catalog);
+        let (execution, acted) = match self.run_job(&mut transaction, job, grant, &mut evidence).await {
+            Ok(done) => done,
             Err(error) => {
                 transaction.roll_back().await?;
                 return match error {
@@ -125,6 +128,13 @@ impl StoreTrial<'_> {
             let state = if execution.cause == Cause::Ok { "done" } else { "failed" };
             state.clone_into(&mut step.state);
         }
+        if let (Some(status), Cause::Ok) = (&acted.refused, execution.cause) {
+            // An action that was not carried out takes back everything that the plan did.
+            transaction.roll_back().await?;
+            record.state = RunState::Answered;
+            record.status = Some(status.clone());
+            return self.write_down(record, last.exchange).await.map(|record| Tried::Done(Box::new(record)));
+        }
         if let Some(error) = outcome::broken_promise(&execution, &diff, &self.policy.statuses) {
             transaction.roll_back().await?;
             record.state = if execution.cause == Cause::Ok { RunState::RolledBack } else { RunState::Failed };
@@ -140,7 +150,9 @@ impl StoreTrial<'_> {
             replace_answer(&mut record, &diff, &trouble);
         }
         record.error = None;
-        self.settle(record, transaction, last.exchange).await
+        let rows = diff.rows();
+        let holds = accepted.hold || acted.approvals.iter().any(|approval| approval.holds(rows));
+        self.settle(record, transaction, last.exchange, holds).await
     }
 
     fn unsupported(
@@ -166,9 +178,14 @@ impl StoreTrial<'_> {
         job: Job,
         grant: Grant,
         evidence: &mut Evidence,
-    ) -> Result<Execution, EngineError> {
+    ) -> Result<(Execution, Acted), EngineError> {
+        let actions = Actions {
+            executor: self.engine.executor.as_ref(),
+            settings: &self.engine.settings,
+            schema: &self.schema,
+        };
         let overdue = transaction.overdue();
-        let mut host = TransactionHost::new(transaction, grant, evidence);
+        let mut host = TransactionHost::new(transaction, grant, evidence, Some(actions));
         let mut output = Discard;
         let running = self.engine.executor.run(job, &mut host, &mut output);
         let execution = match select(running, overdue).await {
@@ -176,7 +193,8 @@ impl StoreTrial<'_> {
             // Dropping the run ends its cell.
             Either::Right((Err(late), _)) => return Err(late.into()),
         };
-        host.settle(execution)
+        let acted = host.take_acted();
+        Ok((host.settle::<EngineError>(execution)?, acted))
     }
 
     /// Commits, holds or shows what the plan did.
@@ -185,13 +203,14 @@ impl StoreTrial<'_> {
         mut record: RunRecord,
         transaction: Transaction,
         exchange: &Exchange,
+        holds: bool,
     ) -> Result<Tried, EngineError> {
         let committing = Instant::now();
         let rows = transaction.diff().rows();
         let before = record.clone();
         record.timing_ms.total = millis(self.started);
         let note = self.note(exchange);
-        let holds = self.engine.settings.approval.holds(rows);
+        let holds = holds || self.engine.settings.approval.holds(rows);
         let settled = match self.ask.mode {
             Mode::DryRun => return self.show(record, transaction, exchange).await,
             Mode::Hold => transaction.hold(record, note).await,
@@ -208,6 +227,7 @@ impl StoreTrial<'_> {
                 let mut record = before;
                 record.state = RunState::RolledBack;
                 record.invariants = broken(&violations);
+                take_back(&mut record, &violations);
                 Ok(Tried::Trouble(violated(&violations), Box::new(record)))
             }
             // An invariant took too long; nothing is committed that was not checked.
@@ -235,6 +255,7 @@ impl StoreTrial<'_> {
         record.diff = review.diff;
         record.invariants = review.invariants;
         if !review.violations.is_empty() {
+            take_back(&mut record, &review.violations);
             return Ok(Tried::Trouble(violated(&review.violations), Box::new(record)));
         }
         self.write_down(record, exchange).await.map(|record| Tried::Done(Box::new(record)))
@@ -294,7 +315,9 @@ impl StoreTrial<'_> {
         job.limits = settings.limits.clone();
         job.values.insert("user_request".to_owned(), Value::from(self.ask.request.as_str()));
         job.tables = self.schema.tables.iter().map(|table| table.name.clone()).collect();
-        job.helpers.clone_from(&settings.helpers);
+        let params = if accepted.params.is_empty() { &self.params } else { &accepted.params };
+        job.values.insert("params".to_owned(), Value::Object(params.clone()));
+        job.helpers = actions::stubbed(&settings.helpers, &settings.catalog);
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
         job.judged_by = Some(Arc::new(JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() }));
         job
@@ -349,6 +372,14 @@ fn violated(violations: &[Violation]) -> Trouble {
         line: None,
         hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
     }
+}
+
+/// What the plan said was so is not: its changes break a rule, and nothing of them is kept.
+fn take_back(record: &mut RunRecord, violations: &[Violation]) {
+    let told: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    record.status = Some("not_permitted".to_owned());
+    record.answer = ordain_types::Answer::default();
+    record.answer.text = Some(format!("Nothing was changed, because {}.", told.join("; ")));
 }
 
 fn store_limit(error: &StoreError, cause: Cause) -> Trouble {

@@ -60,6 +60,7 @@ impl Engine {
             .iter()
             .map(|(name, sql)| InvariantBrief { name: name.clone(), sql: sql.clone() })
             .collect();
+        brief.catalog = settings.catalog.clone();
         brief.helpers.clone_from(&settings.helpers);
         brief.statuses.clone_from(&self.policy.statuses);
         brief.packages.clone_from(&settings.packages);
@@ -69,6 +70,12 @@ impl Engine {
         let hash = hash(&format!("{brief:?}\0{}", look.hash));
         brief.tables = look.tables;
         Ok((brief, hash))
+    }
+
+    /// What the reader understands of a request, without carrying it out.
+    pub async fn read(&self, request: &str) -> Result<Value, EngineError> {
+        let (brief, _) = self.brief(request, Vec::new()).await?;
+        Ok(ordain_planner::reader::explain(&brief))
     }
 
     /// What the tables hold.

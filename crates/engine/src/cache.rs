@@ -54,7 +54,7 @@ impl Engine {
             record.timing_ms.verify = millis(judging);
             rounds::note(&mut record, 1, &draft, &verdict);
             let Some(code) = verdict.verified().cloned() else { continue };
-            let accepted = Accepted { code, effects: verdict.effects.clone() };
+            let accepted = Accepted::plain(code, verdict.effects.clone());
             trial.counts(Some(plan.plan_id.clone()));
             let exchange = Exchange::default();
             let tried = trial.run(accepted, record, Last { is_last: false, exchange: &exchange }).await?;

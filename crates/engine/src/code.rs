@@ -239,7 +239,7 @@ impl Engine {
             record.error = Some(error_of(&rounds::refused(&verdict.findings)));
             return trial.write_down(record, &exchange).await;
         };
-        let accepted = Accepted { code, effects: verdict.effects.clone() };
+        let accepted = Accepted::plain(code, verdict.effects.clone());
         match trial.run(accepted, record, Last { is_last: true, exchange: &exchange }).await? {
             Tried::Done(record) => Ok(*record),
             Tried::Trouble(trouble, mut record) => {

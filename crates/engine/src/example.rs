@@ -41,6 +41,7 @@ pub const EXAMPLES: &[Example] = &[
             "bike-parts",
             "ordain.toml",
             "policy.md",
+            "helpers.py",
             "tables/parts.json",
             "tables/sales_ledger.json",
             "tables/customers.json",

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ordain_cell::HostError;
 use ordain_store::Call;
+use ordain_types::{Catalog, Changes};
 use ordain_verify::{Effects, Policy, TableWrite};
 
 /// Which tables may be read, and what may be written.
@@ -31,6 +32,28 @@ impl Grant {
             reads: (!has_helpers).then(|| used.cloned().collect()),
             writes: (!helper_writes || policy.read_only).then(|| effects.writes.clone()),
         }
+    }
+
+    /// What a plan may do itself. Actions are run by the host, so calling one grants the plan nothing.
+    pub(crate) fn of_plan(effects: &Effects, policy: &Policy, catalog: &Catalog) -> Self {
+        let is_action = |name: &str| catalog.actions.iter().any(|action| action.name == name);
+        let mut policy = policy.clone();
+        policy
+            .helpers
+            .iter_mut()
+            .filter(|helper| is_action(&helper.name))
+            .for_each(|helper| helper.may_write = false);
+        let mut grant = Self::of(effects, &policy);
+        if catalog.policy.changes == Changes::Actions {
+            grant.writes = Some(BTreeMap::new());
+        }
+        grant
+    }
+
+    /// Any table may be read, and these written.
+    pub(crate) fn writing(tables: &[String]) -> Self {
+        let all = TableWrite { adds: true, changes: true, removes: true, ..TableWrite::default() };
+        Self { reads: None, writes: Some(tables.iter().map(|table| (table.clone(), all.clone())).collect()) }
     }
 
     /// Any table may be read, and none written.

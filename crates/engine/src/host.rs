@@ -5,6 +5,7 @@ use ordain_store::{Call, Reply, StoreError, Transaction};
 use ordain_types::Cause;
 use serde_json::Value;
 
+use crate::actions::{Acted, Actions, Stop};
 use crate::claims::Evidence;
 use crate::grant::Grant;
 
@@ -20,12 +21,30 @@ pub(crate) struct TransactionHost<'a> {
     failure: Option<StoreError>,
     /// What the plan was given to see.
     evidence: &'a mut Evidence,
+    /// What runs the workspace's actions; nothing inside of an action.
+    actions: Option<Actions<'a>>,
+    acted: Acted,
 }
 
 impl<'a> TransactionHost<'a> {
-    pub(crate) fn new(transaction: &'a mut Transaction, grant: Grant, evidence: &'a mut Evidence) -> Self {
+    pub(crate) fn new(
+        transaction: &'a mut Transaction,
+        grant: Grant,
+        evidence: &'a mut Evidence,
+        actions: Option<Actions<'a>>,
+    ) -> Self {
         transaction.let_queries_see(grant.readable());
-        Self { transaction, grant, failure: None, evidence }
+        Self { transaction, grant, failure: None, evidence, actions, acted: Acted::default() }
+    }
+
+    /// What became of actions.
+    pub(crate) fn take_acted(&mut self) -> Acted {
+        std::mem::take(&mut self.acted)
+    }
+
+    /// What went wrong with the store itself, if anything did.
+    pub(crate) fn take_failure(&mut self) -> Option<StoreError> {
+        self.failure.take()
     }
 
     /// What the execution came to, with the store's own failures counted in: they end a run as its limits do, with
@@ -49,6 +68,17 @@ impl<'a> TransactionHost<'a> {
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
+        if let (crate::actions::CALL, Some(actions)) = (call.name.as_str(), self.actions) {
+            let done = actions.run(&call.arguments, self.transaction, self.evidence, &mut self.acted).await;
+            self.transaction.let_queries_see(self.grant.readable());
+            return done.map_err(|stop| match stop {
+                Stop::Refused(error) => error,
+                Stop::Store(failure) => {
+                    self.failure.get_or_insert(failure);
+                    HostError::new("store_failed", "the store failed; the run will be rolled back")
+                }
+            });
+        }
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
         };

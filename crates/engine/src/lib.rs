@@ -10,6 +10,7 @@
 //! Invariant: a run has exactly one transaction. Its diff, its ledger entry and its state are committed together or
 //! not at all.
 
+mod actions;
 mod artifacts;
 mod ask;
 mod attempt;

@@ -11,7 +11,14 @@ pub(crate) const COLLECTED: [&str; 6] =
 /// The one status under which a change may be committed, besides those that a workspace declares.
 const SUCCESS: &str = "success";
 /// Statuses of every workspace that say that nothing was done.
-const NOTHING_DONE: [&str; 4] = ["no_match", "insufficient_stock", "invalid_request", "unsupported_intent"];
+const NOTHING_DONE: [&str; 6] = [
+    "no_match",
+    "not_permitted",
+    "not_available",
+    "insufficient_stock",
+    "invalid_request",
+    "unsupported_intent",
+];
 
 /// Keeps what was printed, left and raised.
 pub(crate) fn record(execution: &Execution) -> RunOutcome {

@@ -46,6 +46,17 @@ pub(crate) trait Trial {
 pub(crate) struct Accepted {
     pub(crate) code: VerifiedCode,
     pub(crate) effects: Effects,
+    /// The values of the request that the code takes from `params`.
+    pub(crate) params: serde_json::Map<String, Value>,
+    /// Whether its changes wait for a person in any case.
+    pub(crate) hold: bool,
+}
+
+impl Accepted {
+    /// Code that takes no values from the request.
+    pub(crate) fn plain(code: VerifiedCode, effects: Effects) -> Self {
+        Self { code, effects, params: serde_json::Map::new(), hold: false }
+    }
 }
 
 /// What a trial is told besides the code.
@@ -300,7 +311,8 @@ fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
             ),
         });
     }
-    Ok(Accepted { code, effects: verdict.effects.clone() })
+    let params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
+    Ok(Accepted { code, effects: verdict.effects.clone(), params, hold: draft.hold.is_some() })
 }
 
 /// What the verifier's findings mean for the planner.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ordain_types::{Limits, Table};
+use ordain_types::{Catalog, Limits, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ pub struct Brief {
     pub invariants: Vec<InvariantBrief>,
     /// The tables, hidden ones and hidden columns left out. Briefs share them, because they hold whole columns.
     pub tables: Arc<Vec<TableBrief>>,
+    /// What the owner says about the data, and the verbs that change it.
+    pub catalog: Arc<Catalog>,
     /// The source of the workspace's helpers.
     pub helpers: String,
     /// Files that were given with the request.
@@ -131,6 +133,7 @@ impl Brief {
             policy: String::new(),
             invariants: Vec::new(),
             tables: Arc::default(),
+            catalog: Arc::default(),
             helpers: String::new(),
             files: Vec::new(),
             statuses: Vec::new(),

@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::{ModuleRecord, Usage};
+use ordain_types::{BoundParam, ModuleRecord, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -89,6 +89,12 @@ pub struct Draft {
     pub declared: Option<Value>,
     /// What was put right while the reply was read.
     pub modifications: Vec<String>,
+    /// What was understood, in words.
+    pub reading: Option<String>,
+    /// The values that the code takes from `params`.
+    pub params: Vec<BoundParam>,
+    /// Why the change waits for a person, whatever the workspace's rule for approvals says.
+    pub hold: Option<String>,
     /// Further modules that the code imports by name.
     pub modules: Vec<ModuleRecord>,
 }

@@ -15,10 +15,10 @@ mod model;
 mod planner;
 mod prompt;
 pub mod provider;
+pub mod reader;
 mod repair;
 mod reply;
 pub mod rules;
-mod shape;
 
 pub use brief::{Brief, ColumnBrief, Example, FileBrief, InvariantBrief, TableBrief, Task, Turn};
 pub use choice::{Candidate, Choice, choose, survey};
@@ -26,4 +26,3 @@ pub use exchange::{Draft, Exchange, Message, Reply, Speaker, Trouble, TroubleCla
 pub use model::{Model, ModelSettings};
 pub use planner::{Planner, PlannerError, Progress, Quiet};
 pub use rules::RULES_VERSION;
-pub use shape::{Shape, Slot};

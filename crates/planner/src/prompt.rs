@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::brief::{Brief, Task};
 use crate::exchange::{Message, Speaker};
-use crate::shape::Shape;
+use crate::reader;
 use schema::Detail;
 
 /// A word in our examples that no program may hold: whoever writes it has copied an example.
@@ -252,10 +252,10 @@ fn asked(brief: &Brief, detail: Detail) -> String {
 
 /// What rules read out of the request: a small model need not find it out by itself.
 fn facts(brief: &Brief) -> String {
-    let slots = Shape::of(brief).slots;
+    let slots = reader::values(brief);
     let mut list = String::new();
-    for slot in slots.iter().take(FACTS_MAX) {
-        let _ = writeln!(list, "- {}: {}", text::line(&slot.kind, 100), text::line(&slot.text, 100));
+    for (kind, said) in slots.iter().take(FACTS_MAX) {
+        let _ = writeln!(list, "- {}: {}", text::line(kind, 100), text::line(said, 100));
     }
     let mut text = String::new();
     if !list.is_empty() {

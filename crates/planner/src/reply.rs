@@ -99,7 +99,7 @@ fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, ta
     let code = if task == Task::Check { code } else { alias::resolved(code, &mut modifications) };
     let title = title(declared.as_ref(), &code);
     let declared = declared.filter(|declared| declared.to_string().len() <= DECLARED_BYTES_MAX);
-    Reply::Plan(Draft { code, title, declared, modifications, modules: Vec::new() })
+    Reply::Plan(Draft { code, title, declared, modifications, ..Draft::default() })
 }
 
 /// What the plan does, in its own words or in its first comment's.

@@ -4,7 +4,6 @@
 //! values, and writes ordinary commented plan code. The code takes its values from `user_request`, so that it serves
 //! every request of the same shape. Where a slot is missing it asks; where nothing fits it says so.
 
-pub mod ask;
 pub mod check;
 pub mod files;
 pub mod roles;
@@ -19,7 +18,7 @@ pub const RULES_VERSION: u32 = 3;
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
     match brief.task {
-        Task::Ask => ask::plan(brief),
+        Task::Ask => crate::reader::plan(brief),
         Task::Check => check::plan(brief),
         Task::Code => files::plan(brief),
     }

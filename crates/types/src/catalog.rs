@@ -144,6 +144,9 @@ pub struct Action {
     /// When its changes wait for a person; the workspace's own rule holds too.
     #[serde(default)]
     pub approval: Approval,
+    /// Words that may follow and change nothing, with a time after them or not: `I bought`, `that arrived`.
+    #[serde(default)]
+    pub remarks: Vec<String>,
     /// The tables that it may write; those that its source names as `<table>_tbl` if none is listed.
     #[serde(default)]
     pub writes: Vec<String>,
@@ -190,6 +193,20 @@ pub enum ParamKind {
     Date,
     /// A time of day, as `14:30`.
     Time,
+}
+
+/// A value that a plan takes from the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BoundParam {
+    /// Its name in `params`.
+    pub name: String,
+    /// The value.
+    pub value: Value,
+    /// The words that it came from; empty if it is a default.
+    pub said: String,
+    /// Where they stand in the request, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<(usize, usize)>,
 }
 
 /// What may change data.

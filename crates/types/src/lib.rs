@@ -20,8 +20,8 @@ mod visible;
 
 pub use approval::Approval;
 pub use catalog::{
-    Action, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges, Metric, Param,
-    ParamKind, Phrasing, Reference, TableNotes,
+    Action, BoundParam, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges,
+    Metric, Param, ParamKind, Phrasing, Reference, TableNotes,
 };
 pub use cause::Cause;
 pub use diff::{Diff, RowChange, TableDiff};

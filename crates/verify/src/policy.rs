@@ -171,11 +171,19 @@ impl Policy {
 }
 
 const PLAN_NAMES: &[&str] =
-    &["user_request", "db", "Query", "where", "files", "frame", "inputs", "artifacts"];
-const CODE_NAMES: &[&str] = &["user_request", "files", "frame", "inputs", "artifacts"];
+    &["user_request", "params", "db", "Query", "where", "files", "frame", "inputs", "artifacts"];
+const CODE_NAMES: &[&str] = &["user_request", "params", "files", "frame", "inputs", "artifacts"];
 const EXEC_NAMES: &[&str] = &["files", "inputs", "artifacts"];
-const ASK_STATUSES: &[&str] =
-    &["success", "no_match", "insufficient_stock", "invalid_request", "unsupported_intent"];
+const ASK_STATUSES: &[&str] = &[
+    "success",
+    "partly_done",
+    "no_match",
+    "not_permitted",
+    "not_available",
+    "insufficient_stock",
+    "invalid_request",
+    "unsupported_intent",
+];
 const CHECK_STATUSES: &[&str] = &["PASS", "FAIL"];
 
 fn owned(names: &[&str]) -> Vec<String> {

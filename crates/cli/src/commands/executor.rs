@@ -161,7 +161,6 @@ fn options(args: &Args) -> Result<ServeOptions, Problem> {
     let data_dir = DataDir::from_env().map_err(|error| Problem { what: error.to_string(), hint: None })?;
     let mut local = LocalOptions::new(data_dir);
     local.idle_cells = args.idle_cells;
-    local.practice = ordain_planner::rules::ask::practice();
     local.running_max = args.running;
     local.waiting_max = args.waiting;
     local.sessions_max = args.sessions;

@@ -123,8 +123,8 @@ fn the_tour_runs_to_its_end() {
     let toured = run(ordain(["demo"]));
     assert_eq!(toured.code, Some(0), "{toured:?}");
     for text in [
-        "Yes, we have Classic ($60)",
-        "Sold 3 Classic and 1 Aviator for $260",
+        "Classic (price $60.00",
+        "Sold 3 Classic to Walk-in customer for $180.00. Sold 1 Aviator",
         "quantity_in_stock  23      22",
         "answered (insufficient_stock)",
         "invariant `stock never below zero` does not hold",

@@ -109,7 +109,7 @@ impl Checks {
         let run_id = self.store.new_run_id()?;
         let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
         let mut evidence = Evidence::default();
-        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence);
+        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
         let execution = executor.run(job, &mut host, &mut Discard).await;
         let execution = host.settle(execution);
         transaction.roll_back().await?;

@@ -94,7 +94,7 @@ impl Engine {
             let verdict = verify(&step.code, trial.policy(), trial.schema());
             let Some(code) = verdict.verified().cloned() else { continue };
             let Ok(loaded) = modules::load(&step.modules, trial.policy()) else { continue };
-            let accepted = Accepted { code, effects: verdict.effects.clone() };
+            let accepted = Accepted::plain(code, verdict.effects.clone());
             let job = trial.job_with(&accepted, &loaded);
             let execution = self.executor.run(job, &mut NoHost, &mut Discard).await?;
             if execution.cause != Cause::Ok && execution.cause != Cause::Error {

@@ -177,7 +177,7 @@ impl<'a> FileTrial<'a> {
         let begin = BeginOptions { run_id: record.run_id.clone(), intent: Intent::Read };
         let mut transaction = self.engine.store.begin(begin).await?;
         let mut evidence = Evidence::default();
-        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence);
+        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
         let execution = self.engine.executor.run(job, &mut host, &mut Discard).await;
         let execution = host.settle(execution);
         transaction.roll_back().await?;

@@ -6,6 +6,6 @@ mod examples;
 mod exchanges;
 mod live;
 mod providers;
-mod rules_ask;
+mod reader;
 mod server;
 mod world;

@@ -1,0 +1,189 @@
+//! Actions: the verbs that a workspace declares, each run by the host in a cell of its own.
+//!
+//! A plan calls `sell(item=…)`; in its cell that name is a stub that asks the host. The host runs the owner's function in
+//! a second cell, with the values as JSON and a grant for the action's own tables. So what a plan can change through an
+//! action is what the owner wrote, whatever the plan's code does.
+
+use std::fmt::Write as _;
+
+use ordain_cell::profile::Profile;
+use ordain_cell::{Discard, Executor, HostError, Job};
+use ordain_store::{StoreError, Transaction};
+use ordain_types::{Action, Approval, Catalog, Cause, Schema};
+use ordain_verify::{Contract, Policy, VerifiedCode, helper_source, helpers_of, verify};
+use serde_json::{Map, Value};
+
+use crate::claims::Evidence;
+use crate::engine::EngineSettings;
+use crate::grant::Grant;
+use crate::host::TransactionHost;
+
+/// The call by which a stub reaches the host.
+pub(crate) const CALL: &str = "action.run";
+/// What an action's program gives back.
+const RESULT: &str = "action_result";
+/// Calls of actions that one run may make.
+const CALLS_MAX: usize = 1_000;
+
+/// What the host needs to run actions.
+#[derive(Clone, Copy)]
+pub(crate) struct Actions<'a> {
+    pub(crate) executor: &'a dyn Executor,
+    pub(crate) settings: &'a EngineSettings,
+    pub(crate) schema: &'a Schema,
+}
+
+/// What the actions of a run came to.
+#[derive(Debug, Default)]
+pub(crate) struct Acted {
+    calls: usize,
+    /// The status of the first action that was not carried out.
+    pub(crate) refused: Option<String>,
+    /// When their changes wait for a person.
+    pub(crate) approvals: Vec<Approval>,
+}
+
+/// Why an action gave nothing back.
+pub(crate) enum Stop {
+    /// The plan is told.
+    Refused(HostError),
+    /// The store failed; the run cannot go on.
+    Store(StoreError),
+}
+
+impl From<HostError> for Stop {
+    fn from(error: HostError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// The helpers with a stub in the place of each action.
+pub(crate) fn stubbed(helpers: &str, catalog: &Catalog) -> String {
+    let mut source = helpers.to_owned();
+    for action in &catalog.actions {
+        let names: Vec<&str> = action.params.keys().map(String::as_str).collect();
+        let arguments: Vec<String> = names.iter().map(|name| format!("{name}=None")).collect();
+        let pairs: Vec<String> = names.iter().map(|name| format!("\"{name}\": {name}")).collect();
+        let _ = write!(
+            source,
+            "\n\ndef {name}({}):\n    return db.act(\"{name}\", {{{}}})\n",
+            arguments.join(", "),
+            pairs.join(", "),
+            name = action.name,
+        );
+    }
+    source
+}
+
+impl Actions<'_> {
+    /// Runs one action in a cell of its own, in the plan's transaction.
+    pub(crate) async fn run(
+        self,
+        arguments: &Map<String, Value>,
+        transaction: &mut Transaction,
+        evidence: &mut Evidence,
+        acted: &mut Acted,
+    ) -> Result<Value, Stop> {
+        let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+        let Some(action) = self.settings.catalog.actions.iter().find(|action| action.name == name) else {
+            return Err(HostError::new("unknown_action", "there is no action of that name").into());
+        };
+        acted.calls += 1;
+        if acted.calls > CALLS_MAX {
+            return Err(HostError::new(
+                "too_many_actions",
+                format!("a run may call at most {CALLS_MAX} actions"),
+            )
+            .into());
+        }
+        let params = params(action, arguments.get("params"))?;
+        acted.approvals.push(action.approval);
+        let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
+        let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);
+        let execution = self.executor.run(job, &mut host, &mut Discard).await;
+        if let Some(failure) = host.take_failure() {
+            return Err(Stop::Store(failure));
+        }
+        let execution = execution.map_err(|error| HostError::new("action_failed", error.to_string()))?;
+        if execution.cause != Cause::Ok {
+            let said = execution.error.as_ref().map(|raised| format!("{}: {}", raised.kind, raised.message));
+            let message = said.unwrap_or_else(|| execution.cause.as_str().to_owned());
+            return Err(
+                HostError::new("action_failed", format!("the action `{name}` failed: {message}")).into()
+            );
+        }
+        let result = execution.values.get(RESULT).cloned().unwrap_or_default();
+        match (result["text"].as_str(), result["status"].as_str()) {
+            (Some(_), Some("success")) => {}
+            (Some(_), Some(status)) => {
+                acted.refused = acted.refused.take().or_else(|| Some(status.to_owned()))
+            }
+            _ => {
+                let message = format!("the action `{name}` gave back no dictionary with `text` and `status`");
+                return Err(HostError::new("action_failed", message).into());
+            }
+        }
+        Ok(result)
+    }
+
+    /// Any visible table may be read, and the action's own written.
+    fn grant(&self, action: &Action) -> Grant {
+        if !action.writes.is_empty() {
+            return Grant::writing(&action.writes);
+        }
+        let source = helper_source(&self.settings.helpers, &action.name);
+        let tables = self.schema.tables.iter().map(|table| &table.name);
+        let named: Vec<String> =
+            tables.filter(|table| source.contains(&format!("{table}_tbl"))).cloned().collect();
+        Grant::writing(&named)
+    }
+
+    fn job(&self, action: &Action, params: Map<String, Value>) -> Result<Job, String> {
+        let mut job = Job::new(self.code(action)?, Profile::Core);
+        "action.py".clone_into(&mut job.name);
+        job.limits = self.settings.limits.clone();
+        job.is_within = true;
+        job.values.insert("params".to_owned(), Value::Object(params));
+        job.tables =
+            self.schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.clone()).collect();
+        job.helpers.clone_from(&self.settings.helpers);
+        job.collect = vec![RESULT.to_owned()];
+        Ok(job)
+    }
+
+    /// The program of an action: one call of the owner's function.
+    fn code(&self, action: &Action) -> Result<VerifiedCode, String> {
+        let mut policy = Policy::for_contract(Contract::Exec);
+        policy.names.push("params".to_owned());
+        policy.helpers = helpers_of(&self.settings.helpers).unwrap_or_default();
+        let code = format!("{RESULT} = {}(**params)\n", action.name);
+        let verdict = verify(&code, &policy, self.schema);
+        let finding = || verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
+        verdict.verified().cloned().ok_or_else(finding)
+    }
+}
+
+/// The values that an action is called with: those that it declares, defaults filled in, and no other.
+fn params(action: &Action, given: Option<&Value>) -> Result<Map<String, Value>, HostError> {
+    let wrong = |message: String| Err(HostError::new("invalid_params", message));
+    let Some(Value::Object(given)) = given else {
+        return wrong("an action is called with named values".to_owned());
+    };
+    if let Some(name) = given.keys().find(|name| !action.params.contains_key(*name)) {
+        return wrong(format!("`{}` takes no `{}`", action.name, name.chars().take(40).collect::<String>()));
+    }
+    let mut params = Map::new();
+    for (name, param) in &action.params {
+        let value = given.get(name).filter(|value| !value.is_null()).or(param.default.as_ref());
+        let Some(value) = value else { return wrong(format!("`{}` needs `{name}`", action.name)) };
+        let is_outside = value.as_f64().is_some_and(|number| {
+            param.min.is_some_and(|min| number < min) || param.max.is_some_and(|max| number > max)
+        });
+        let is_count = param.kind == Some(ordain_types::ParamKind::Count);
+        if is_outside || (is_count && !value.is_i64() && !value.is_u64()) {
+            return wrong(format!("`{name}` of `{}` may not be {value}", action.name));
+        }
+        params.insert(name.clone(), value.clone());
+    }
+    Ok(params)
+}

@@ -1,0 +1,353 @@
+//! The reader: plans without a model. Every word understood, or it asks.
+//!
+//! A request becomes tokens, tokens mention what the catalog knows, and a grammar finds every complete reading as a
+//! typed form: each word must stand in it. Exactly one reading is acted on; of several it asks which; of none it says
+//! which word was not understood. Code is written from the form, short, with the request's values as `params`.
+
+mod code;
+mod condition;
+mod follow;
+mod form;
+mod formula;
+mod index;
+mod lexicon;
+mod metric;
+mod order;
+mod parse;
+mod phrase;
+mod question;
+mod sql;
+mod token;
+mod words;
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex};
+
+use ordain_types::{Catalog, DirectChanges};
+use serde_json::{Value, json};
+
+use crate::brief::{Brief, TableBrief};
+use crate::exchange::{Draft, Reply};
+
+use code::Written;
+use form::{Form, Select};
+use index::{Index, What};
+use lexicon::LEXICON;
+use parse::Parser;
+use token::{Kind, Token};
+
+/// Requests of more tokens are not read.
+const TOKENS_MAX: usize = 60;
+
+/// What the reader made of a request.
+#[derive(Debug, Clone)]
+pub enum Reading {
+    /// One meaning.
+    One(Box<Meaning>),
+    /// Several, between which the person must choose.
+    Several(Vec<Meaning>),
+    /// None: the word that was not understood, if it is one.
+    None(Option<String>),
+}
+
+/// One complete reading.
+#[derive(Debug, Clone)]
+pub struct Meaning {
+    form: Form,
+    /// What was understood, in words.
+    pub words: String,
+    written: Option<Written>,
+}
+
+/// Writes a plan for a request to a store.
+pub fn plan(brief: &Brief) -> Reply {
+    let index = indexed(brief);
+    let reading = follow::read(&index, &brief.request, &brief.turns);
+    reply(&index, brief, reading)
+}
+
+/// What a request means, without a plan for it: tokens, mentions, readings, the word that is not understood.
+pub fn explain(brief: &Brief) -> Value {
+    let index = indexed(brief);
+    let tokens = token::tokens(&brief.request);
+    let shown: Vec<Value> = tokens
+        .iter()
+        .enumerate()
+        .map(|(at, token)| json!({ "text": token.text, "at": [token.at.0, token.at.1], "is": class(&index, &tokens, at) }))
+        .collect();
+    let (readings, unknown) = match follow::read(&index, &brief.request, &brief.turns) {
+        Reading::One(meaning) => (vec![*meaning], None),
+        Reading::Several(all) => (all, None),
+        Reading::None(word) => (Vec::new(), word),
+    };
+    let readings: Vec<Value> = readings
+        .iter()
+        .map(|meaning| {
+            let code = meaning.written.as_ref().map(|written| written.code.clone());
+            let params = meaning.written.as_ref().map(|written| params(&brief.request, written));
+            json!({ "reading": meaning.words, "form": format!("{:?}", meaning.form), "code": code, "params": params })
+        })
+        .collect();
+    json!({ "request": brief.request, "tokens": shown, "readings": readings, "not_understood": unknown })
+}
+
+/// The words and signs of a request in lower case, so that two requests can be told apart: a question mark counts.
+pub fn spoken(request: &str) -> Vec<String> {
+    request.to_lowercase().split_whitespace().map(str::to_owned).collect()
+}
+
+/// The values that stand in a request: what each is (`number`, `table.column`), and its words.
+pub fn values(brief: &Brief) -> Vec<(String, String)> {
+    let index = indexed(brief);
+    let tokens = token::tokens(&brief.request);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let mentions = index.at(&tokens, at);
+        let named = mentions
+            .iter()
+            .filter(|(what, ..)| matches!(what, What::Value(..)))
+            .max_by_key(|(_, length, _)| *length);
+        let (kind, length) = match (named, &tokens[at].kind) {
+            (Some((What::Value(table, column, _), length, _)), _) => {
+                let table = &index.tables[*table];
+                (Some(format!("{}.{}", table.name, table.columns[*column].name)), *length)
+            }
+            (_, Kind::Number(_)) => (Some("number".to_owned()), 1),
+            (_, Kind::Days(..)) => (Some("day".to_owned()), 1),
+            _ => (None, 1),
+        };
+        let said = brief.request.get(tokens[at].at.0..tokens[at + length - 1].at.1).unwrap_or_default();
+        found.extend(kind.map(|kind| (kind, said.to_owned())));
+        at += length;
+    }
+    found
+}
+
+/// What a token is: a filler, an operator, or what it mentions.
+fn class(index: &Index, tokens: &[Token], at: usize) -> Vec<String> {
+    let token = &tokens[at];
+    let mut found: Vec<String> = index.at(tokens, at).iter().map(|(what, ..)| mention(index, what)).collect();
+    found.dedup();
+    match token.kind {
+        Kind::Number(_) => found.push("number".to_owned()),
+        Kind::Days(..) => found.push("day".to_owned()),
+        Kind::Time(_) => found.push("time".to_owned()),
+        Kind::Quoted => found.push("text".to_owned()),
+        Kind::Sign(_) => found.push("sign".to_owned()),
+        Kind::Word if !LEXICON.matches("filler", &[token.lower.as_str()]).is_empty() => {
+            found.push("filler".to_owned());
+        }
+        Kind::Word if LEXICON.is_operator(&token.lower) => found.push("operator".to_owned()),
+        Kind::Word => {}
+    }
+    found
+}
+
+fn mention(index: &Index, what: &What) -> String {
+    let column = |table: &usize, column: &usize| {
+        format!("{}.{}", index.tables[*table].name, index.tables[*table].columns[*column].name)
+    };
+    match what {
+        What::Table(table) => format!("table {}", index.tables[*table].name),
+        What::Column(table, at) => format!("column {}", column(table, at)),
+        What::Value(table, at, _) => format!("value of {}", column(table, at)),
+        What::Word(table, at, _) => format!("word in {}", column(table, at)),
+        What::Action(which) => format!("action {}", index.catalog.actions[*which].name),
+        What::Phrasing(which) => format!("phrasing of {}", index.catalog.phrasings[*which].table),
+        What::Metric(which) => format!("metric {}", index.catalog.metrics[*which].name),
+    }
+}
+
+/// The index of the last look at the tables: building one costs more than reading.
+static LAST: Mutex<Option<Kept>> = Mutex::new(None);
+
+/// An index, and what it was made of.
+type Kept = (Arc<Vec<TableBrief>>, Arc<Catalog>, Arc<Index>);
+
+fn indexed(brief: &Brief) -> Arc<Index> {
+    let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((tables, catalog, index)) = last.as_ref()
+        && Arc::ptr_eq(tables, &brief.tables)
+        && Arc::ptr_eq(catalog, &brief.catalog)
+    {
+        return index.clone();
+    }
+    let index = Arc::new(Index::of(brief, &brief.catalog));
+    *last = Some((brief.tables.clone(), brief.catalog.clone(), index.clone()));
+    index
+}
+
+/// Reads one request, perhaps after another whose rows it may refer to.
+fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
+    let tokens = token::tokens(request);
+    if tokens.is_empty() || tokens.len() > TOKENS_MAX {
+        return Reading::None(None);
+    }
+    let furthest = Cell::new(0);
+    let parser =
+        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, &tokens, focus, &furthest) };
+    let first = parser(0);
+    let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
+    if !index.tables.is_empty() {
+        all.extend(first.orders());
+        for focus in 0..index.tables.len() {
+            all.extend(parser(focus).questions());
+        }
+    }
+    let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
+        return Reading::None(unknown(index, &tokens, furthest.get()));
+    };
+    all.retain(|(_, cost)| *cost == least);
+    choose(&first, all.into_iter().map(|(form, _)| form).collect())
+}
+
+/// Readings that come to the same code with the same values are one.
+fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
+    let mut meanings: Vec<Meaning> = Vec::new();
+    for form in forms {
+        let written = code::write(parser, &form);
+        let same = |known: &Meaning| match (&known.written, &written) {
+            (Some(known), Some(written)) => {
+                known.code == written.code && known.params.values() == written.params.values()
+            }
+            _ => known.form == form,
+        };
+        if !meanings.iter().any(same) {
+            meanings.push(Meaning { words: words::reading(parser.index, &form), form, written });
+        }
+    }
+    match <[Meaning; 1]>::try_from(meanings) {
+        Ok([one]) => Reading::One(Box::new(one)),
+        Err(several) => Reading::Several(several),
+    }
+}
+
+/// The first word that nothing knows; else the word after the last one that was understood.
+fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<String> {
+    let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
+    let strange =
+        words.clone().find(|(at, token)| index.at(tokens, *at).is_empty() && !is_known(&token.lower));
+    let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().next_back());
+    strange.or(stopped).map(|(_, token)| token.text.clone())
+}
+
+fn is_known(word: &str) -> bool {
+    LEXICON.is_operator(word) || !LEXICON.matches("filler", &[word]).is_empty() || LEXICON.knows(word)
+}
+
+/// What the person is told, or the plan.
+fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
+    match reading {
+        Reading::One(meaning) => told(index, brief, *meaning),
+        Reading::Several(all) => {
+            let choices: Vec<String> = all
+                .iter()
+                .take(6)
+                .enumerate()
+                .map(|(at, meaning)| format!("{}. {}", at + 1, meaning.words))
+                .collect();
+            Reply::Question(format!(
+                "I can read that in several ways. Which one do you mean? {}. Say the number.",
+                choices.join("; ")
+            ))
+        }
+        Reading::None(word) => Reply::Refusal(declined(index, word.as_deref())),
+    }
+}
+
+fn told(index: &Index, brief: &Brief, meaning: Meaning) -> Reply {
+    if let Form::Calls(calls) | Form::Offer(calls) = &meaning.form
+        && let Some(call) = calls.iter().find(|call| !call.missing.is_empty())
+    {
+        return Reply::Question(missing(index, call, &meaning.words));
+    }
+    match (&meaning.form, &meaning.written) {
+        (Form::Talk("thanks"), _) => say("You are welcome."),
+        (Form::Talk("no"), _) => say("All right, nothing was changed."),
+        (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
+        (Form::Sets(sets), _) if sets.iter().any(|set| is_fixed(index, set)) => {
+            Reply::Refusal(format!("I may not change that: {}. Nothing was changed.", meaning.words))
+        }
+        (_, Some(written)) => {
+            let is_held = written.is_direct && brief.catalog.policy.direct_changes == DirectChanges::Hold;
+            Reply::Plan(Draft {
+                code: written.code.clone(),
+                title: meaning.words.clone(),
+                reading: Some(meaning.words.clone()),
+                params: params(&brief.request, written),
+                hold: is_held.then(|| {
+                    format!("no action covers this change ({}), so a person must approve it", meaning.words)
+                }),
+                ..Draft::default()
+            })
+        }
+        (_, None) => {
+            Reply::Question(format!("Shall I do that? {}. Say it as an order, and I will.", meaning.words))
+        }
+    }
+}
+
+fn is_fixed(index: &Index, set: &form::Set) -> bool {
+    let table = &index.tables[set.rows.table];
+    table.read_only || table.append_only || table.key == Some(set.column) || table.key.is_none()
+}
+
+/// The values of a plan, each with the words that it came from.
+fn params(request: &str, written: &Written) -> Vec<ordain_types::BoundParam> {
+    let bound = written.params.list.iter().map(|bound| ordain_types::BoundParam {
+        name: bound.name.clone(),
+        value: bound.value.clone(),
+        said: request.get(bound.at.0..bound.at.1).unwrap_or_default().to_owned(),
+        at: (bound.at != (0, 0)).then_some(bound.at),
+    });
+    bound.collect()
+}
+
+fn missing(index: &Index, call: &form::Call, words: &str) -> String {
+    let action = &index.catalog.actions[call.action];
+    let asks: Vec<String> = call
+        .missing
+        .iter()
+        .map(|name| {
+            let param = &action.params[name];
+            match (&param.kind, &param.table) {
+                (Some(ordain_types::ParamKind::Count), _) => "how many".to_owned(),
+                (_, Some(table)) => format!("which of the {table} ({})", name.replace('_', " ")),
+                _ => format!("which {}", name.replace('_', " ")),
+            }
+        })
+        .collect();
+    format!("I need to know {} for that ({words}). Please say {}.", asks.join(" and "), asks.join(" and "))
+}
+
+/// A plan that says one sentence.
+fn say(text: &str) -> Reply {
+    let code = format!("answer_text = {}\nSTATUS = \"success\"\n", code::quote(text));
+    Reply::Plan(Draft { code, title: "says something".to_owned(), ..Draft::default() })
+}
+
+/// What can be asked here.
+fn possible(index: &Index) -> String {
+    let tables: Vec<String> = index.tables.iter().map(|table| table.name.clone()).take(8).collect();
+    let verbs: Vec<String> =
+        index.catalog.actions.iter().filter_map(|action| action.words.first().cloned()).take(8).collect();
+    let asks = if tables.is_empty() {
+        "There are no tables here to ask about".to_owned()
+    } else {
+        format!("You can ask about {}", tables.join(", "))
+    };
+    if verbs.is_empty() {
+        format!("{asks}.")
+    } else {
+        format!("{asks}, and order me to {}.", verbs.join(", "))
+    }
+}
+
+fn declined(index: &Index, word: Option<&str>) -> String {
+    let what = word.map_or_else(
+        || "I do not understand that".to_owned(),
+        |word| format!("I do not understand “{word}” in that"),
+    );
+    format!("{what}, so nothing was done. {} A model understands more: see `ordain models`.", possible(index))
+}

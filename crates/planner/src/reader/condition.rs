@@ -1,0 +1,582 @@
+//! Conditions: how words say which rows are meant.
+
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::form::{Cond, Lit, Op, Operand, Path};
+use super::formula;
+use super::index::{Sort, What};
+use super::parse::{All, Parser, as_json, prune};
+use super::token::{Kind, Number};
+
+impl Parser<'_> {
+    /// One condition, with the little words before it.
+    pub(crate) fn atom(&self, place: usize) -> Rc<All<Cond>> {
+        if let Some(known) = self.atoms.borrow().get(&place) {
+            return known.clone();
+        }
+        // A condition within a condition at the same place would go round in circles.
+        self.atoms.borrow_mut().insert(place, Rc::default());
+        let mut found: All<Cond> = Vec::new();
+        for (start, negated) in self.starts(place) {
+            for (cond, end, cost) in self.base(start) {
+                let cond = if negated { self.negated(cond) } else { cond };
+                found.push((cond, end, cost));
+            }
+        }
+        let found = Rc::new(prune(found));
+        self.atoms.borrow_mut().insert(place, found.clone());
+        found
+    }
+
+    /// The opposite of a condition; of a column without gaps, the opposite comparison.
+    fn negated(&self, cond: Cond) -> Cond {
+        match cond {
+            Cond::Not(inner) => *inner,
+            Cond::Cmp(path, op, operand)
+                if op != Op::Eq
+                    && path.hops.is_empty()
+                    && !self.index.tables[path.table].columns[path.column].has_nulls =>
+            {
+                let op = match op {
+                    Op::Lt => Op::Ge,
+                    Op::Le => Op::Gt,
+                    Op::Gt => Op::Le,
+                    Op::Ge | Op::Eq => Op::Lt,
+                };
+                Cond::Cmp(path, op, operand)
+            }
+            other => Cond::Not(Box::new(other)),
+        }
+    }
+
+    /// Where a condition may begin after `that`, `are`, `not`, and whether it is negated.
+    fn starts(&self, place: usize) -> Vec<(usize, bool)> {
+        let mut found = vec![(place, false)];
+        let mut at = 0;
+        while at < found.len() && found.len() < 24 {
+            let (start, negated) = found[at];
+            for class in ["that", "be", "do", "not"] {
+                for end in self.lex(class, start) {
+                    let next = (end, negated != (class == "not"));
+                    if !(class == "not" && negated) && !found.contains(&next) {
+                        found.push(next);
+                    }
+                }
+            }
+            // `have not been returned`: here `have` says nothing.
+            if let Some(end) = self.one("have", start)
+                && let Some(end) = self.one("not", end)
+                && self.one("be", end).is_some()
+                && !negated
+            {
+                found.push((end, true));
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// Several conditions one after the other, joined by `and`, `or`, a comma or nothing.
+    pub(crate) fn conds(&self, place: usize) -> All<Cond> {
+        let mut done: All<Cond> = Vec::new();
+        let mut open: Vec<(Vec<Cond>, Option<bool>, usize, u32)> = vec![(Vec::new(), None, place, 0)];
+        while let Some((conds, is_or, end, cost)) = open.pop() {
+            if !conds.is_empty() {
+                let joined =
+                    if is_or == Some(true) { Cond::any(conds.clone()) } else { Cond::all(conds.clone()) };
+                done.push((joined, end, cost));
+            }
+            if conds.len() >= 5 || done.len() > 60 {
+                continue;
+            }
+            for (next, joint) in self.joints(end, conds.is_empty(), is_or) {
+                for (cond, after, more) in self.atom(next).iter() {
+                    open.push(([conds.clone(), vec![cond.clone()]].concat(), joint, *after, cost + more));
+                }
+            }
+        }
+        prune(done)
+    }
+
+    /// Where the next condition may begin, and whether all or one of them must hold then.
+    fn joints(&self, end: usize, is_first: bool, is_or: Option<bool>) -> Vec<(usize, Option<bool>)> {
+        let mut next = Vec::new();
+        if is_or != Some(true) {
+            next.push((end, is_or));
+        }
+        if is_first {
+            return next;
+        }
+        let comma = self.sign(',', end).unwrap_or(end);
+        if is_or != Some(true) {
+            next.extend(self.one("and", comma).map(|at| (at, Some(false))));
+            if comma != end {
+                next.push((comma, Some(false)));
+            }
+        }
+        if is_or != Some(false) {
+            next.extend(self.one("or", comma).map(|at| (at, Some(true))));
+        }
+        next
+    }
+
+    fn base(&self, place: usize) -> All<Cond> {
+        let mut found = self.value(place);
+        found.extend(self.of_column(place));
+        found.extend(self.bounded(place));
+        found.extend(self.dated(place));
+        found.extend(self.compared(place));
+        found.extend(self.stocked(place));
+        found.extend(self.having(place));
+        found.extend(self.acted(place));
+        for after in self.lex("in", place) {
+            let says_name = matches!(self.tokens[after - 1].lower.as_str(), "named" | "called");
+            found.extend(self.value(after).into_iter().filter(|(cond, ..)| says_name || !self.is_name(cond)));
+            found.extend(self.of_column(after).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
+            found.extend(self.numbered(after));
+        }
+        found.extend(self.numbered(place));
+        found
+    }
+
+    /// A value, a word of a description, a declared phrasing, or a column that is true or false.
+    pub(crate) fn value(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        for (what, end, cost) in self.mentions(place) {
+            match what {
+                What::Value(table, column, value) => {
+                    let lit = self.lit(value, place, end);
+                    let make = |path: Path| Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone()));
+                    let end = self.named_after(table, column, end);
+                    found.extend(
+                        self.reach(table, &make, column).into_iter().map(|(c, far)| (c, end, cost + far * 2)),
+                    );
+                }
+                What::Word(table, column, word) => {
+                    let lit = self.lit(json!(word), place, end);
+                    let make = |path: Path| Cond::Word(path, lit.clone());
+                    found.extend(
+                        self.reach(table, &make, column)
+                            .into_iter()
+                            .filter(|(_, far)| *far == 0 || self.is_label(table, column))
+                            .map(|(c, far)| (c, end, cost + far * 2)),
+                    );
+                }
+                What::Phrasing(which) => {
+                    let phrasing = &self.index.catalog.phrasings[which];
+                    let is_own = self.index.tables[self.focus].name == phrasing.table;
+                    if let (true, Some(means)) = (is_own, &phrasing.means) {
+                        found.extend(
+                            formula::condition(self.index, self.focus, means).map(|c| (c, end, cost)),
+                        );
+                    }
+                }
+                What::Column(table, column)
+                    if table == self.focus && self.index.tables[table].columns[column].sort == Sort::Flag =>
+                {
+                    let yes = Lit { value: json!(true), at: (0, 0) };
+                    found.push((Cond::Cmp(self.own(column), Op::Eq, Operand::Lit(yes)), end, cost));
+                }
+                What::Column(table, column) if table == self.focus => {
+                    let shape = &self.index.tables[table].columns[column];
+                    if shape.sort == Sort::Day && shape.has_nulls {
+                        found.push((Cond::Not(Box::new(Cond::Null(self.own(column)))), end, cost + 1));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn is_label(&self, table: usize, column: usize) -> bool {
+        self.index.tables[table].label == Some(column)
+    }
+
+    /// `high priority`: a value may be followed by its column's name.
+    fn named_after(&self, table: usize, column: usize, end: usize) -> usize {
+        let named = self.index.at(self.tokens, end).into_iter();
+        let same = named.filter(|(what, ..)| *what == What::Column(table, column));
+        same.map(|(_, length, _)| end + length).max().unwrap_or(end)
+    }
+
+    /// The columns that are named at a place.
+    pub(crate) fn columns(&self, place: usize) -> All<Path> {
+        let mut found: All<Path> = Vec::new();
+        for (what, end, cost) in self.mentions(place) {
+            if let What::Column(table, column) = what {
+                for hops in self.hops(self.focus, table) {
+                    let far = u32::try_from(hops.len()).unwrap_or(9) * 2;
+                    found.push((Path { hops, table, column }, end, cost + far));
+                }
+            }
+        }
+        if let (Some(end), Some(column)) = (self.one("cost", place), self.role("price")) {
+            found.push((self.own(column), end, 0));
+        }
+        prune(found)
+    }
+
+    /// `price under 100`, `status is not done`, `due before 2026-03-01`, `allergy is latex`.
+    fn of_column(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        for (path, end, cost) in self.columns(place) {
+            let mut starts = vec![(end, false)];
+            if let Some(after) = self.one("be", end) {
+                starts.push((after, false));
+                starts.extend(self.one("not", after).map(|after| (after, true)));
+            }
+            starts.extend(self.one("not", end).map(|after| (after, true)));
+            starts.extend(self.one("of", end).map(|after| (after, false)));
+            starts.extend(self.one("eq", end).map(|after| (after, false)));
+            for (start, negated) in starts {
+                for (cond, end, more) in self.against(&path, start) {
+                    let cond = if negated { Cond::Not(Box::new(cond)) } else { cond };
+                    found.push((cond, end, cost + more));
+                }
+            }
+        }
+        found
+    }
+
+    /// What may follow a column's name.
+    fn against(&self, path: &Path, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        let cmp = |op: Op, lit: Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit));
+        if self.is_number(path) {
+            if let Some((_, lit, end)) = self.number(place) {
+                found.push((cmp(Op::Eq, lit.clone()), self.unit(path, end), 0));
+                found.extend(self.one("or_less", end).map(|end| (cmp(Op::Le, lit.clone()), end, 0)));
+                found.extend(self.one("or_more", end).map(|end| (cmp(Op::Ge, lit.clone()), end, 0)));
+            }
+            for (op, end) in self.op(place) {
+                found.extend(self.number(end).map(|(_, lit, end)| (cmp(op, lit), self.unit(path, end), 0)));
+                for (other, end, cost) in
+                    self.columns(end).into_iter().filter(|(other, ..)| other != path && self.is_number(other))
+                {
+                    found.push((Cond::Cmp(path.clone(), op, Operand::Column(other)), end, cost));
+                }
+            }
+            found.extend(
+                self.range(place)
+                    .map(|(low, high, end)| (within(path, &low, &high), self.unit(path, end), 0)),
+            );
+        }
+        if self.sort(path) == Sort::Day {
+            found.extend(self.day_cond(path, place));
+        }
+        for (what, end, cost) in self.mentions(place) {
+            if let What::Value(table, column, value) = what
+                && (table, column) == (path.table, path.column)
+            {
+                let lit = self.lit(value, place, end);
+                found.push((cmp(Op::Eq, lit), end, cost));
+            }
+        }
+        found
+    }
+
+    /// Passes over the unit of a column.
+    fn unit(&self, path: &Path, end: usize) -> usize {
+        let unit = self.index.tables[path.table].columns[path.column].unit.as_deref().unwrap_or_default();
+        let is = self.tokens.get(end).is_some_and(|token| {
+            !unit.is_empty() && (token.lower == unit.to_lowercase() || token.stem == unit.to_lowercase())
+        });
+        if is { end + 1 } else { end }
+    }
+
+    /// A comparison in words or signs.
+    pub(crate) fn op(&self, place: usize) -> Vec<(Op, usize)> {
+        let classes = [("le", Op::Le), ("ge", Op::Ge), ("lt", Op::Lt), ("gt", Op::Gt), ("eq", Op::Eq)];
+        let mut found: Vec<(Op, usize)> = Vec::new();
+        for (class, op) in classes {
+            found.extend(self.one(class, place).map(|end| (op, end)));
+        }
+        // The longest wins: `no more than` is not `more than`.
+        let longest = found.iter().map(|(_, end)| *end).max().unwrap_or(place);
+        found.retain(|(_, end)| *end == longest);
+        found
+    }
+
+    /// `between 90 and 110`, `90 to 110`.
+    fn range(&self, place: usize) -> Option<(Lit, Lit, usize)> {
+        let start = self.one("between", place)?;
+        let (_, low, end) = self.number(start)?;
+        let end = self.one("and", end).or_else(|| self.one("to", end))?;
+        let (_, high, end) = self.number(end)?;
+        Some((low, high, end))
+    }
+
+    /// `under $100`, `at least 4 beds`, `between 90 and 110`, `4 or more beds`.
+    fn bounded(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        for (op, end) in self.op(place) {
+            if let Some((number, lit, end)) = self.number(end) {
+                let make = |path: &Path| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
+                found.extend(
+                    self.which(&number, end).into_iter().map(|(path, end, cost)| (make(&path), end, cost)),
+                );
+            }
+        }
+        if let Some((low, high, end)) = self.range(place) {
+            let number = self.number(self.one("between", place).unwrap_or(place)).map(|(number, ..)| number);
+            if let Some(number) = number {
+                let found_in = self.which(&number, end);
+                found.extend(
+                    found_in.into_iter().map(|(path, end, cost)| (within(&path, &low, &high), end, cost)),
+                );
+            }
+        }
+        if let Some((number, lit, end)) = self.number(place) {
+            for (class, op) in [("or_less", Op::Le), ("or_more", Op::Ge)] {
+                if let Some(end) = self.one(class, end) {
+                    let make = |path: &Path| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
+                    found.extend(
+                        self.which(&number, end)
+                            .into_iter()
+                            .map(|(path, end, cost)| (make(&path), end, cost)),
+                    );
+                }
+            }
+        }
+        found
+    }
+
+    /// The column that a bound is about: the one that is named after it; else money, and a bare bound, are about the price.
+    fn which(&self, number: &Number, end: usize) -> All<Path> {
+        let mut found: All<Path> =
+            self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)).collect();
+        if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
+            found.push((self.own(column), end, 0));
+        }
+        if let Some(column) = self.role("price").filter(|_| !number.percent) {
+            found.push((self.own(column), end, 2));
+        }
+        found
+    }
+
+    /// `2 beds`, `the third floor`, `floor 3`.
+    fn numbered(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        let mut push = |lit: &Lit, end: usize| {
+            let columns = self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path));
+            found
+                .extend(columns.map(|(path, end, cost)| {
+                    (Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone())), end, cost)
+                }));
+        };
+        if let Some((_, lit, end)) = self.number(place) {
+            push(&lit, end);
+        }
+        if let Some((end, value)) = self.meaning("ordinals", place) {
+            let value = value.parse().unwrap_or_default();
+            push(&self.lit(as_json(value), place, end), end);
+        }
+        found
+    }
+
+    /// `on 2026-03-09`, `before March 2026`, `between … and …`, of the only column of days.
+    fn dated(&self, place: usize) -> All<Cond> {
+        let columns = &self.index.tables[self.focus].columns;
+        let days: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day).collect();
+        let mut found: All<Cond> = Vec::new();
+        for day in &days {
+            found.extend(
+                self.day_cond(&self.own(*day), place).into_iter().map(|(c, end, cost)| (c, end, cost + 1)),
+            );
+        }
+        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.sort == Sort::Time) {
+            let start = self.one("in", place).unwrap_or(place);
+            let token = self.tokens.get(start);
+            if let Some(Kind::Time(time)) = token.map(|token| &token.kind) {
+                let _ = column;
+                let lit = self.lit(json!(time), start, start + 1);
+                found.push((Cond::Cmp(self.own(at), Op::Eq, Operand::Lit(lit)), start + 1, 0));
+            }
+        }
+        found
+    }
+
+    /// Days after a little word.
+    fn day_cond(&self, path: &Path, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        let cmp = |op: Op, lit: Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit));
+        for class in ["before", "after", "since", "until", "on_day"] {
+            for end in self.exact(class, place) {
+                let Some((from, until, end)) = self.days(end).or_else(|| self.year(end)) else { continue };
+                let cond = match class {
+                    "before" => cmp(Op::Lt, from),
+                    "after" => cmp(Op::Ge, until),
+                    "since" => cmp(Op::Ge, from),
+                    "until" => cmp(Op::Lt, until),
+                    _ => Cond::Days(path.clone(), from, until),
+                };
+                found.push((cond, end, 0));
+            }
+        }
+        if let Some((from, until, end)) = self.days(place) {
+            found.push((Cond::Days(path.clone(), from, until), end, 0));
+        }
+        if let Some(start) = self.one("between", place)
+            && let Some((from, _, end)) = self.days(start)
+            && let Some(end) = self.one("and", end).or_else(|| self.one("to", end))
+            && let Some((_, until, end)) = self.days(end)
+        {
+            found.push((Cond::Days(path.clone(), from, until), end, 0));
+        }
+        found
+    }
+
+    /// A year as days.
+    fn year(&self, place: usize) -> Option<(Lit, Lit, usize)> {
+        let (number, lit, end) = self.number(place)?;
+        let is_year = number.value.fract() == 0.0
+            && (1000.0..3000.0).contains(&number.value)
+            && !number.money
+            && !number.percent;
+        let first = |year: f64| Lit { value: json!(format!("{year:04}-01-01")), at: lit.at };
+        is_year.then(|| (first(number.value), first(number.value + 1.0), end))
+    }
+
+    /// `cheaper than the Classic`, `older than Alma Reed`, `a higher rate than Ana`.
+    fn compared(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        let Some((end, meaning)) = self.meaning("comparatives", place) else { return found };
+        let Some((role, sign)) = meaning.split_once(' ') else { return found };
+        let (Some(column), Some(end)) = (self.role(role), self.one("than", end)) else { return found };
+        let op = if sign == "<" { Op::Lt } else { Op::Gt };
+        let path = self.own(column);
+        if let Some((_, lit, end)) = self.number(end) {
+            found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), end, 0));
+        }
+        for (np, end, cost) in self.np(end).iter().filter(|(np, ..)| np.is_named() && np.order.is_none()) {
+            let of = Operand::Of(path.clone(), Box::new(Cond::all(np.conds.clone())));
+            found.push((Cond::Cmp(path.clone(), op, of), *end, *cost));
+        }
+        found
+    }
+
+    /// `in stock`, `out of stock`.
+    fn stocked(&self, place: usize) -> All<Cond> {
+        let Some(column) = self.role("quantity") else { return Vec::new() };
+        let none = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
+        let mut found: All<Cond> = Vec::new();
+        let have = self.one("have", place).unwrap_or(place);
+        found.extend(
+            self.one("stock_no", have).map(|end| (Cond::Cmp(self.own(column), Op::Le, none.clone()), end, 0)),
+        );
+        found.extend(
+            self.one("stock_yes", have).map(|end| (Cond::Cmp(self.own(column), Op::Gt, none), end, 0)),
+        );
+        found
+    }
+
+    /// `with an allergy`, `have no bonus`, `has at least 4 beds`, `have a planned appointment`, `have no task in progress`.
+    fn having(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        let mut starts: Vec<(usize, bool)> = Vec::new();
+        for end in self.lex("have", place) {
+            starts.push((end, false));
+            starts.extend(self.one("not", end).map(|end| (end, true)));
+            starts.extend(self.exact("no", self.fill(end)).into_iter().map(|end| (end, true)));
+        }
+        starts.extend(self.exact("no", place).into_iter().map(|end| (end, true)));
+        for (start, negated) in starts {
+            let start = self.determiners(start);
+            let mut conds: All<Cond> = Vec::new();
+            for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty())
+            {
+                conds.push((Cond::Not(Box::new(Cond::Null(path))), end, cost));
+            }
+            conds.extend(self.value(start));
+            conds.extend(self.bounded(start));
+            conds.extend(self.numbered(start));
+            conds.extend(self.of_column(start));
+            conds.extend(self.related(start));
+            conds.extend(self.acted(start));
+            found.extend(conds.into_iter().map(|(cond, end, cost)| {
+                let cond = if negated { self.negated(cond) } else { cond };
+                (cond, end, cost)
+            }));
+        }
+        found
+    }
+
+    /// Rows of another table that refer to the row: `a planned appointment`, `tasks in progress`.
+    fn related(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        if self.depth > 1 {
+            return found;
+        }
+        for link in self.links() {
+            let other = self.about(link.table);
+            for (np, end, cost) in other.np(place).iter() {
+                if np.order.is_none() && np.number.is_none() && np.has_table() {
+                    found.push((Cond::Some(link, Box::new(Cond::all(np.conds.clone()))), *end, cost + 1));
+                }
+            }
+        }
+        found
+    }
+
+    /// A declared verb: `borrowed Dune`, `never borrowed anything`.
+    fn acted(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        if self.depth > 1 {
+            return found;
+        }
+        for (what, end, cost) in self.mentions(place) {
+            let What::Phrasing(which) = what else { continue };
+            let phrasing = &self.index.catalog.phrasings[which];
+            let Some(table) = self.index.tables.iter().position(|table| table.name == phrasing.table) else {
+                continue;
+            };
+            let means = match &phrasing.means {
+                Some(means) => formula::condition(self.index, table, means),
+                None => Some(Cond::always()),
+            };
+            let Some(means) = means else { continue };
+            if table == self.focus {
+                for (object, end, more) in self.object(end) {
+                    found.push((Cond::all(vec![means.clone(), object]), end, cost + more));
+                }
+            }
+            for link in self.links().into_iter().filter(|link| link.table == table) {
+                let some = |conds: Vec<Cond>| {
+                    Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())))
+                };
+                found.push((some(Vec::new()), end, cost + 1));
+                found.extend(self.one("thing", end).map(|end| (some(Vec::new()), end, cost)));
+                let other = self.about(table);
+                for (object, end, more) in other.object(end) {
+                    found.push((some(vec![object]), end, cost + more));
+                }
+            }
+        }
+        found
+    }
+
+    /// What a verb is done to, as a condition on the rows that the verb means.
+    pub(crate) fn object(&self, place: usize) -> All<Cond> {
+        let place = self.determiners(place);
+        let mut found = self.conds(place);
+        // `borrowed the book Dune`: the noun of the table that the value is of.
+        for (what, end, _) in self.mentions(place) {
+            if let What::Table(table) = what
+                && !self.hops(self.focus, table).is_empty()
+            {
+                found.extend(self.value(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
+            }
+        }
+        found
+    }
+}
+
+fn within(path: &Path, low: &Lit, high: &Lit) -> Cond {
+    let at = |lit: &Lit| lit.value.as_f64().unwrap_or_default();
+    let (low, high) = if at(low) <= at(high) { (low, high) } else { (high, low) };
+    let side = |op: Op, lit: &Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
+    Cond::And(vec![side(Op::Ge, low), side(Op::Le, high)])
+}

@@ -1,0 +1,217 @@
+//! Follow-ups: a request after another one, as an edit of what that one meant.
+
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Select};
+use super::index::Index;
+use super::lexicon::LEXICON;
+use super::parse::{Parser, as_json};
+use super::token::{Kind, tokens};
+use super::{Meaning, Reading, code, words};
+use crate::brief::Turn;
+
+/// Turns that are looked at.
+const TURNS_MAX: usize = 6;
+
+/// What the conversation was about before a turn.
+#[derive(Debug, Clone, Default)]
+struct Past {
+    /// What the last turn meant.
+    form: Option<Form>,
+    /// The rows that it was about.
+    rows: Option<Select>,
+    /// Its readings, if there were several.
+    choices: Vec<Form>,
+    /// Whether it changed something.
+    is_done: bool,
+}
+
+/// Reads a request after the turns before it.
+pub(super) fn read(index: &Index, request: &str, turns: &[Turn]) -> Reading {
+    let start = turns.len().saturating_sub(TURNS_MAX);
+    let mut past = Past::default();
+    for turn in &turns[start..] {
+        let reading = after(index, &turn.request, &past);
+        past = follow(&past, reading, turn.status.as_deref() == Some("success"));
+    }
+    after(index, request, &past)
+}
+
+fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
+    match reading {
+        Reading::One(meaning) => {
+            let is_change = matches!(meaning.form, Form::Calls(_) | Form::Sets(_));
+            let rows = rows_of(&meaning.form).or_else(|| past.rows.clone());
+            Past { form: Some(meaning.form), rows, choices: Vec::new(), is_done: is_change && succeeded }
+        }
+        Reading::Several(all) => {
+            Past { choices: all.into_iter().map(|meaning| meaning.form).collect(), ..Past::default() }
+        }
+        Reading::None(_) => Past::default(),
+    }
+}
+
+/// The rows that a form is about.
+fn rows_of(form: &Form) -> Option<Select> {
+    match form {
+        Form::Select(select) => Some(select.clone()),
+        Form::Calls(calls) | Form::Offer(calls) => match calls.as_slice() {
+            [call] => call.arguments.iter().find_map(|(_, argument)| match argument {
+                Argument::Row(select) => Some(select.as_ref().clone()),
+                Argument::Value(_) => None,
+            }),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn after(index: &Index, request: &str, past: &Past) -> Reading {
+    if let Some(form) = edited(index, request, past) {
+        let list = tokens(request);
+        let furthest = std::cell::Cell::new(0);
+        let parser = Parser::new(index, &list, 0, &furthest);
+        let written = code::write(&parser, &form);
+        return Reading::One(Box::new(Meaning { words: words::reading(index, &form), form, written }));
+    }
+    super::read(index, request, past.rows.as_ref())
+}
+
+/// The last form, changed as a short answer says: a number, yes, no, another name.
+fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
+    let list = tokens(request);
+    let plain: Vec<&str> = list
+        .iter()
+        .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!' | ',')))
+        .map(|token| token.lower.as_str())
+        .filter(|word| *word != "please")
+        .collect();
+    let is = |class: &str| {
+        LEXICON.matches(class, &plain).first().is_some_and(|(length, _)| *length == plain.len())
+    };
+    if let (false, Some(number)) = (past.choices.is_empty(), only_number(&list)) {
+        let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
+        return past.choices.get(place.checked_sub(1)?).cloned();
+    }
+    let last = past.form.as_ref()?;
+    if is("talk.no") {
+        return Some(Form::Talk("no"));
+    }
+    if let (true, Form::Offer(calls)) = (is("talk.yes"), last) {
+        return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
+    }
+    if let (false, Some(number)) = (past.is_done, only_number(&list)) {
+        let asks = list.iter().any(|token| token.kind == Kind::Sign('?'));
+        return with_number(index, last, &number).map(|form| match form {
+            Form::Calls(calls) if asks => Form::Offer(calls),
+            form => form,
+        });
+    }
+    another(index, &list, last).or_else(|| if past.is_done { None } else { chosen(index, &list, last) })
+}
+
+/// `the cheaper one`, `the Moon`: an answer to the question which row was meant.
+fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<Form> {
+    let (Form::Calls(calls) | Form::Offer(calls)) = order else { return None };
+    let [call] = calls.as_slice() else { return None };
+    let place = call.arguments.iter().position(|(_, argument)| matches!(argument, Argument::Row(_)))?;
+    let Argument::Row(rows) = &call.arguments[place].1 else { return None };
+    let furthest = std::cell::Cell::new(0);
+    let parser =
+        Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &furthest) };
+    let fits =
+        |np: &super::phrase::Np, end: usize| np.is_named() && np.number.is_none() && parser.is_end(end);
+    let nps = parser.np(parser.opening());
+    let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;
+    let mut call = call.clone();
+    call.arguments[place].1 = Argument::Row(Box::new(np.select(rows.table, Asked::Rows)));
+    let calls = vec![call];
+    Some(if matches!(order, Form::Calls(_)) { Form::Calls(calls) } else { Form::Offer(calls) })
+}
+
+/// A request that is a number and nothing else but fillers and `make it`.
+fn only_number(list: &[super::token::Token]) -> Option<Lit> {
+    let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
+    let before = ["talk.instead", "talk.and_what"].into_iter();
+    let start = before
+        .filter_map(|class| LEXICON.matches(class, &words).first().map(|(length, _)| *length))
+        .max()
+        .unwrap_or(0);
+    let rest: Vec<_> = list[start..]
+        .iter()
+        .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!' | ',')) && token.lower != "please")
+        .filter(|token| start == 0 || token.kind != Kind::Sign('?'))
+        .collect();
+    match rest.as_slice() {
+        [token] => match token.kind {
+            Kind::Number(number) if !number.money && !number.percent && !number.ordinal => {
+                Some(Lit { value: as_json(number.value), at: token.at })
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The last order with another count.
+fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
+    let change = |calls: &[Call]| -> Option<Vec<Call>> {
+        let [call] = calls else { return None };
+        let action = &index.catalog.actions[call.action];
+        let (name, param) =
+            action.params.iter().find(|(_, param)| param.kind == Some(ordain_types::ParamKind::Count))?;
+        let value = number.value.as_f64()?;
+        let fits = value.fract() == 0.0
+            && param.min.is_none_or(|min| value >= min)
+            && param.max.is_none_or(|max| value <= max);
+        if !fits {
+            return None;
+        }
+        let mut call = call.clone();
+        call.missing.retain(|missing| missing != name);
+        call.arguments.retain(|(known, _)| known != name);
+        call.arguments.push((name.clone(), Argument::Value(number.clone())));
+        Some(vec![call])
+    };
+    match last {
+        Form::Calls(calls) => change(calls).map(Form::Calls),
+        Form::Offer(calls) => change(calls).map(Form::Offer),
+        _ => None,
+    }
+}
+
+/// `and the sport?`: the last question about another row.
+fn another(index: &Index, list: &[super::token::Token], last: &Form) -> Option<Form> {
+    let Form::Select(select) = last else { return None };
+    let furthest = std::cell::Cell::new(0);
+    let parser = Parser::new(index, list, select.table, &furthest);
+    let start = parser.exact("talk.and_what", 0).into_iter().max()?;
+    let named = parser
+        .np(start)
+        .iter()
+        .filter(|(np, end, _)| {
+            np.conds.len() == 1 && np.order.is_none() && np.number.is_none() && parser.is_end(*end)
+        })
+        .min_by_key(|(_, _, cost)| *cost)
+        .cloned();
+    let Some((np, ..)) = named else {
+        // `and Omar Haddad?`, where the last question named somebody of another table
+        let (cond, ..) = parser
+            .value(start)
+            .into_iter()
+            .filter(|(_, end, _)| parser.is_end(*end))
+            .min_by_key(|(_, _, cost)| *cost)?;
+        return same_kind(&select.filter, &cond)
+            .then(|| Form::Select(Select { filter: cond, ..select.clone() }));
+    };
+    let is_about_names = !matches!(select.asked, Asked::Rows) || same_kind(&select.filter, &np.conds[0]);
+    let fits = select.order.is_none() && is_about_names && same_kind(&select.filter, &np.conds[0]);
+    fits.then(|| Form::Select(Select { filter: np.conds[0].clone(), ..select.clone() }))
+}
+
+/// Whether two conditions ask for a value of the same column.
+fn same_kind(one: &Cond, other: &Cond) -> bool {
+    match (one, other) {
+        (Cond::Cmp(left, super::form::Op::Eq, _), Cond::Cmp(right, super::form::Op::Eq, _)) => left == right,
+        (Cond::Some(left, inner), Cond::Some(right, other)) => left == right && same_kind(inner, other),
+        _ => false,
+    }
+}

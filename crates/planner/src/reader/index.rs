@@ -1,0 +1,511 @@
+//! The catalog as the reader uses it: tables, columns and values, found by the words that mention them.
+
+use std::collections::HashMap;
+
+use ordain_types::{Catalog, ColumnType};
+use serde_json::Value;
+
+use super::lexicon::{LEXICON, singular, verb_forms};
+use super::token::{Kind, tokens};
+use crate::brief::{Brief, TableBrief};
+
+/// Values of a column beyond this many are not indexed.
+const VALUES_MAX: usize = 5_000;
+/// Values longer than this are prose: their words are indexed, not they.
+const VALUE_BYTES_MAX: usize = 60;
+
+/// Everything that words can mention.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// The tables.
+    pub(crate) tables: Vec<Table>,
+    /// What the owner declared.
+    pub(crate) catalog: Catalog,
+    mentions: HashMap<String, Vec<Entry>>,
+    /// The forms in which a word stands in a column's texts.
+    forms: HashMap<(usize, usize, String), Vec<String>>,
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its rows in a word: `room`.
+    pub(crate) noun: String,
+    /// Its columns.
+    pub(crate) columns: Vec<Column>,
+    /// The column that tells rows apart, if it is one.
+    pub(crate) key: Option<usize>,
+    /// The column that a person calls a row by.
+    pub(crate) label: Option<usize>,
+    /// Whether its rows are people.
+    pub(crate) is_people: bool,
+    /// Whether rows may be changed, and whether they may be added only.
+    pub(crate) read_only: bool,
+    /// Rows may be added, never changed.
+    pub(crate) append_only: bool,
+}
+
+/// A column.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it holds.
+    pub(crate) sort: Sort,
+    /// Whether some row has no value.
+    pub(crate) has_nulls: bool,
+    /// Whether its days have a time.
+    pub(crate) has_time: bool,
+    /// The table and column that it refers to.
+    pub(crate) refers: Option<(usize, usize)>,
+    /// What its numbers count.
+    pub(crate) unit: Option<String>,
+    /// Declared role.
+    pub(crate) role: Option<String>,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// Short texts: names and categories.
+    Text,
+    /// Long texts.
+    Prose,
+    /// A number.
+    Number,
+    /// Whole numbers.
+    Whole,
+    /// True or false.
+    Flag,
+    /// Days, with times or without.
+    Day,
+    /// Times of day.
+    Time,
+}
+
+/// What words mention.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum What {
+    /// Rows of a table.
+    Table(usize),
+    /// A column.
+    Column(usize, usize),
+    /// A column's value.
+    Value(usize, usize, Value),
+    /// A word of a column's texts.
+    Word(usize, usize, String),
+    /// A declared action.
+    Action(usize),
+    /// A declared phrasing.
+    Phrasing(usize),
+    /// A declared metric.
+    Metric(usize),
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    words: Vec<String>,
+    what: What,
+    cost: u32,
+}
+
+impl Index {
+    /// Builds the index of a brief's tables.
+    pub(crate) fn of(brief: &Brief, catalog: &Catalog) -> Self {
+        let mut index = Self { catalog: catalog.clone(), ..Self::default() };
+        index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
+        index.refer(&brief.tables);
+        for (place, table) in brief.tables.iter().enumerate() {
+            index.add_table(place, table);
+        }
+        index.add_declared();
+        index
+    }
+
+    /// References: declared ones, the database's own, and columns named like another table's key.
+    fn refer(&mut self, briefs: &[TableBrief]) {
+        let find = |tables: &[Table], table: &str, column: &str| {
+            let place = tables.iter().position(|known| known.name == table)?;
+            Some((place, tables[place].columns.iter().position(|known| known.name == column)?))
+        };
+        for (place, brief) in briefs.iter().enumerate() {
+            for at in 0..self.tables[place].columns.len() {
+                let name = self.tables[place].columns[at].name.clone();
+                let notes = self.catalog.tables.get(&brief.table.name);
+                let declared = notes.and_then(|notes| notes.columns.get(&name)?.references.clone());
+                let own = brief.references.iter().find(|(column, _, _)| *column == name);
+                let found = match (declared, own) {
+                    (Some(to), _) => find(&self.tables, &to.table, &to.column),
+                    (None, Some((_, table, column))) => find(&self.tables, table, column),
+                    (None, None) => (0..self.tables.len()).find_map(|other| {
+                        let key = self.tables[other].key?;
+                        let is_key = self.tables[other].columns[key].name == name && name.contains('_');
+                        (other != place && is_key).then_some((other, key))
+                    }),
+                };
+                self.tables[place].columns[at].refers = found.filter(|to| *to != (place, at));
+            }
+        }
+    }
+
+    fn add_table(&mut self, place: usize, brief: &TableBrief) {
+        let catalog = self.catalog.clone();
+        let notes = catalog.tables.get(&brief.table.name);
+        let words = split_name(&brief.table.name);
+        self.add(&words, What::Table(place), 0);
+        for synonym in notes.map(|notes| notes.synonyms.as_slice()).unwrap_or_default() {
+            self.add(&split_text(synonym), What::Table(place), 0);
+        }
+        let names: Vec<Vec<String>> =
+            self.tables[place].columns.iter().map(|c| split_name(&c.name)).collect();
+        for at in 0..names.len() {
+            let what = What::Column(place, at);
+            let column = self.tables[place].columns[at].clone();
+            self.add(&names[at], what.clone(), 0);
+            let column_notes = notes.and_then(|notes| notes.columns.get(&column.name));
+            for synonym in column_notes.map(|notes| notes.synonyms.as_slice()).unwrap_or_default() {
+                self.add(&split_text(synonym), what.clone(), 0);
+            }
+            // A word of the name that no other column of the table has stands for the column.
+            for word in names[at].iter().filter(|_| names[at].len() > 1) {
+                let others = names.iter().enumerate().filter(|(other, _)| *other != at);
+                let is_alone = others.clone().all(|(_, words)| !words.contains(word));
+                let is_table = words.contains(word)
+                    || matches!(
+                        word.as_str(),
+                        "id" | "no" | "on" | "at" | "in" | "per" | "of" | "since" | "number"
+                    );
+                if is_alone && !is_table && !LEXICON.is_operator(word) {
+                    self.add(&[word.clone()], what.clone(), 1);
+                }
+            }
+            if column.sort == Sort::Day {
+                let base: Vec<String> = names[at]
+                    .iter()
+                    .filter(|w| !matches!(w.as_str(), "on" | "at" | "date"))
+                    .cloned()
+                    .collect();
+                if !base.is_empty() {
+                    self.add(&[base.clone(), vec!["date".to_owned()]].concat(), what.clone(), 0);
+                    self.add(&[base.clone(), vec!["day".to_owned()]].concat(), what.clone(), 0);
+                    self.add(&base, what.clone(), 1);
+                }
+            }
+            self.add_values(place, at, brief);
+        }
+    }
+
+    fn add_values(&mut self, place: usize, at: usize, brief: &TableBrief) {
+        let column = self.tables[place].columns[at].clone();
+        let Some(values) =
+            brief.columns.iter().find(|seen| seen.name == column.name).and_then(|seen| seen.values.as_ref())
+        else {
+            return;
+        };
+        let is_name = self.tables[place].key == Some(at) || self.tables[place].label == Some(at);
+        if values.len() > VALUES_MAX || column.refers.is_some() {
+            return;
+        }
+        let is_text = matches!(column.sort, Sort::Text | Sort::Prose);
+        for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let words = split_text(&text);
+            if words.is_empty() {
+                continue;
+            }
+            let is_short = text.len() <= VALUE_BYTES_MAX && column.sort == Sort::Text;
+            if is_short {
+                let operator = words.len() == 1 && LEXICON.is_operator(&words[0]);
+                if !operator {
+                    self.add(&words, What::Value(place, at, value.clone()), u32::from(!is_name));
+                }
+            }
+            let is_label = self.tables[place].label == Some(at);
+            if !is_short || (is_label && words.len() > 1) {
+                let own = split_name(&column.name);
+                for word in words.iter().filter(|word| {
+                    word.len() > 2 && !own.contains(word) && !LEXICON.is_operator(word) && !is_small(word)
+                }) {
+                    let stem = singular(word);
+                    let forms = self.forms.entry((place, at, stem.clone())).or_default();
+                    if !forms.contains(word) {
+                        forms.push(word.clone());
+                    }
+                    self.add(&[word.clone()], What::Word(place, at, stem), 3);
+                }
+            }
+        }
+    }
+
+    fn add_declared(&mut self) {
+        let catalog = self.catalog.clone();
+        for (place, action) in catalog.actions.iter().enumerate() {
+            for word in &action.words {
+                self.add_verb(word, &What::Action(place), 0);
+            }
+        }
+        for (place, phrasing) in catalog.phrasings.iter().enumerate() {
+            for word in &phrasing.words {
+                self.add_verb(word, &What::Phrasing(place), 0);
+            }
+        }
+        for (place, metric) in catalog.metrics.iter().enumerate() {
+            for word in metric.synonyms.iter().chain([&metric.name]) {
+                self.add(&split_text(word), What::Metric(place), 0);
+            }
+        }
+    }
+
+    /// A verb in its forms. Past forms of an action are not orders, so only a phrasing gets them.
+    fn add_verb(&mut self, verb: &str, what: &What, cost: u32) {
+        let words: Vec<String> = verb.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let Some((first, rest)) = words.split_first() else { return };
+        let is_action = matches!(what, What::Action(_));
+        let forms = if is_action { vec![first.clone()] } else { verb_forms(first) };
+        for form in forms {
+            self.add_exact(&[vec![form], rest.to_vec()].concat(), what.clone(), cost);
+        }
+    }
+
+    fn add(&mut self, words: &[String], what: What, cost: u32) {
+        let stems: Vec<String> = words.iter().map(|word| singular(word)).collect();
+        self.add_exact(&stems, what, cost);
+    }
+
+    fn add_exact(&mut self, words: &[String], what: What, cost: u32) {
+        let Some(first) = words.first() else { return };
+        let entries = self.mentions.entry(first.clone()).or_default();
+        match entries.iter_mut().find(|entry| entry.words == words && entry.what == what) {
+            Some(entry) => entry.cost = entry.cost.min(cost),
+            None => entries.push(Entry { words: words.to_vec(), what, cost }),
+        }
+    }
+
+    /// What is mentioned by tokens from a place on: what, how many tokens, and how far it is from the plain name.
+    pub(crate) fn at(&self, list: &[super::token::Token], place: usize) -> Vec<(What, usize, u32)> {
+        let Some(first) = list.get(place) else { return Vec::new() };
+        if matches!(first.kind, Kind::Sign(_) | Kind::Quoted) {
+            return Vec::new();
+        }
+        let mut found: Vec<(What, usize, u32)> = Vec::new();
+        for key in [&first.stem, &first.lower] {
+            for entry in self.mentions.get(key).map(Vec::as_slice).unwrap_or_default() {
+                let Some(length) = fits(&entry.words, &list[place..]) else { continue };
+                if !found.iter().any(|(what, long, _)| *what == entry.what && *long == length) {
+                    found.push((entry.what.clone(), length, entry.cost));
+                }
+            }
+            if first.stem == first.lower {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The forms in which a word stands in a column's texts.
+    pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
+        self.forms.get(&(table, column, stem.to_owned())).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The column of a table that has a role: declared, or by the words of its name.
+    pub(crate) fn role(&self, table: usize, role: &str) -> Option<usize> {
+        let columns = &self.tables[table].columns;
+        if let Some(declared) = columns.iter().position(|column| column.role.as_deref() == Some(role)) {
+            return Some(declared);
+        }
+        let list = match role {
+            "price" => "price_columns",
+            "quantity" => "stock_columns",
+            _ => return None,
+        };
+        let fits = |column: &Column| {
+            let words = split_name(&column.name);
+            let is_number = matches!(column.sort, Sort::Number | Sort::Whole);
+            is_number && (words.iter().any(|word| LEXICON.has(list, word)) || LEXICON.has(list, &column.name))
+        };
+        let found: Vec<usize> = (0..columns.len()).filter(|at| fits(&columns[*at])).collect();
+        match found.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The only column of days of a table.
+    pub(crate) fn day(&self, table: usize) -> Option<usize> {
+        let columns = &self.tables[table].columns;
+        let mut days = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day);
+        days.next().filter(|_| days.next().is_none())
+    }
+}
+
+/// How many tokens a phrase takes from the front; full stops within names are passed over.
+fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
+    let mut at = 0;
+    for (place, word) in words.iter().enumerate() {
+        if place > 0 && matches!(list.get(at).map(|token| &token.kind), Some(Kind::Sign('.' | '&'))) {
+            at += 1;
+        }
+        let token = list.get(at)?;
+        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || (token.stem != *word && token.lower != *word)
+        {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
+    let table = &brief.table;
+    let notes = catalog.tables.get(&table.name);
+    let columns: Vec<Column> = table
+        .columns
+        .iter()
+        .filter(|column| !column.hidden)
+        .filter_map(|column| Some((column, brief.columns.iter().find(|seen| seen.name == column.name)?)))
+        .map(|(column, seen)| Column {
+            name: column.name.clone(),
+            sort: sort(column.column_type, &column.name, seen),
+            has_nulls: seen.null_share > 0.0,
+            has_time: seen
+                .samples
+                .iter()
+                .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
+            refers: None,
+            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
+            role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
+        })
+        .collect();
+    let key = match table.key.as_slice() {
+        [one] => columns.iter().position(|column| column.name == *one),
+        _ => None,
+    };
+    let label = label(&columns, key);
+    let words = notes.map(|notes| notes.synonyms.clone()).unwrap_or_default();
+    let own = split_name(&table.name).iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
+    let noun = words.first().map_or(own, |word| singular(word));
+    let is_people =
+        words.iter().chain([&noun, &table.name]).any(|word| LEXICON.has("person_words", &singular(word)));
+    Table {
+        name: table.name.clone(),
+        noun,
+        columns,
+        key,
+        label,
+        is_people,
+        read_only: table.read_only,
+        append_only: table.append_only,
+    }
+}
+
+fn label(columns: &[Column], key: Option<usize>) -> Option<usize> {
+    let declared = columns.iter().position(|column| column.role.as_deref() == Some("name"));
+    let named = LEXICON
+        .list("label_columns")
+        .iter()
+        .find_map(|name| columns.iter().position(|column| column.name == *name));
+    let ends =
+        || columns.iter().position(|column| column.name.ends_with("_name") && column.sort == Sort::Text);
+    declared.or(named).or_else(ends).filter(|at| Some(*at) != key)
+}
+
+fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort {
+    let words = split_name(name);
+    match kind {
+        ColumnType::Integer => Sort::Whole,
+        ColumnType::Real => Sort::Number,
+        ColumnType::Boolean => Sort::Flag,
+        ColumnType::Timestamp => Sort::Day,
+        ColumnType::Json => Sort::Prose,
+        ColumnType::Text => {
+            let values: Vec<&str> =
+                seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();
+            let all = |test: fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| test(value));
+            if all(|text| ordain_types::is_timestamp(text) || is_day(text)) {
+                Sort::Day
+            } else if values.is_empty() && words.iter().any(|word| LEXICON.has("date_columns", word)) {
+                Sort::Day
+            } else if all(|text| text.len() == 5 && text.as_bytes()[2] == b':') {
+                Sort::Time
+            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36
+                || is_sentences(&words, &values)
+            {
+                Sort::Prose
+            } else {
+                Sort::Text
+            }
+        }
+    }
+}
+
+/// Notes and summaries in words, however short.
+fn is_sentences(name: &[String], values: &[&str]) -> bool {
+    let is_note = name.iter().any(|word| LEXICON.has("note_columns", word));
+    is_note && values.iter().map(|value| value.split(' ').count()).sum::<usize>() > values.len() * 2
+}
+
+fn is_day(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[..4].iter().all(u8::is_ascii_digit)
+}
+
+/// The words of a name: `rate_per_night`, `unitPrice`.
+pub(crate) fn split_name(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        if !character.is_alphanumeric() || (character.is_uppercase() && was_small) {
+            words.push(String::new());
+        }
+        if character.is_alphanumeric() {
+            words.last_mut().unwrap_or(&mut String::new()).extend(character.to_lowercase());
+        }
+        was_small = character.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The words of a text as a request would hold them.
+pub(crate) fn split_text(text: &str) -> Vec<String> {
+    let words = tokens(text).into_iter().filter(|token| !matches!(token.kind, Kind::Sign(_)));
+    words
+        .flat_map(|token| {
+            if token.kind == Kind::Quoted {
+                token.lower.split(' ').map(str::to_owned).collect()
+            } else {
+                vec![token.lower]
+            }
+        })
+        .collect()
+}
+
+fn is_small(word: &str) -> bool {
+    const SMALL: &[&str] = &[
+        "the",
+        "and",
+        "for",
+        "with",
+        "from",
+        "this",
+        "that",
+        "made",
+        "first",
+        "since",
+        "very",
+        "its",
+        "are",
+        "was",
+        "her",
+        "his",
+        "but",
+        "not",
+        "all",
+        "has",
+        "have",
+        "everybody",
+    ];
+    SMALL.contains(&word)
+}

@@ -1,0 +1,347 @@
+//! What the grammar stands on: tokens, the lexicon's phrases, mentions, and how tables reach each other.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::form::{Cond, Form, Hop, Link, Lit, Path};
+use super::index::{Index, Sort, What};
+use super::lexicon::LEXICON;
+use super::phrase::Np;
+use super::token::{Kind, Number, Token};
+
+/// Everything that fits from a place on: what it means, where it ends, and what it costs.
+pub(crate) type All<T> = Vec<(T, usize, u32)>;
+
+/// More alternatives than this for one place are not looked at.
+const ALTERNATIVES_MAX: usize = 48;
+/// References are followed so far.
+const HOPS_MAX: usize = 2;
+
+/// Reads tokens as being about one table.
+pub(crate) struct Parser<'a> {
+    pub(crate) index: &'a Index,
+    pub(crate) tokens: &'a [Token],
+    /// The table that is asked about.
+    pub(crate) focus: usize,
+    /// The rows that the conversation was about.
+    pub(crate) context: Option<super::form::Select>,
+    /// How deep tables are nested.
+    pub(crate) depth: usize,
+    /// The last token that was understood.
+    pub(crate) furthest: &'a Cell<usize>,
+    pub(super) atoms: RefCell<HashMap<usize, Rc<All<Cond>>>>,
+    pub(super) phrases: RefCell<HashMap<usize, Rc<All<Np>>>>,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(
+        index: &'a Index,
+        tokens: &'a [Token],
+        focus: usize,
+        furthest: &'a Cell<usize>,
+    ) -> Self {
+        Self {
+            index,
+            tokens,
+            focus,
+            context: None,
+            depth: 0,
+            furthest,
+            atoms: RefCell::default(),
+            phrases: RefCell::default(),
+        }
+    }
+
+    /// The same tokens, read as being about another table.
+    pub(crate) fn about(&self, focus: usize) -> Parser<'a> {
+        let (atoms, phrases) = (RefCell::default(), RefCell::default());
+        let depth = self.depth + 1;
+        let context = self.context.clone();
+        Parser {
+            index: self.index,
+            tokens: self.tokens,
+            focus,
+            context,
+            depth,
+            furthest: self.furthest,
+            atoms,
+            phrases,
+        }
+    }
+
+    fn reached(&self, place: usize) {
+        self.furthest.set(self.furthest.get().max(place));
+    }
+
+    /// The words from a place on, as far as they are words.
+    pub(crate) fn words(&self, place: usize) -> Vec<&str> {
+        let rest = self.tokens.get(place..).unwrap_or_default();
+        rest.iter()
+            .take(6)
+            .take_while(|token| !matches!(token.kind, Kind::Quoted))
+            .map(|token| token.lower.as_str())
+            .collect()
+    }
+
+    /// Ends of the phrases of a class that begin at a place.
+    pub(crate) fn exact(&self, class: &str, place: usize) -> Vec<usize> {
+        let found: Vec<usize> = LEXICON
+            .matches(class, &self.words(place))
+            .into_iter()
+            .map(|(length, _)| place + length)
+            .collect();
+        if let Some(end) = found.first() {
+            self.reached(*end);
+        }
+        found
+    }
+
+    /// The same after fillers.
+    pub(crate) fn lex(&self, class: &str, place: usize) -> Vec<usize> {
+        let mut ends = self.exact(class, place);
+        let after = self.fill(place);
+        if after != place {
+            ends.extend(self.exact(class, after));
+        }
+        ends
+    }
+
+    /// The end of the longest phrase of a class, after fillers.
+    pub(crate) fn one(&self, class: &str, place: usize) -> Option<usize> {
+        self.lex(class, place).into_iter().max()
+    }
+
+    /// The longest phrase of a class and its meaning, after fillers.
+    pub(crate) fn meaning(&self, class: &str, place: usize) -> Option<(usize, &'static str)> {
+        let place = self.fill(place);
+        let found = LEXICON.matches(class, &self.words(place)).into_iter().next();
+        found.map(|(length, meaning)| {
+            self.reached(place + length);
+            (place + length, meaning)
+        })
+    }
+
+    /// Passes over fillers.
+    pub(crate) fn fill(&self, mut place: usize) -> usize {
+        while let Some((length, _)) = LEXICON.matches("filler", &self.words(place)).first() {
+            // An article before a word of the tables may be part of a name: mentions are looked up first.
+            place += length;
+        }
+        place
+    }
+
+    /// The first place after fillers and an interjection: `great, …`.
+    pub(crate) fn opening(&self) -> usize {
+        let first = self.fill(0);
+        let Some(end) = self.exact("interjection", first).into_iter().max() else { return first };
+        self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end))
+    }
+
+    /// Passes over fillers, `all` and `any`.
+    pub(crate) fn determiners(&self, place: usize) -> usize {
+        let mut place = self.fill(place);
+        while let Some(end) = self.exact("all", place).into_iter().max() {
+            place = self.fill(end);
+        }
+        place
+    }
+
+    /// Whether nothing but closing signs, fillers and a question mark is left.
+    pub(crate) fn is_end(&self, place: usize) -> bool {
+        let place = self.fill(place);
+        let rest = self.tokens.get(place..).unwrap_or_default();
+        let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?'));
+        let signs = rest.iter().take_while(|token| closes(token)).count();
+        let after = if signs > 0 { self.fill(place + signs) } else { place };
+        let more = self.tokens.get(after..).unwrap_or_default();
+        more.iter().all(closes)
+    }
+
+    /// Whether the request ends with a question mark.
+    pub(crate) fn is_question(&self) -> bool {
+        self.tokens.iter().any(|token| token.kind == Kind::Sign('?'))
+    }
+
+    /// A sign at a place.
+    pub(crate) fn sign(&self, sign: char, place: usize) -> Option<usize> {
+        (self.tokens.get(place)?.kind == Kind::Sign(sign)).then_some(place + 1)
+    }
+
+    /// What is mentioned at a place, before or after fillers.
+    pub(crate) fn mentions(&self, place: usize) -> Vec<(What, usize, u32)> {
+        let mut found: Vec<(What, usize, u32)> = self
+            .index
+            .at(self.tokens, place)
+            .into_iter()
+            .map(|(what, length, cost)| (what, place + length, cost))
+            .collect();
+        let after = self.fill(place);
+        if after != place {
+            let more = self.index.at(self.tokens, after).into_iter();
+            found.extend(more.map(|(what, length, cost)| (what, after + length, cost)));
+        }
+        // The longest mention wins.
+        let longest = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
+        self.reached(longest);
+        found.retain(|(what, end, _)| *end == longest || matches!(what, What::Column(..) | What::Action(_)));
+        found
+    }
+
+    /// A number at a place, after fillers.
+    pub(crate) fn number(&self, place: usize) -> Option<(Number, Lit, usize)> {
+        let mut place = self.fill(place);
+        let negative = matches!(self.tokens.get(place).map(|token| &token.kind), Some(Kind::Sign('-' | '−')));
+        if negative {
+            place += 1;
+        }
+        let token = self.tokens.get(place)?;
+        let Kind::Number(mut number) = token.kind else { return None };
+        if negative {
+            number.value = -number.value;
+        }
+        self.reached(place + 1);
+        let at = (token.at.0 - usize::from(negative), token.at.1);
+        Some((number, Lit { value: as_json(number.value), at }, place + 1))
+    }
+
+    /// Days at a place.
+    pub(crate) fn days(&self, place: usize) -> Option<(Lit, Lit, usize)> {
+        let place = self.fill(place);
+        let token = self.tokens.get(place)?;
+        if let Kind::Days(from, until) = &token.kind {
+            self.reached(place + 1);
+            let lit = |day: &str| Lit { value: json!(day), at: token.at };
+            return Some((lit(from), lit(until), place + 1));
+        }
+        None
+    }
+
+    /// A value and the place that it came from.
+    pub(crate) fn lit(&self, value: Value, from: usize, end: usize) -> Lit {
+        let from = self.fill(from).min(end.saturating_sub(1));
+        Lit { value, at: (self.tokens[from].at.0, self.tokens[end - 1].at.1) }
+    }
+
+    /// A column of the table in question.
+    pub(crate) fn own(&self, column: usize) -> Path {
+        Path { hops: Vec::new(), table: self.focus, column }
+    }
+
+    /// The references that lead from a table to another, shortest first; none if it is the same.
+    pub(crate) fn hops(&self, from: usize, to: usize) -> Vec<Vec<Hop>> {
+        let mut found = Vec::new();
+        let mut open = vec![(from, Vec::new())];
+        while let Some((table, hops)) = open.pop() {
+            if table == to {
+                found.push(hops);
+                continue;
+            }
+            if hops.len() == HOPS_MAX {
+                continue;
+            }
+            for (at, column) in self.index.tables[table].columns.iter().enumerate() {
+                if let Some((next, key)) = column.refers.filter(|(next, _)| *next != from) {
+                    let hop = Hop { column: at, table: next, to: key };
+                    open.push((next, [hops.clone(), vec![hop]].concat()));
+                }
+            }
+        }
+        found.sort_by_key(Vec::len);
+        let shortest = found.first().map_or(0, Vec::len);
+        found.retain(|hops| hops.len() == shortest);
+        found
+    }
+
+    /// The tables whose rows refer to rows of the one in question.
+    pub(crate) fn links(&self) -> Vec<Link> {
+        let tables = self.index.tables.iter().enumerate();
+        tables
+            .flat_map(|(table, shape)| {
+                shape.columns.iter().enumerate().filter_map(move |(column, of)| {
+                    let (other, to) = of.refers?;
+                    (other == self.focus && table != other).then_some(Link { table, column, to })
+                })
+            })
+            .collect()
+    }
+
+    /// A condition on a column of any table, as a condition on rows of the table in question.
+    pub(crate) fn reach(&self, table: usize, make: &dyn Fn(Path) -> Cond, column: usize) -> Vec<(Cond, u32)> {
+        if table == self.focus {
+            return vec![(make(self.own(column)), 0)];
+        }
+        let over = |hops: Vec<Hop>| make(Path { hops, table, column });
+        let direct = self.hops(self.focus, table);
+        if !direct.is_empty() {
+            return direct.into_iter().map(|hops| (over(hops), 1)).collect();
+        }
+        let mut found: Vec<(usize, Cond)> = Vec::new();
+        for link in self.links() {
+            for hops in self.hops(link.table, table) {
+                found.push((hops.len(), Cond::Some(link, Box::new(over(hops)))));
+            }
+        }
+        let shortest = found.iter().map(|(length, _)| *length).min().unwrap_or(0);
+        found.into_iter().filter(|(length, _)| *length == shortest).map(|(_, cond)| (cond, 2)).collect()
+    }
+
+    /// The column that is meant by a price, a stock or a date.
+    pub(crate) fn role(&self, role: &str) -> Option<usize> {
+        if role == "date" {
+            let table = &self.index.tables[self.focus];
+            let year = || table.columns.iter().position(|column| column.name == "year");
+            return self.index.day(self.focus).or_else(year);
+        }
+        self.index.role(self.focus, role)
+    }
+
+    /// Whether the request is nothing but a greeting or thanks.
+    pub(crate) fn talk(&self) -> Option<Form> {
+        let is_all = |class: &str| {
+            let mut place = 0;
+            while let Some(end) = self.exact(class, place).into_iter().max() {
+                place = self.sign(',', end).unwrap_or(end);
+            }
+            place > 0 && self.tokens[place..].iter().all(|token| matches!(token.kind, Kind::Sign('.' | '!')))
+        };
+        match () {
+            () if is_all("greeting") => Some(Form::Talk("greeting")),
+            () if is_all("thanks") => Some(Form::Talk("thanks")),
+            () => None,
+        }
+    }
+
+    /// Whether a column holds numbers.
+    pub(crate) fn is_number(&self, path: &Path) -> bool {
+        matches!(self.sort(path), Sort::Number | Sort::Whole)
+    }
+
+    /// What a column holds.
+    pub(crate) fn sort(&self, path: &Path) -> Sort {
+        self.index.tables[path.table].columns[path.column].sort
+    }
+}
+
+/// A number as JSON writes it: whole ones without a fraction.
+pub(crate) fn as_json(value: f64) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
+
+/// Keeps the cheapest alternatives, each end and meaning once.
+pub(crate) fn prune<T: PartialEq>(mut all: All<T>) -> All<T> {
+    all.sort_by_key(|(_, end, cost)| (*cost, std::cmp::Reverse(*end)));
+    let mut kept: All<T> = Vec::new();
+    for (meaning, end, cost) in all {
+        if !kept.iter().any(|(known, at, _)| *at == end && *known == meaning) {
+            kept.push((meaning, end, cost));
+        }
+        if kept.len() == ALTERNATIVES_MAX {
+            break;
+        }
+    }
+    kept
+}

@@ -1,0 +1,373 @@
+//! Phrases that name rows: `the two cheapest round frames in stock`, `Classic and Moon`, `room 204`.
+
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
+use super::index::What;
+use super::parse::{All, Parser, prune};
+use super::token::Kind;
+
+/// Rows of the table in question, as a phrase names them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Np {
+    /// What holds for them.
+    pub(crate) conds: Vec<Cond>,
+    /// Their order, where it says which.
+    pub(crate) order: Option<Order>,
+    /// `second` of them.
+    pub(crate) nth: Option<u64>,
+    /// A number before the noun.
+    pub(crate) number: Option<Lit>,
+    /// Names that are listed, each a condition.
+    pub(crate) names: Vec<Cond>,
+    /// What stands where the noun does.
+    pub(crate) head: Head,
+    /// Whether one row is meant.
+    pub(crate) single: bool,
+}
+
+/// What stands where the noun does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// Nothing.
+    #[default]
+    None,
+    /// A word for the table's rows.
+    Table,
+    /// A row's own name.
+    Name,
+    /// `anything`, `one`.
+    Thing,
+    /// A value that stands for the rows that have it: `suites`.
+    Value,
+}
+
+impl Np {
+    /// Whether rows are called by their names.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Whether the table's own noun was said.
+    pub(crate) fn has_table(&self) -> bool {
+        self.head == Head::Table
+    }
+
+    /// The rows as a form.
+    pub(crate) fn select(&self, table: usize, asked: Asked) -> Select {
+        let whole = |lit: &Lit| lit.value.as_u64();
+        let limit = self.number.as_ref().and_then(whole).filter(|_| self.order.is_some());
+        Select {
+            table,
+            filter: Cond::all(self.conds.clone()),
+            order: self.order.clone(),
+            nth: self.nth,
+            limit: limit.or(if self.order.is_some() || self.single { Some(1) } else { None }),
+            asked,
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// A phrase that names rows.
+    pub(crate) fn np(&self, place: usize) -> Rc<All<Np>> {
+        if let Some(known) = self.phrases.borrow().get(&place) {
+            return known.clone();
+        }
+        self.phrases.borrow_mut().insert(place, Rc::default());
+        let mut found: All<Np> = Vec::new();
+        for (np, end, cost) in self.before_noun(place) {
+            for (np, end, cost) in self.noun(&np, end, cost) {
+                found.extend(self.after_noun(np, end, cost));
+            }
+        }
+        let found = Rc::new(prune(found));
+        self.phrases.borrow_mut().insert(place, found.clone());
+        found
+    }
+
+    /// Numbers, superlatives and values before the noun.
+    fn before_noun(&self, place: usize) -> All<Np> {
+        let mut all: All<Np> = vec![(Np::default(), self.determiners(place), 0)];
+        // A name may begin with an article.
+        if self.determiners(place) != place {
+            all.push((Np::default(), place, 0));
+        }
+        let mut at = 0;
+        while at < all.len() && all.len() < 40 {
+            let (np, end, cost) = all[at].clone();
+            at += 1;
+            if np.conds.len() + usize::from(np.order.is_some()) >= 4 {
+                continue;
+            }
+            if let (None, Some((number, lit, end))) = (&np.number, self.number(end))
+                && !number.money
+                && !number.percent
+                && !number.ordinal
+            {
+                let end = self.one("of", end).map_or(end, |of| self.determiners(of));
+                all.push((Np { number: Some(lit), ..np.clone() }, self.determiners(end), cost));
+            }
+            if np.order.is_none() {
+                for (order, nth, end) in self.superlative(end) {
+                    all.push((Np { order: Some(order), nth, ..np.clone() }, self.determiners(end), cost));
+                }
+            }
+            let negated = self.one("not", end);
+            for (start, is_not) in [(Some(end), false), (negated, true)] {
+                let Some(start) = start else { continue };
+                for (cond, after, more) in self.value(start) {
+                    if self.is_name(&cond) && !is_not {
+                        continue;
+                    }
+                    let cond = if is_not { Cond::Not(Box::new(cond)) } else { cond };
+                    let next = Np {
+                        conds: [np.conds.clone(), vec![cond]].concat(),
+                        head: Head::Value,
+                        ..np.clone()
+                    };
+                    let comma = self.sign(',', after).filter(|comma| !self.value(*comma).is_empty());
+                    // `Kaya Demir's appointment`
+                    let after = self.sign('\'', after).or(comma).unwrap_or(after);
+                    all.push((next, after, cost + more));
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether a condition names a row of the table in question.
+    pub(crate) fn is_name(&self, cond: &Cond) -> bool {
+        let table = &self.index.tables[self.focus];
+        match cond {
+            Cond::Cmp(path, Op::Eq, Operand::Lit(_)) => {
+                path.hops.is_empty()
+                    && path.table == self.focus
+                    && (table.key == Some(path.column) || table.label == Some(path.column))
+            }
+            _ => false,
+        }
+    }
+
+    fn noun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
+        let mut found: All<Np> = Vec::new();
+        let with = |head: Head| Np { head, ..np.clone() };
+        for (what, end, more) in self.mentions(place) {
+            if what == What::Table(self.focus) {
+                found.push((with(Head::Table), end, cost + more));
+                for (named, end, less) in self.names(end) {
+                    found.push((Np { head: Head::Table, ..with_names(np, named) }, end, cost + more + less));
+                }
+                if let Some(of) = self.one("of", end) {
+                    for (inner, end, less) in self.np(of).iter().filter(|(inner, ..)| inner.number.is_none())
+                    {
+                        found.push((merged(np, inner), *end, cost + more + less));
+                    }
+                }
+            }
+        }
+        for (named, end, more) in self.names(place) {
+            let named = with_names(np, named);
+            found.push((Np { head: Head::Name, ..named.clone() }, end, cost + more));
+            for (what, after, _) in self.index.at(self.tokens, end) {
+                if what == What::Table(self.focus) {
+                    found.push((Np { head: Head::Table, ..named.clone() }, end + after, cost + more));
+                }
+            }
+        }
+        if let Some(end) = self.one("thing", place) {
+            found.push((with(Head::Thing), end, cost + 1));
+        }
+        found.extend(self.pronoun(np, place, cost));
+        if np.order.is_some() || np.head == Head::Value {
+            found.push((np.clone(), place, cost + 2));
+        }
+        found
+    }
+
+    /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
+    fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
+        let Some(context) = self.context.as_ref().filter(|context| context.table == self.focus) else {
+            return Vec::new();
+        };
+        let known = |order: Option<Order>| Np {
+            conds: vec![context.filter.clone()],
+            order: order.or_else(|| context.order.clone()),
+            nth: context.nth,
+            number: np.number.clone(),
+            names: vec![context.filter.clone()],
+            head: Head::Name,
+            single: false,
+        };
+        if np.number.is_some() || !np.conds.is_empty() || np.order.is_some() {
+            return Vec::new();
+        }
+        let mut found: All<Np> = Vec::new();
+        if let Some(end) = self.one("talk.it", place) {
+            let is_one = matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
+            found.push((Np { single: is_one, ..known(None) }, end, cost));
+        }
+        if let Some((end, meaning)) = self.meaning("comparatives", place)
+            && let Some((role, sign)) = meaning.split_once(' ')
+            && let Some(column) = self.role(role)
+        {
+            let order = Order { by: Some(self.own(column)), down: sign == ">" };
+            let end = self.one("thing", end).unwrap_or(end);
+            found.push((known(Some(order)), end, cost));
+        }
+        found
+    }
+
+    /// Names of rows: one, or several with commas and `and`.
+    pub(crate) fn names(&self, place: usize) -> All<Vec<Cond>> {
+        let mut found: All<Vec<Cond>> = Vec::new();
+        let both = self.one("both", place).unwrap_or(place);
+        let mut open: All<Vec<Cond>> =
+            self.name(both).into_iter().map(|(cond, end, cost)| (vec![cond], end, cost)).collect();
+        while let Some((names, end, cost)) = open.pop() {
+            if names.len() < 8 {
+                let comma = self.sign(',', end);
+                let after = comma.unwrap_or(end);
+                let joints = [comma, self.one("and", after), self.one("or", after)];
+                for start in joints.into_iter().flatten() {
+                    for (cond, end, more) in self.name(start) {
+                        open.push(([names.clone(), vec![cond]].concat(), end, cost + more));
+                    }
+                }
+            }
+            found.push((names, end, cost));
+        }
+        found
+    }
+
+    /// A row's name or key; the key may follow the name in brackets.
+    fn name(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        for (cond, end, cost) in self.value(place) {
+            if !self.is_name(&cond) {
+                continue;
+            }
+            let key = self.sign('(', end).map(|open| self.value(open)).unwrap_or_default();
+            for (key, after, _) in key.into_iter().filter(|(key, ..)| self.is_name(key)) {
+                if let Some(close) = self.sign(')', after) {
+                    found.push((Cond::all(vec![cond.clone(), key]), close, cost));
+                }
+            }
+            found.push((cond, end, cost));
+        }
+        let start = self.fill(place);
+        if let (Some(token), Some(label)) = (self.tokens.get(start), self.index.tables[self.focus].label)
+            && token.kind == Kind::Quoted
+        {
+            let lit = Lit { value: json!(token.text), at: token.at };
+            found.push((Cond::Cmp(self.own(label), Op::Eq, Operand::Lit(lit)), start + 1, 0));
+        }
+        found
+    }
+
+    /// Conditions, exceptions and an order after the noun.
+    fn after_noun(&self, np: Np, end: usize, cost: u32) -> All<Np> {
+        let mut all: All<Np> = vec![(np.clone(), end, cost)];
+        for (cond, after, more) in self.conds(end) {
+            all.push((
+                Np { conds: [np.conds.clone(), vec![cond]].concat(), ..np.clone() },
+                after,
+                cost + more,
+            ));
+        }
+        let mut at = 0;
+        while at < all.len() && all.len() < 60 {
+            let (np, end, cost) = all[at].clone();
+            at += 1;
+            if let Some(start) = self.one("except", end) {
+                for (inner, after, more) in self
+                    .np(start)
+                    .iter()
+                    .filter(|(inner, ..)| inner.order.is_none() && !inner.conds.is_empty())
+                {
+                    let not = Cond::Not(Box::new(Cond::all(inner.conds.clone())));
+                    all.push((
+                        Np { conds: [np.conds.clone(), vec![not]].concat(), ..np.clone() },
+                        *after,
+                        cost + more,
+                    ));
+                }
+            }
+            if np.order.is_none() {
+                for (order, after) in self.sorted(end) {
+                    all.push((
+                        Np {
+                            order: Some(order),
+                            number: Some(Lit { value: json!(u32::MAX), at: (0, 0) }),
+                            ..np.clone()
+                        },
+                        after,
+                        cost,
+                    ));
+                }
+            }
+        }
+        all
+    }
+
+    /// `sorted by price, highest first`.
+    fn sorted(&self, place: usize) -> Vec<(Order, usize)> {
+        let start = self.sign(',', place).unwrap_or(place);
+        let Some(start) = self.one("sorted", start) else { return Vec::new() };
+        let mut found = Vec::new();
+        for (path, end, _) in self.columns(start) {
+            let comma = self.sign(',', end).unwrap_or(end);
+            found.push((Order { by: Some(path.clone()), down: false }, end));
+            found.extend(
+                self.one("ascending", comma).map(|end| (Order { by: Some(path.clone()), down: false }, end)),
+            );
+            found.extend(
+                self.one("descending", comma).map(|end| (Order { by: Some(path.clone()), down: true }, end)),
+            );
+        }
+        found
+    }
+
+    /// `cheapest`, `second most expensive`, `highest hourly rate`, `last`: the order, which of them, and the end.
+    pub(crate) fn superlative(&self, place: usize) -> Vec<(Order, Option<u64>, usize)> {
+        let ordinal =
+            self.meaning("ordinals", place).and_then(|(end, value)| Some((end, value.parse().ok()?)));
+        let (start, nth) = ordinal.map_or((place, None), |(end, nth)| (end, Some(nth)));
+        let Some((end, meaning)) = self.meaning("superlatives", start) else { return Vec::new() };
+        let Some((role, sign)) = meaning.split_once(' ') else { return Vec::new() };
+        let down = sign == ">";
+        let by = |path: Path| Order { by: Some(path), down };
+        match role {
+            "row" => vec![(Order { by: None, down }, nth, end)],
+            "column" => {
+                let columns = self.columns(end).into_iter();
+                let fit = columns.filter(|(path, ..)| self.is_number(path));
+                let mut found: Vec<_> = fit.map(|(path, end, _)| (by(path), nth, end)).collect();
+                if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
+                    found.push((by(self.own(column)), nth, end));
+                }
+                found
+            }
+            role => self.role(role).map(|column| (by(self.own(column)), nth, end)).into_iter().collect(),
+        }
+    }
+}
+
+fn with_names(np: &Np, names: Vec<Cond>) -> Np {
+    let conds = [np.conds.clone(), vec![Cond::any(names.clone())]].concat();
+    Np { conds, names, ..np.clone() }
+}
+
+fn merged(outer: &Np, inner: &Np) -> Np {
+    Np {
+        conds: [outer.conds.clone(), inner.conds.clone()].concat(),
+        order: outer.order.clone().or_else(|| inner.order.clone()),
+        nth: outer.nth.or(inner.nth),
+        number: outer.number.clone(),
+        names: inner.names.clone(),
+        head: Head::Table,
+        single: inner.single,
+    }
+}

@@ -1,0 +1,689 @@
+//! Questions about rows of one table.
+
+use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
+use super::formula;
+use super::index::{Sort, What, split_name};
+use super::lexicon::LEXICON;
+use super::metric;
+use super::parse::{All, Parser, prune};
+use super::phrase::{Head, Np};
+
+impl Parser<'_> {
+    /// Every complete reading as a question about the table in question, with what it costs.
+    pub(crate) fn questions(&self) -> Vec<(Form, u32)> {
+        let mut found: All<Select> = Vec::new();
+        for start in self.openings() {
+            found.extend(self.counted(start));
+            found.extend(self.listed(start));
+            found.extend(self.looked_up(start));
+            found.extend(self.figures(start));
+            found.extend(self.best(start));
+            found.extend(self.people(start));
+            found.extend(self.done(start));
+            found.extend(self.yes_or_no(start));
+            found.extend(self.which_of(start));
+        }
+        let ends = found.into_iter().filter(|(_, end, _)| self.is_end(*end));
+        ends.map(|(select, _, cost)| (Form::Select(select), cost)).collect()
+    }
+
+    /// Where a question may begin: after fillers, and after words like `can you tell me`.
+    fn openings(&self) -> Vec<usize> {
+        let first = self.opening();
+        let mut found = vec![0, first];
+        if let Some(end) =
+            self.one("polite", first).or_else(|| self.one("may_i", first)).or_else(|| self.one("want", first))
+        {
+            found.extend(self.one("show", end).map(|_| end));
+        }
+        found.dedup();
+        found
+    }
+
+    /// After the rows: `are there`, `do you have`, `in total`; and whether a total was said.
+    fn tails(&self, place: usize) -> Vec<(usize, bool)> {
+        let mut found = vec![(place, false)];
+        for _ in 0..2 {
+            for (end, total) in found.clone() {
+                found.extend(self.lex("there", end).into_iter().map(|end| (end, total)));
+                found.extend(self.lex("in_total", end).into_iter().map(|end| (end, true)));
+                if let Some(end) = self.sign(',', end) {
+                    found.extend(self.lex("in_total", end).into_iter().map(|end| (end, true)));
+                }
+            }
+            found.sort_unstable();
+            found.dedup();
+        }
+        found
+    }
+
+    /// `by region and month`, `per category`, `for each doctor`.
+    fn per(&self, place: usize) -> All<Vec<Path>> {
+        let mut found: All<Vec<Path>> = Vec::new();
+        for start in self.lex("per", place) {
+            for (path, end, cost) in self.grouping(start) {
+                found.push((vec![path.clone()], end, cost));
+                for after in self.one("and", end).into_iter().chain(self.sign(',', end)) {
+                    for (second, end, more) in self.grouping(after) {
+                        found.push((vec![path.clone(), second], end, cost + more));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// A column, or a table that is referred to, by which rows are put together.
+    fn grouping(&self, place: usize) -> All<Path> {
+        let mut found: All<Path> = self
+            .columns(place)
+            .into_iter()
+            .filter(|(path, ..)| !matches!(self.sort(path), Sort::Prose))
+            .collect();
+        for (what, end, cost) in self.mentions(place) {
+            if let What::Table(table) = what
+                && table != self.focus
+                && let Some(label) = self.index.tables[table].label.or(self.index.tables[table].key)
+            {
+                found.extend(
+                    self.hops(self.focus, table)
+                        .into_iter()
+                        .map(|hops| (Path { hops, table, column: label }, end, cost)),
+                );
+            }
+        }
+        found
+    }
+
+    fn select(&self, filter: Cond, asked: Asked) -> Select {
+        Select { table: self.focus, filter, order: None, nth: None, limit: None, asked }
+    }
+
+    /// `how many`, `the number of`.
+    fn counted(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for begin in self.lex("how_many", start) {
+            let is_kinds = matches!(self.tokens[begin - 1].lower.as_str(), "different" | "distinct");
+            for (np, end, cost) in
+                self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
+            {
+                for (filter, end, more) in self.with_more(np, *end) {
+                    for (end, total) in self.tails(end) {
+                        found.extend(
+                            self.count_of(np, &filter, is_kinds, total, Vec::new())
+                                .into_iter()
+                                .map(|s| (s, end, cost + more)),
+                        );
+                        if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
+                            found.extend(
+                                self.count_of(np, &filter, is_kinds, true, Vec::new())
+                                    .into_iter()
+                                    .map(|s| (s, left, cost + more)),
+                            );
+                        }
+                        for (by, end, less) in self.per(end) {
+                            let asked = Asked::Figure { measure: Measure::Count, by, best: None };
+                            found.push((self.select(filter.clone(), asked), end, cost + more + less));
+                        }
+                    }
+                }
+            }
+            // `how many copies of Emma do we have`, `how many beds does the Sky Suite have`
+            for (path, end, cost) in self
+                .columns(begin)
+                .into_iter()
+                .filter(|(path, ..)| self.is_number(path) && path.hops.is_empty())
+            {
+                for (np, end, more) in self.of_rows(end) {
+                    let asked = if np.is_named() && np.names.len() == 1 {
+                        Asked::Columns(vec![path.clone()])
+                    } else {
+                        sum(&path)
+                    };
+                    let select = Select { limit: None, ..np.select(self.focus, asked) };
+                    found.extend(
+                        self.tails(end).into_iter().map(|(end, _)| (select.clone(), end, cost + more)),
+                    );
+                }
+                for (end, _) in self.tails(end) {
+                    found.push((self.select(Cond::always(), sum(&path)), end, cost + 1));
+                }
+            }
+            // `how many different authors are there`
+            for (path, end, cost) in self
+                .columns(begin)
+                .into_iter()
+                .filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text)
+            {
+                for (end, _) in self.tails(end) {
+                    let asked = Asked::Figure {
+                        measure: Measure::Distinct(path.clone()),
+                        by: Vec::new(),
+                        best: None,
+                    };
+                    found.push((self.select(Cond::always(), asked), end, cost + 1));
+                }
+            }
+        }
+        found
+    }
+
+    /// Counts rows; of things that are kept in stock, pieces, where that is what was asked.
+    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool, by: Vec<Path>) -> Vec<Select> {
+        let rows = || {
+            self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: by.clone(), best: None })
+        };
+        let Some(stock) = self.role("quantity").filter(|_| !is_kinds) else { return vec![rows()] };
+        let stock = self.own(stock);
+        // `how many wayfarers do you have left`: the stock, whether there is any or not.
+        let is_stock =
+            |cond: &Cond| matches!(cond, Cond::Cmp(path, super::form::Op::Gt, _) if *path == stock);
+        let rest: Vec<Cond> = match filter {
+            Cond::And(all) => all.iter().filter(|cond| !is_stock(cond)).cloned().collect(),
+            one if is_stock(one) => Vec::new(),
+            one => vec![one.clone()],
+        };
+        let rest = Cond::all(rest);
+        let asks_stock = rest != *filter;
+        let pieces = match np.names.len() {
+            1 => self.select(rest, Asked::Columns(vec![stock])),
+            _ => self.select(rest, sum(&stock)),
+        };
+        if np.is_named() || total || !np.has_table() {
+            vec![pieces]
+        } else if let Some(others) = self.others(filter) {
+            // `how many books are on loan`: titles, or copies?
+            vec![rows(), others]
+        } else if asks_stock {
+            vec![pieces, rows()]
+        } else {
+            vec![rows()]
+        }
+    }
+
+    /// The rows of another table that a filter speaks of, counted instead.
+    fn others(&self, filter: &Cond) -> Option<Select> {
+        let conds = match filter {
+            Cond::And(all) => all.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        conds.iter().find_map(|cond| match cond {
+            Cond::Some(link, inner) => {
+                let asked = Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None };
+                Some(Select { table: link.table, ..self.select(inner.as_ref().clone(), asked) })
+            }
+            _ => None,
+        })
+    }
+
+    /// The rows of a phrase with what is said of them after it: `are on loan`, `does Emil Roth have`.
+    fn with_more(&self, np: &Np, end: usize) -> All<Cond> {
+        let filter = Cond::all(np.conds.clone());
+        let mut found: All<Cond> = vec![(filter.clone(), end, 0)];
+        for start in self.lex("do", end).into_iter().chain(self.lex("have", end)) {
+            for (subject, end, cost) in self.conds(start).into_iter().filter(|(cond, ..)| is_plain(cond)) {
+                let both = Cond::all(vec![filter.clone(), subject]);
+                found.extend(self.one("have", end).map(|end| (both.clone(), end, cost)));
+                for (what, after, _) in self.mentions(end) {
+                    if let What::Phrasing(which) = what
+                        && self.index.catalog.phrasings[which].table == self.index.tables[self.focus].name
+                    {
+                        let means = self.index.catalog.phrasings[which].means.as_deref();
+                        let means = means.and_then(|means| formula::condition(self.index, self.focus, means));
+                        found.push((
+                            Cond::all([vec![both.clone()], means.into_iter().collect()].concat()),
+                            after,
+                            cost,
+                        ));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `of the Moon`, `for rooms on the third floor`, `does the Sky Suite have`.
+    fn of_rows(&self, place: usize) -> All<Np> {
+        let mut found: All<Np> = Vec::new();
+        for start in self.lex("in", place).into_iter().chain(self.lex("per", place)) {
+            found.extend(
+                self.np(start).iter().filter(|(np, ..)| np.number.is_none() || np.order.is_some()).cloned(),
+            );
+        }
+        for start in
+            self.lex("do", place).into_iter().chain(self.lex("be", place)).chain(self.lex("have", place))
+        {
+            for (np, end, cost) in self.np(start).iter().filter(|(np, ..)| np.is_named()) {
+                found.push((np.clone(), *end, cost + 1));
+                for class in ["have", "in", "cost"] {
+                    found.extend(self.one(class, *end).map(|end| (np.clone(), end, *cost)));
+                }
+            }
+        }
+        prune(found)
+    }
+
+    /// `show`, `which`, `do you have`, or the rows alone.
+    fn listed(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let mut begins: Vec<(usize, bool, u32)> = vec![(start, false, 2)];
+        for class in ["show", "which", "about", "compare"] {
+            begins.extend(self.lex(class, start).into_iter().map(|end| (end, false, 0)));
+        }
+        begins.extend(self.lex("have_any", start).into_iter().map(|end| (end, true, 0)));
+        for (begin, asks_any, extra) in begins {
+            for (np, end, cost) in self.np(begin).iter() {
+                let is_bare = extra > 0
+                    && !(np.head == Head::Table
+                        || np.head == Head::Thing && np.conds.len() + usize::from(np.order.is_some()) > 0);
+                let is_counted = np.number.is_some() && np.order.is_none();
+                let is_nothing = np.head == Head::Thing
+                    && np.conds.is_empty()
+                    && np.order.is_none()
+                    && !asks_any
+                    && self.index.tables.len() > 1;
+                if is_bare || is_counted || is_nothing {
+                    continue;
+                }
+                let asked = if asks_any { Asked::Any } else { Asked::Rows };
+                for (after, _) in self.tails(*end) {
+                    found.push((np.select(self.focus, asked.clone()), after, cost + extra));
+                    if after != *end {
+                        for (cond, end, more) in self.conds(after) {
+                            let np = Np { conds: [np.conds.clone(), vec![cond]].concat(), ..np.clone() };
+                            found.push((np.select(self.focus, asked.clone()), end, cost + extra + more));
+                        }
+                    }
+                }
+                // `which rooms are the cheapest`, `which part has the fewest in stock`
+                if np.order.is_none() {
+                    for after in self.lex("have", *end).into_iter().chain(self.lex("be", *end)) {
+                        for (order, nth, end) in self.superlative(after) {
+                            let best = Np { order: Some(order), nth, ..np.clone() };
+                            found.extend(
+                                self.tails(end).into_iter().map(|(end, _)| {
+                                    (best.select(self.focus, Asked::Rows), end, cost + extra)
+                                }),
+                            );
+                        }
+                    }
+                }
+            }
+            // `list all customers`, where they are a column
+            if extra == 0 {
+                let place = self.determiners(begin);
+                for (path, end, cost) in self
+                    .columns(place)
+                    .into_iter()
+                    .filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text)
+                {
+                    let is_said = self.tokens[begin..place]
+                        .iter()
+                        .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
+                    for (end, _) in self.tails(end) {
+                        if is_said {
+                            found.push((
+                                self.select(Cond::always(), Asked::Values(path.clone())),
+                                end,
+                                cost + 1,
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `what is the price of the Moon`, `Chen Yu's hourly rate`, `how much is the Moon`, `when was Gita born`.
+    fn looked_up(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let single = |np: &Np, paths: Vec<Path>| np.select(self.focus, Asked::Columns(paths));
+        let fits =
+            |np: &Np| np.is_named() || np.order.is_some() || np.head == Head::Table && !np.conds.is_empty();
+        let mut begins: Vec<usize> = vec![start];
+        for class in ["what_is", "which", "show", "when", "who"] {
+            begins.extend(self.lex(class, start));
+            if let Some(before) = self.one("in", start) {
+                begins.extend(self.lex(class, before));
+            }
+        }
+        for begin in begins.clone() {
+            let begin = self.one("be", begin).unwrap_or(begin);
+            for (path, end, cost) in self.columns(begin) {
+                let mut rows = self.of_rows(end);
+                rows.retain(|(np, ..)| fits(np));
+                for (np, end, more) in rows {
+                    found.push((single(&np, vec![path.clone()]), end, cost + more));
+                    // `in which city does Dev Patel live`
+                    let again = self.columns(end).into_iter().filter(|(same, ..)| *same == path);
+                    found
+                        .extend(again.map(|(_, end, _)| (single(&np, vec![path.clone()]), end, cost + more)));
+                }
+                // `price and stock of the Moon`
+                if let Some(and) = self.one("and", end) {
+                    for (second, end, less) in self.columns(and) {
+                        for (np, end, more) in self.of_rows(end).into_iter().filter(|(np, ..)| fits(np)) {
+                            found.push((
+                                single(&np, vec![path.clone(), second.clone()]),
+                                end,
+                                cost + more + less,
+                            ));
+                        }
+                    }
+                }
+                found.extend(self.balance(&path, end, cost));
+            }
+            for (np, end, cost) in
+                self.np(begin).iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1)
+            {
+                let owner = self.sign('\'', *end);
+                for place in owner.into_iter().chain(if begin == start { None } else { Some(*end) }) {
+                    for (path, end, more) in self
+                        .columns(place)
+                        .into_iter()
+                        .filter(|(path, ..)| owner.is_some() || self.sort(path) == Sort::Day)
+                    {
+                        found.push((single(np, vec![path]), end, cost + more));
+                    }
+                }
+            }
+        }
+        for begin in self.lex("how_much", start) {
+            let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
+            let Some(price) = self.role("price") else { continue };
+            for (np, end, cost) in self
+                .np(begin)
+                .iter()
+                .filter(|(np, ..)| (np.is_named() || np.order.is_some()) && np.number.is_none())
+            {
+                let select = single(np, vec![self.own(price)]);
+                let asks_price = matches!(self.tokens[begin - 1].lower.as_str(), "is" | "are" | "of" | "for");
+                if asks_price {
+                    found.push((select.clone(), *end, *cost));
+                    found.extend(self.per_unit(price, *end).map(|end| (select.clone(), end, *cost)));
+                }
+                found.extend(self.one("cost", *end).map(|end| (select.clone(), end, *cost)));
+                if let Some(end) = self.one("cost", *end) {
+                    found.extend(self.per_unit(price, end).map(|end| (select.clone(), end, *cost)));
+                }
+            }
+        }
+        found
+    }
+
+    /// `per night`, where the price's own name says so.
+    fn per_unit(&self, price: usize, place: usize) -> Option<usize> {
+        let after = self
+            .exact("per", place)
+            .into_iter()
+            .max()
+            .or_else(|| Some(self.fill(place)).filter(|end| *end > place))?;
+        let token = self.tokens.get(after)?;
+        let words = split_name(&self.index.tables[self.focus].columns[price].name);
+        words.contains(&token.stem).then_some(after + 1)
+    }
+
+    /// `what is the balance`: a running total stands in the newest row.
+    fn balance(&self, path: &Path, end: usize, cost: u32) -> All<Select> {
+        let table = &self.index.tables[self.focus];
+        let column = &table.columns[path.column];
+        let words = split_name(&column.name);
+        let is_running = column.role.as_deref() == Some("balance")
+            || words.iter().any(|word| word == "balance" || word == "running");
+        if !(table.append_only && is_running && path.hops.is_empty()) {
+            return Vec::new();
+        }
+        let order = Some(Order { by: None, down: true });
+        let select = Select {
+            order,
+            limit: Some(1),
+            ..self.select(Cond::always(), Asked::Columns(vec![path.clone()]))
+        };
+        vec![(select, end, cost)]
+    }
+
+    /// `average price of round frames by category`, `total revenue`.
+    fn figures(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let mut begins = vec![start];
+        begins.extend(self.lex("what_is", start));
+        begins.extend(self.lex("show", start));
+        for begin in begins {
+            for (measure, filter, end, cost) in self.measures(begin) {
+                let mut rows: All<Cond> = vec![(Cond::always(), end, 0)];
+                rows.extend(
+                    self.of_rows(end)
+                        .into_iter()
+                        .filter(|(np, ..)| np.order.is_none())
+                        .map(|(np, end, cost)| (Cond::all(np.conds), end, cost)),
+                );
+                rows.extend(self.conds(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
+                for (cond, end, more) in rows {
+                    let filter = Cond::all([filter.clone(), vec![cond]].concat());
+                    for (end, _) in self.tails(end) {
+                        let figure = |by: Vec<Path>| {
+                            self.select(
+                                filter.clone(),
+                                Asked::Figure { measure: measure.clone(), by, best: None },
+                            )
+                        };
+                        found.push((figure(Vec::new()), end, cost + more));
+                        for (by, end, less) in self.per(end) {
+                            found.push((figure(by), end, cost + more + less));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `average price`, `total of the hours`, a declared metric.
+    fn measures(&self, place: usize) -> Vec<(Measure, Vec<Cond>, usize, u32)> {
+        let mut found = Vec::new();
+        if let Some((end, function)) = self.meaning("aggregates", place) {
+            let end = self.one("of", end).unwrap_or(end);
+            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)) {
+                found.push((Measure::Of(function, path), Vec::new(), end, cost));
+            }
+        }
+        for (what, end, cost) in self.mentions(place) {
+            if let What::Metric(which) = what
+                && let Some((measure, filter)) = metric::measure(self.index, self.focus, which)
+            {
+                found.push((measure, filter.into_iter().collect(), end, cost));
+            }
+        }
+        found
+    }
+
+    /// `which author has the most books`, `which room type has the highest average rate`.
+    fn best(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for begin in
+            self.lex("which", start).into_iter().chain(self.lex("who", start).into_iter().map(|_| start))
+        {
+            for (path, end, cost) in self.grouping(begin) {
+                let verbs = self.mentions(end).into_iter().filter_map(|(what, end, _)| match what {
+                    What::Phrasing(which)
+                        if self.index.catalog.phrasings[which].table
+                            == self.index.tables[self.focus].name =>
+                    {
+                        Some(end)
+                    }
+                    _ => None,
+                });
+                for after in self.lex("have", end).into_iter().chain(verbs) {
+                    for (measure, filter, down, end, more) in self.extreme(after) {
+                        let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some((down, 1)) };
+                        found.push((self.select(Cond::all(filter), asked), end, cost + more));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `the most books`, `the highest average rate`, `the most hours`.
+    fn extreme(&self, place: usize) -> Vec<(Measure, Vec<Cond>, bool, usize, u32)> {
+        let Some((end, meaning)) = self.meaning("superlatives", place) else { return Vec::new() };
+        let Some(("column", sign)) = meaning.split_once(' ') else { return Vec::new() };
+        let (down, most) =
+            (sign == ">", matches!(self.tokens[end - 1].lower.as_str(), "most" | "fewest" | "least"));
+        let mut found = Vec::new();
+        for (measure, filter, end, cost) in self.measures(end) {
+            found.push((measure, filter, down, end, cost));
+        }
+        if most {
+            for (np, end, cost) in
+                self.np(end).iter().filter(|(np, ..)| np.has_table() && !np.is_named() && np.order.is_none())
+            {
+                found.push((Measure::Count, np.conds.clone(), down, *end, *cost));
+            }
+            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)) {
+                found.push((Measure::Of("sum", path), Vec::new(), down, end, cost));
+            }
+        }
+        found
+    }
+
+    /// `who is in the web team`, `who has the highest rate`, `who borrowed Dune`.
+    fn people(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let table = &self.index.tables[self.focus];
+        let person = (0..table.columns.len()).find(|at| {
+            let words = split_name(&table.columns[*at].name);
+            table.columns[*at].sort == Sort::Text
+                && table.columns[*at].refers.is_none()
+                && words.iter().any(|word| LEXICON.has("person_words", word))
+        });
+        for begin in self.lex("who", start) {
+            if table.is_people {
+                for (cond, end, cost) in self.conds(begin) {
+                    found.push((self.select(cond, Asked::Rows), end, cost));
+                }
+                for after in self.lex("have", begin).into_iter().chain(self.lex("be", begin)) {
+                    for (order, nth, end) in self.superlative(after) {
+                        let np = Np { order: Some(order), nth, ..Np::default() };
+                        found.push((np.select(self.focus, Asked::Rows), end, 0));
+                    }
+                }
+            } else if let Some(column) = person {
+                for (what, end, cost) in self.mentions(begin) {
+                    if let What::Phrasing(which) = what
+                        && self.index.catalog.phrasings[which].table == table.name
+                    {
+                        for (cond, end, more) in self.object(end) {
+                            found.push((
+                                self.select(cond, Asked::Values(self.own(column))),
+                                end,
+                                cost + more,
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `what did Alice buy`, `what has Marta Silva booked`, `did Alice buy a Moon`, `when did Nina last buy something`.
+    fn done(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let mut begins: Vec<(usize, Asked)> = Vec::new();
+        for end in self.lex("which", start) {
+            begins.push((end, Asked::Rows));
+        }
+        begins.push((start, Asked::Any));
+        let day = self.index.day(self.focus).map(|day| self.own(day));
+        if let Some(day) = &day {
+            begins.extend(
+                self.lex("when", start).into_iter().map(|end| (end, Asked::Columns(vec![day.clone()]))),
+            );
+        }
+        for (begin, asked) in begins {
+            for after in self.lex("do", begin).into_iter().chain(self.lex("have", begin)) {
+                for (subject, end, cost) in self.conds(after).into_iter().filter(|(cond, ..)| is_plain(cond))
+                {
+                    let last = self.tokens.get(end).filter(|token| token.lower == "last").map(|_| end + 1);
+                    for (what, end, more) in self.mentions(last.unwrap_or(end)) {
+                        let What::Phrasing(which) = what else { continue };
+                        if self.index.catalog.phrasings[which].table != self.index.tables[self.focus].name {
+                            continue;
+                        }
+                        let order = last.map(|_| Order { by: day.clone(), down: true });
+                        let limit = order.as_ref().map(|_| 1);
+                        if last.is_some() != matches!(asked, Asked::Columns(_)) {
+                            continue;
+                        }
+                        let make = |conds: Vec<Cond>| Select {
+                            order: order.clone(),
+                            limit,
+                            ..self.select(Cond::all([vec![subject.clone()], conds].concat()), asked.clone())
+                        };
+                        if !matches!(asked, Asked::Any) {
+                            found.push((make(Vec::new()), end, cost + more));
+                        }
+                        found.extend(self.one("thing", end).map(|end| (make(Vec::new()), end, cost + more)));
+                        for (object, end, less) in self.object(end) {
+                            found.push((make(vec![object]), end, cost + more + less));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `is the Shield in stock`, `is the Classic cheaper than the Moon`, `are Classic and Moon both round`.
+    fn yes_or_no(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for begin in self.lex("be", start).into_iter().chain(self.lex("do", start)) {
+            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| {
+                np.is_named() && np.conds.len() == 1 && np.number.is_none() && np.order.is_none()
+            }) {
+                let end = self.one("both", *end).unwrap_or(*end);
+                for (cond, end, more) in self.conds(end) {
+                    found.push((
+                        self.select(Cond::all(np.conds.clone()), Asked::Holds(cond)),
+                        end,
+                        cost + more,
+                    ));
+                }
+            }
+        }
+        found
+    }
+
+    /// `who is older, Alma Reed or Leo Brandt`, `which is cheaper, the Moon or the Classic`.
+    fn which_of(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for begin in self.lex("which", start).into_iter().chain(self.lex("who", start)) {
+            let begin = self.one("be", begin).unwrap_or(begin);
+            let Some((end, meaning)) = self.meaning("comparatives", begin) else { continue };
+            let Some((role, sign)) = meaning.split_once(' ') else { continue };
+            let Some(column) = self.role(role) else { continue };
+            let end = self.sign(',', end).or_else(|| self.sign(':', end)).unwrap_or(end);
+            for (names, end, cost) in self.names(end).into_iter().filter(|(names, ..)| names.len() > 1) {
+                let order = Some(Order { by: Some(self.own(column)), down: sign == ">" });
+                found.push((Select { order, ..self.select(Cond::any(names), Asked::Rows) }, end, cost));
+            }
+        }
+        found
+    }
+}
+
+fn sum(path: &Path) -> Asked {
+    Asked::Figure { measure: Measure::Of("sum", path.clone()), by: Vec::new(), best: None }
+}
+
+/// A value, or values, and nothing more.
+fn is_plain(cond: &Cond) -> bool {
+    match cond {
+        Cond::Cmp(_, super::form::Op::Eq, super::form::Operand::Lit(_)) | Cond::Word(..) => true,
+        Cond::Some(_, inner) => is_plain(inner),
+        Cond::Or(all) => all.iter().all(is_plain),
+        _ => false,
+    }
+}

@@ -1,0 +1,202 @@
+//! Says in words what was read.
+
+use serde_json::Value;
+
+use super::form::{Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Path, Select, Set, To};
+use super::index::{Index, split_name};
+
+/// A form in words: what the answer, the record and reports show.
+pub(crate) fn reading(index: &Index, form: &Form) -> String {
+    match form {
+        Form::Select(select) => select_words(index, select),
+        Form::Calls(calls) => calls.iter().map(|call| call_words(index, call)).collect::<Vec<_>>().join("; "),
+        Form::Offer(calls) => {
+            let calls: Vec<String> = calls.iter().map(|call| call_words(index, call)).collect();
+            format!("whether to {}", calls.join("; "))
+        }
+        Form::Sets(sets) => sets.iter().map(|set| set_words(index, set)).collect::<Vec<_>>().join("; "),
+        Form::Talk(what) => (*what).to_owned(),
+    }
+}
+
+fn select_words(index: &Index, select: &Select) -> String {
+    let rows = plural(&index.tables[select.table].noun);
+    let filter = filter_words(index, &select.filter);
+    let of = if filter.is_empty() { rows.clone() } else { format!("{rows} where {filter}") };
+    let mut text = match &select.asked {
+        Asked::Rows | Asked::Any => of,
+        Asked::Columns(paths) => format!("{} of {of}", list(paths.iter().map(|path| column(index, path)))),
+        Asked::Values(path) => format!("different values of {} of {of}", column(index, path)),
+        Asked::Holds(cond) => format!("whether {} for {of}", filter_words(index, cond)),
+        Asked::Figure { measure, by, best } => {
+            let by = if by.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", list(by.iter().map(|path| column(index, path))))
+            };
+            let best = match best {
+                Some((true, _)) => ", the highest",
+                Some((false, _)) => ", the lowest",
+                None => "",
+            };
+            format!("{} of {of}{by}{best}", measure_words(index, measure))
+        }
+    };
+    if let Some(order) = &select.order {
+        text += &format!(", {}", order_words(index, order, select.nth, select.limit));
+    }
+    text
+}
+
+/// An order in words.
+pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
+    let by = order
+        .by
+        .as_ref()
+        .map_or_else(|| "in the order of adding".to_owned(), |path| format!("by {}", column(index, path)));
+    let way = if order.down { "highest" } else { "lowest" };
+    match (nth, limit) {
+        (Some(nth), _) => format!("number {nth} {by}, {way} first"),
+        (None, Some(limit)) if limit < 1_000_000 => format!("the {limit} {way} {by}"),
+        _ => format!("{by}, {way} first"),
+    }
+}
+
+/// A figure in words.
+pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
+    match measure {
+        Measure::Count => "number".to_owned(),
+        Measure::Distinct(path) => format!("number of different {}", column(index, path)),
+        Measure::Of(function, path) => {
+            let function = match *function {
+                "avg" => "average",
+                "sum" => "total",
+                "min" => "lowest",
+                _ => "highest",
+            };
+            format!("{function} {}", column(index, path))
+        }
+        Measure::Product(left, right) => {
+            format!("total of {} times {}", column(index, left), column(index, right))
+        }
+    }
+}
+
+/// A condition in words; nothing if it asks nothing.
+pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
+    match cond {
+        Cond::And(all) => list(all.iter().map(|cond| filter_words(index, cond))),
+        Cond::Or(all) => all.iter().map(|cond| filter_words(index, cond)).collect::<Vec<_>>().join(" or "),
+        Cond::Not(inner) => match inner.as_ref() {
+            Cond::Null(path) => format!("{} is there", column(index, path)),
+            Cond::Cmp(path, super::form::Op::Eq, operand) => {
+                format!("{} is not {}", column(index, path), operand_words(index, operand))
+            }
+            Cond::Word(path, word) => format!("{} is without “{}”", column(index, path), value(&word.value)),
+            Cond::Some(link, inner) => {
+                format!("there is no {}{}", index.tables[link.table].noun, where_words(index, inner))
+            }
+            other => format!("not ({})", filter_words(index, other)),
+        },
+        Cond::Null(path) => format!("{} is empty", column(index, path)),
+        Cond::Cmp(path, op, operand) => {
+            let is = format!("{} is {} {}", column(index, path), op.words(), operand_words(index, operand));
+            is.replace("  ", " ")
+        }
+        Cond::Days(path, from, until) => format!(
+            "{} is from {} to before {}",
+            column(index, path),
+            value(&from.value),
+            value(&until.value)
+        ),
+        Cond::Word(path, word) => format!("{} has “{}”", column(index, path), value(&word.value)),
+        Cond::Some(link, inner) => {
+            format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner))
+        }
+    }
+}
+
+fn where_words(index: &Index, cond: &Cond) -> String {
+    let words = filter_words(index, cond);
+    if words.is_empty() { String::new() } else { format!(" whose {words}") }
+}
+
+fn operand_words(index: &Index, operand: &Operand) -> String {
+    match operand {
+        Operand::Lit(lit) => value(&lit.value),
+        Operand::Column(path) => column(index, path),
+        Operand::Of(path, cond) => format!("the {} where {}", column(index, path), filter_words(index, cond)),
+    }
+}
+
+/// A call in words.
+pub(crate) fn call_words(index: &Index, call: &Call) -> String {
+    let arguments = call.arguments.iter().map(|(name, argument)| {
+        let said = match argument {
+            Argument::Value(lit) => value(&lit.value),
+            Argument::Row(select) => row_words(index, select),
+        };
+        format!("{} {said}", name.replace('_', " "))
+    });
+    format!(
+        "{}: {}",
+        index.catalog.actions[call.action].name.replace('_', " "),
+        arguments.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// The row that a phrase describes: by its name, or by what holds for it.
+pub(crate) fn row_words(index: &Index, select: &Select) -> String {
+    match &select.filter {
+        Cond::Cmp(path, super::form::Op::Eq, Operand::Lit(lit))
+            if path.hops.is_empty() && select.order.is_none() =>
+        {
+            value(&lit.value)
+        }
+        _ => format!("({})", select_words(index, select)),
+    }
+}
+
+fn set_words(index: &Index, set: &Set) -> String {
+    let column = &index.tables[set.rows.table].columns[set.column].name;
+    let to = match &set.to {
+        To::Value(lit) => format!("becomes {}", value(&lit.value)),
+        To::By(lit) => format!("changes by {}", value(&lit.value)),
+        To::Percent(lit) => format!("changes by {} %", value(&lit.value)),
+    };
+    format!("{} of {} {to}", split_name(column).join(" "), row_words(index, &set.rows))
+}
+
+/// A column in words, with the table where it is another one.
+pub(crate) fn column(index: &Index, path: &Path) -> String {
+    let table = &index.tables[path.table];
+    let name = split_name(&table.columns[path.column].name).join(" ");
+    if path.hops.is_empty() { name } else { format!("{}'s {name}", table.noun) }
+}
+
+/// A value in words.
+pub(crate) fn value(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    items.filter(|item| !item.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Several of a noun.
+pub(crate) fn plural(noun: &str) -> String {
+    match noun {
+        "person" => "people".to_owned(),
+        noun if noun.ends_with('y') && !noun.ends_with("ay") && !noun.ends_with("ey") => {
+            format!("{}ies", &noun[..noun.len() - 1])
+        }
+        noun if noun.ends_with('s')
+            || noun.ends_with("sh")
+            || noun.ends_with("ch")
+            || noun.ends_with('x') =>
+        {
+            format!("{noun}es")
+        }
+        noun => format!("{noun}s"),
+    }
+}

@@ -1,0 +1,255 @@
+//! The reader's laws: every word is understood or the request is declined, and every plan passes the verifier.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ordain_planner::reader;
+use ordain_planner::{Brief, ColumnBrief, Draft, Reply, TableBrief, Task, Turn};
+use ordain_types::{Catalog, Column, ColumnType, Schema, Table};
+use ordain_verify::{CORE_IMPORTS, Contract, Policy, helpers_of, verify};
+use serde_json::{Map, Value};
+
+/// A brief as the engine makes it of an example's files.
+fn brief(example: &str, request: &str) -> Brief {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
+    let text = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_default();
+    let mut brief = Brief::new(Task::Ask, request);
+    brief.policy = text("policy.md");
+    brief.helpers = text("helpers.py");
+    let tables: &[&str] = match example {
+        "sunglasses" => &["inventory", "transactions"],
+        _ => &["parts", "sales_ledger", "customers"],
+    };
+    let read = tables.iter().map(|name| table(name, &text(&format!("tables/{name}.json"))));
+    brief.tables = std::sync::Arc::new(read.collect());
+    // What the store is told of columns is no part of the catalog.
+    let toml = text("ordain.toml").replace("nullable = false, ", "").replace(", nullable = false", "");
+    brief.catalog = std::sync::Arc::new(toml::from_str::<Catalog>(&toml).unwrap());
+    brief
+}
+
+fn table(name: &str, seed: &str) -> TableBrief {
+    // The parser of JSON sorts an object's members; the first line of the seed has them in order.
+    let rows: Vec<Map<String, Value>> = serde_json::from_str(seed).unwrap();
+    let mut names: Vec<&String> = rows[0].keys().collect();
+    names.sort_by_key(|name| seed.find(&format!("\"{name}\"")));
+    let columns = names.iter().map(|name| Column {
+        name: (*name).clone(),
+        column_type: match &rows[0][*name] {
+            Value::Number(number) if number.is_i64() && !name.contains("price") => ColumnType::Integer,
+            Value::Number(_) => ColumnType::Real,
+            _ => ColumnType::Text,
+        },
+        nullable: true,
+        hidden: false,
+    });
+    let table = Table {
+        name: name.to_owned(),
+        columns: columns.collect(),
+        key: vec![names[0].clone()],
+        append_only: name.contains("transactions") || name.contains("ledger"),
+        read_only: name == "customers",
+        hidden: false,
+    };
+    let columns = names.iter().map(|name| ColumnBrief {
+        name: (*name).clone(),
+        null_share: 0.0,
+        samples: Vec::new(),
+        values: Some(rows.iter().map(|row| row[*name].clone()).collect()),
+    });
+    TableBrief {
+        columns: columns.collect(),
+        rows: rows.len() as u64,
+        roles: BTreeMap::new(),
+        references: Vec::new(),
+        summary: None,
+        table,
+    }
+}
+
+fn plan(request: &str) -> Option<Draft> {
+    match reader::plan(&brief("sunglasses", request)) {
+        Reply::Plan(draft) => Some(draft),
+        _ => None,
+    }
+}
+
+/// What a request would change: the code and its values, if the code calls an action or writes.
+fn change(request: &str) -> Option<(String, String)> {
+    let draft = plan(request)?;
+    let changes =
+        ["sell(", "take_back(", "restock(", ".update("].iter().any(|call| draft.code.contains(call));
+    let values: Vec<String> =
+        draft.params.iter().map(|param| format!("{}={}", param.name, param.value)).collect();
+    changes.then(|| (draft.code.lines().skip(1).collect(), values.join(";")))
+}
+
+const ORDERS: [&str; 12] = [
+    "Buy 2 Moon",
+    "Purchase 3 Wayfarer sunglasses for customer Alice.",
+    "I want to buy 3 pairs of classic sunglasses and 1 pair of aviator sunglasses.",
+    "Could you please sell me 3 classics?",
+    "Return 2 Aviator sunglasses I bought last week.",
+    "restock 10 shields",
+    "Set the price of Sport to 15",
+    "Increase the price of Sport by 10%",
+    "Buy 2 moons and return 1 aviator",
+    "Buy SG005 x2",
+    "I'll take a Moon",
+    "Buy the cheapest one for customer Zoe",
+];
+
+const QUESTIONS: [&str; 12] = [
+    "Do you have any round sunglasses in stock that are under $100?",
+    "How much is the Moon?",
+    "Which sunglasses cost between $90 and $110?",
+    "What is the average price?",
+    "Show me everything except the Moon",
+    "Do you have any frames that are not round?",
+    "What's the second most expensive frame?",
+    "Is the Classic more expensive than the Aviator?",
+    "How many wayfarers do you have left?",
+    "Which items are out of stock?",
+    "Can I buy 3 classics?",
+    "How much would 2 aviators and 1 moon cost?",
+];
+
+#[test]
+fn every_plan_passes_the_verifier_and_is_short() {
+    for request in ORDERS.iter().chain(&QUESTIONS) {
+        let brief = brief("sunglasses", request);
+        let draft = plan(request).unwrap_or_else(|| panic!("{request}: {:?}", reader::plan(&brief)));
+        let mut policy = Policy::for_contract(Contract::Ask).with_packages(CORE_IMPORTS.iter().copied());
+        policy.helpers = helpers_of(&brief.helpers).unwrap();
+        let schema = Schema { tables: brief.tables.iter().map(|table| table.table.clone()).collect() };
+        let verdict = verify(&draft.code, &policy, &schema);
+        assert!(verdict.is_accepted(), "{request}: {:?}\n{}", verdict.findings, draft.code);
+        assert!(draft.code.lines().count() <= 18, "{request}:\n{}", draft.code);
+        assert!(!draft.code.contains("user_request"), "nothing parses English inside a plan");
+    }
+}
+
+#[test]
+fn a_word_more_never_leaves_the_change_as_it_was() {
+    for order in ORDERS {
+        let meant = change(order).unwrap_or_else(|| {
+            panic!("{order} is an order: {:?}", reader::plan(&brief("sunglasses", order)))
+        });
+        let words: Vec<&str> = order.split(' ').collect();
+        for more in [
+            "not",
+            "never",
+            "don't",
+            "if it rains",
+            "unless",
+            "or",
+            "only",
+            "tomorrow",
+            "again",
+            "half",
+            "flurb",
+            "%",
+        ] {
+            for place in 0..=words.len() {
+                let said = [&words[..place], &[more], &words[place..]].concat().join(" ");
+                assert_ne!(change(&said).as_ref(), Some(&meant), "{said}");
+            }
+        }
+        if !order.contains('?') {
+            let asked = format!("{}?", order.trim_end_matches('.'));
+            assert_eq!(change(&asked), None, "{asked}: a question changes nothing");
+        }
+    }
+}
+
+#[test]
+fn a_question_with_a_word_more_is_another_question_or_declined() {
+    for question in QUESTIONS {
+        let code = |request: &str| {
+            plan(request).map(|draft| {
+                (
+                    draft.code,
+                    format!("{:?}", draft.params.iter().map(|param| &param.value).collect::<Vec<_>>()),
+                )
+            })
+        };
+        let meant = code(question);
+        let words: Vec<&str> = question.split(' ').collect();
+        for more in ["flurb", "unless", "tomorrow", "half", "never"] {
+            for place in 0..=words.len() {
+                let said = [&words[..place], &[more], &words[place..]].concat().join(" ");
+                assert_ne!(code(&said), meant, "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_word_that_was_not_understood_is_named() {
+    for (request, word) in [
+        ("Buy 2 Moons and 1 Unicorn", "Unicorn"),
+        ("Do you have purple sunglasses?", "purple"),
+        ("Buy 2 bottles of Moon polish.", "bottles"),
+        ("Buy 2 Moons tomorrow", "tomorrow"),
+    ] {
+        let Reply::Refusal(said) = reader::plan(&brief("sunglasses", request)) else { panic!("{request}") };
+        assert!(said.contains(&format!("“{word}”")), "{request}: {said}");
+    }
+}
+
+#[test]
+fn what_is_not_said_is_asked_for() {
+    for (request, asks) in
+        [("I want to buy some aviators", "how many"), ("I'd like to return my aviators", "how many")]
+    {
+        let Reply::Question(said) = reader::plan(&brief("sunglasses", request)) else { panic!("{request}") };
+        assert!(said.contains(asks), "{request}: {said}");
+    }
+}
+
+#[test]
+fn remarks_conditions_and_refusals_change_nothing() {
+    for request in [
+        "I will not take it.",
+        "Order 5 more Aviators from our supplier",
+        "Return 100000 aviators",
+        "Buy 2 Moons if they cost less than $100",
+        "Someone stole 3 Sport from my car",
+        "3 classic please",
+        "Buy 2 lenses for the Aviator.",
+        "Sell 2 Aviators to John Smith at $50 each",
+        "Delete all transactions",
+        "Change the id of Classic to SG999.",
+        "Buy between 2 and 4 Classics.",
+        "Buy 1.5 classics",
+        "buy 0 aviators",
+    ] {
+        assert_eq!(change(request), None, "{request}");
+    }
+}
+
+#[test]
+fn a_short_answer_edits_what_was_said_before() {
+    let turn = |request: &str, status: &str| Turn {
+        request: request.to_owned(),
+        answer: String::new(),
+        status: Some(status.to_owned()),
+        run_id: None,
+    };
+    let said = |before: &[Turn], request: &str| {
+        let mut brief = brief("sunglasses", request);
+        brief.turns = before.to_vec();
+        match reader::plan(&brief) {
+            Reply::Plan(draft) => draft.reading.unwrap_or_default(),
+            Reply::Question(text) | Reply::Refusal(text) => text,
+            Reply::Unusable(_) => String::new(),
+        }
+    };
+    let offer = [turn("can I get 2 moons?", "success")];
+    assert!(said(&offer, "yes").starts_with("sell: "));
+    assert!(said(&offer, "make it 3").starts_with("whether to sell"));
+    assert!(said(&offer, "yes, but only if they are under $10").contains("not understand"));
+    assert!(said(&[turn("Buy some classics", "invalid_request")], "2 please").contains("quantity 2"));
+    assert!(said(&[turn("How much is the Classic?", "success")], "what about the moon?").contains("Moon"));
+    assert!(said(&[], "yes").contains("not understand"));
+}
