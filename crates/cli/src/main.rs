@@ -7,6 +7,7 @@ mod failure;
 mod planner;
 mod runtime;
 mod show;
+mod switched_off;
 mod trace;
 mod typed;
 mod verification;
@@ -74,6 +75,11 @@ fn keep_others_from_writing() {
 fn main() -> ExitCode {
     keep_others_from_writing();
     let cli = Cli::parse();
+    let is_code =
+        matches!(cli.command, Command::Code(_) | Command::Exec(_) | Command::Executor(_) | Command::Repl(_));
+    if is_code && !switched_off::is_code_enabled() {
+        return switched_off::refused();
+    }
     let result = match cli.command {
         Command::Approve(args) => commands::approve::run(&args),
         Command::Ask(args) => commands::ask::run(&args),

@@ -67,7 +67,7 @@ impl Engine {
     pub(crate) async fn policy_for(&self, work: &Work) -> Result<Policy, EngineError> {
         match work {
             Work::Ask(_) => Ok(Policy::clone(&self.policy)),
-            Work::Exec(exec) => Ok(exec.policy()),
+            Work::Exec(exec) => Ok(exec.policy(&self.exec_sessions.of(exec.session.as_deref()))),
             Work::Code(task) => {
                 let mut policy = self.code_policy(task);
                 self.extend_by_session(&mut policy, task).await?;

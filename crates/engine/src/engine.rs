@@ -11,6 +11,7 @@ use ordain_types::{Catalog, Limits, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
+use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::Ground;
 use crate::verdicts::Verdicts;
 
@@ -93,6 +94,8 @@ pub struct Engine {
     pub(crate) verdicts: Arc<Verdicts>,
     /// The last look at the tables.
     pub(crate) looked: Arc<Mutex<Option<Look>>>,
+    /// What the sessions of given code have defined.
+    pub(crate) exec_sessions: Arc<ExecSessions>,
     /// Names of the sessions of code tasks whose cells this engine has opened.
     pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
 }
@@ -107,6 +110,7 @@ impl Engine {
             settings,
             verdicts: Arc::default(),
             looked: Arc::default(),
+            exec_sessions: Arc::default(),
             open_sessions: Arc::default(),
         }
     }

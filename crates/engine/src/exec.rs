@@ -5,12 +5,13 @@ use std::sync::Arc;
 use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, InputFile, Output};
 use ordain_planner::Quiet;
-use ordain_types::{BoxFuture, Limits, RunId, RunRecord};
-use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy};
+use ordain_types::{BoxFuture, Limits, RunId, RunRecord, Schema};
+use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, verify};
 
 use crate::ask::PlanFile;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::exec_sessions::Defined;
 use crate::fingerprint::hash;
 use crate::work::Work;
 
@@ -73,13 +74,30 @@ impl Engine {
 
     /// Ends the cell of a session; `false` if there is none of that name.
     pub async fn end_session(&self, name: &str) -> bool {
+        self.exec_sessions.ended(name);
         self.executor.end_session(name).await
     }
 }
 
 impl Exec {
-    /// What the verifier asks of it.
-    pub(crate) fn policy(&self) -> Policy {
+    /// The verdict on the code, after what its session defined before.
+    pub(crate) fn judge(&self, code: &str, defined: &Defined) -> Verdict {
+        match self.judgement {
+            Judgement::Open => verify(code, &self.rules(), &Schema::default()),
+            Judgement::Exec => defined.judge(code, self.rules()),
+        }
+    }
+
+    /// The rules by which the code is judged on another machine, with the names that its session has.
+    pub(crate) fn policy(&self, defined: &Defined) -> Policy {
+        let mut policy = self.rules();
+        if self.judgement == Judgement::Exec {
+            policy.names.extend(defined.names());
+        }
+        policy
+    }
+
+    fn rules(&self) -> Policy {
         match self.judgement {
             Judgement::Open => Policy::for_contract(Contract::Open),
             Judgement::Exec => {

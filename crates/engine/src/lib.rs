@@ -22,6 +22,7 @@ mod engine;
 mod error;
 mod example;
 mod exec;
+mod exec_sessions;
 mod files;
 mod fingerprint;
 mod grant;

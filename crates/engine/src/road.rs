@@ -148,13 +148,13 @@ impl Engine {
         trial: &mut RunTrial<'_>,
     ) -> Result<RunRecord, EngineError> {
         let exchange = Exchange::default();
-        let (draft, verdict) = rounds::judge(draft, trial.policy(), trial.schema(), &mut story.timing);
+        let (draft, verdict) = rounds::judge(draft, trial, &mut story.timing);
         story.judged(1, &draft, &verdict);
         let accepted = match rounds::accepted(&verdict, &draft) {
             Ok(accepted) => accepted,
             Err(trouble) => {
                 story.troubled(&trouble);
-                return trial.write_down(&story, refused(&trial.explained(trouble)), &exchange).await;
+                return trial.write_down(&story, refused(&trouble), &exchange).await;
             }
         };
         match trial.run(&accepted, &mut story, true, &exchange).await? {

@@ -29,6 +29,10 @@ pub(crate) trait Trial {
     fn policy(&self) -> &Policy;
     /// The tables that it may use.
     fn schema(&self) -> &Schema;
+    /// The verdict on a piece of code.
+    fn verdict(&self, code: &str) -> Verdict {
+        verify(code, self.policy(), self.schema())
+    }
     /// Judges the modules that come with a draft, and lets its code import them.
     fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble>;
     /// Tries code. When nothing more can be put right (`is_last`), an answer is replaced instead of refused.
@@ -193,7 +197,7 @@ impl Rounds<'_> {
         progress: &mut dyn Progress,
     ) -> Result<Step<T::Done>, EngineError> {
         let brought = trial.bring(&draft.modules);
-        let (draft, verdict) = judge(draft, trial.policy(), trial.schema(), &mut self.story.timing);
+        let (draft, verdict) = judge(draft, trial, &mut self.story.timing);
         self.story.judged(round, &draft, &verdict);
         let accepted = match brought.and_then(|()| accepted(&verdict, &draft)) {
             Ok(accepted) => accepted,
@@ -237,14 +241,9 @@ impl Rounds<'_> {
 }
 
 /// Judges one piece of code, mechanical fixes applied.
-pub(crate) fn judge(
-    mut draft: Draft,
-    policy: &Policy,
-    schema: &Schema,
-    timing: &mut Timing,
-) -> (Draft, Verdict) {
+pub(crate) fn judge<T: Trial>(mut draft: Draft, trial: &T, timing: &mut Timing) -> (Draft, Verdict) {
     let started = Instant::now();
-    let mut verdict = verify(&draft.code, policy, schema);
+    let mut verdict = trial.verdict(&draft.code);
     for _ in 0..FIXES_MAX {
         if verdict.is_accepted() {
             break;
@@ -257,7 +256,7 @@ pub(crate) fn judge(
         draft
             .modifications
             .extend(modifications.iter().map(|done| format!("line {}: {}", done.line, done.title)));
-        verdict = verify(&draft.code, policy, schema);
+        verdict = trial.verdict(&draft.code);
     }
     timing.verify += millis(started);
     (draft, verdict)

@@ -147,7 +147,7 @@ impl Story {
             }
             End::Stopped { error, state, attempt } => {
                 (record.state, record.error) = (state, Some(error));
-                attempt.map(without_answer)
+                attempt
             }
             End::Ended { state, attempt } => {
                 record.state = state;
@@ -199,12 +199,14 @@ impl Story {
     }
 }
 
-/// What was not carried out has no answer and no status of its own, unless what was computed by then may be kept.
-fn without_answer(attempt: Box<Attempt>) -> Box<Attempt> {
-    if attempt.outcome.partial {
-        return attempt;
+impl Attempt {
+    /// What was not carried out has no answer and no status of its own, unless what was computed by then may be kept.
+    pub(crate) fn unanswered(self) -> Self {
+        if self.outcome.partial {
+            return self;
+        }
+        Self { answer: Answer::default(), status: None, ..self }
     }
-    Box::new(Attempt { answer: Answer::default(), status: None, ..*attempt })
 }
 
 /// Milliseconds since then, to the microsecond.

@@ -9,9 +9,10 @@ use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::Exchange;
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
 use ordain_types::{
-    Cause, ErrorClass, InvariantResult, ModuleRecord, Round, RunError, RunRecord, RunState, Schema, Trouble,
+    Answer, Cause, ErrorClass, InvariantResult, ModuleRecord, Round, RunError, RunRecord, RunState, Schema,
+    Trouble,
 };
-use ordain_verify::Policy;
+use ordain_verify::{Policy, Verdict, verify};
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
@@ -20,6 +21,7 @@ use crate::claims::{self, Evidence, Told};
 use crate::code::modules;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::exec::Exec;
 use crate::files::Prepared;
 use crate::grant::Grant;
 use crate::host::TransactionHost;
@@ -71,6 +73,13 @@ impl Trial for RunTrial<'_> {
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn verdict(&self, code: &str) -> Verdict {
+        match self.work {
+            Work::Exec(exec) => exec.judge(code, &self.engine.exec_sessions.of(exec.session.as_deref())),
+            Work::Ask(_) | Work::Code(_) => verify(code, &self.policy, &self.schema),
+        }
     }
 
     fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
@@ -167,20 +176,6 @@ impl<'a> RunTrial<'a> {
         Some(run_error(ErrorClass::Files, "no-readable-file", problems.join("; "), hint))
     }
 
-    /// A trouble with given code, with the hint that fits it.
-    pub(crate) fn explained(&self, trouble: Trouble) -> Trouble {
-        match self.work {
-            Work::Exec(exec) if exec.session.is_some() => Trouble {
-                hint: Some(
-                    "nothing ran; code that uses what a session defined before needs the policy `open`"
-                        .to_owned(),
-                ),
-                ..trouble
-            },
-            _ => trouble,
-        }
-    }
-
     /// One try: one transaction, one cell.
     async fn attempt(
         &mut self,
@@ -207,6 +202,9 @@ impl<'a> RunTrial<'a> {
         };
         story.timing.run = millis(running);
         self.execution = Some(Arc::clone(&execution));
+        if let Work::Exec(Exec { session: Some(session), .. }) = self.work {
+            self.engine.exec_sessions.ran(session, accepted.code.code());
+        }
         let mut attempt = outcome::attempt(&execution, self.work);
         attempt.answer.notes = self.reading_notes(accepted, &execution);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
@@ -227,14 +225,14 @@ impl<'a> RunTrial<'a> {
             }
             let is_contract = execution.cause == Cause::Ok && self.work.mode().is_some();
             let state = if is_contract { RunState::RolledBack } else { RunState::Failed };
-            return Ok(Tried::Trouble { trouble, state, attempt: Some(Box::new(attempt)) });
+            return Ok(Tried::Trouble { trouble, state, attempt: Some(Box::new(attempt.unanswered())) });
         }
         self.engine.keep_artifacts(&self.head.run_id, &execution)?;
         if let Some(trouble) = self.unsupported(&attempt, &diff, &evidence, accepted) {
             // A change is never thrown away for the words about it.
             if diff.is_empty() && !is_last {
                 roll_back(transaction).await?;
-                let (state, attempt) = (RunState::RolledBack, Some(Box::new(attempt)));
+                let (state, attempt) = (RunState::RolledBack, Some(Box::new(attempt.unanswered())));
                 return Ok(Tried::Trouble { trouble, state, attempt });
             }
             let said = attempt.answer.text.replace(claims::plain_answer(&diff));
@@ -300,6 +298,8 @@ impl<'a> RunTrial<'a> {
         }
         job.files = self.prepared.copied();
         job.session = self.work.session();
+        let judged_by = JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() };
+        job.judged_by = Some(Arc::new(judged_by));
         if let Work::Exec(exec) = self.work {
             job.limits = exec.limits.clone();
             return job;
@@ -325,8 +325,6 @@ impl<'a> RunTrial<'a> {
             job.values.insert("readings".to_owned(), self.prepared.readings());
             job.collect.push(READING_NOTES.to_owned());
         }
-        let judged_by = JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() };
-        job.judged_by = Some(Arc::new(judged_by));
         job
     }
 
@@ -417,7 +415,7 @@ impl<'a> RunTrial<'a> {
             }
             // An invariant took too long; nothing is committed that was not checked.
             Err(error @ StoreError::Timeout { .. }) => {
-                Ok(store_limit(&error, Cause::Timeout, Some(Box::new(attempt))))
+                Ok(store_limit(&error, Cause::Timeout, Some(Box::new(attempt.unanswered()))))
             }
             Err(error) => Err(error.into()),
         }
@@ -509,13 +507,17 @@ async fn roll_back(transaction: Option<Transaction>) -> Result<(), StoreError> {
     }
 }
 
-fn violated(violations: &[Violation], attempt: Attempt) -> Tried<RunRecord> {
-    let messages: Vec<String> = violations.iter().map(ToString::to_string).collect();
+/// What the plan said was so is not: its changes break a rule, and nothing of them is kept.
+fn violated(violations: &[Violation], mut attempt: Attempt) -> Tried<RunRecord> {
+    let messages = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    attempt.status = Some("not_permitted".to_owned());
+    let text = Some(format!("Nothing was changed, because {messages}."));
+    attempt.answer = Answer { text, ..Answer::default() };
     let is_invariant = violations.first().is_some_and(|violation| violation.rule == "invariant");
     let trouble = Trouble {
         class: ErrorClass::Invariant,
         code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
-        message: messages.join("; "),
+        message: messages,
         line: None,
         hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
     };

@@ -33,6 +33,8 @@ mod log;
 mod metrics;
 mod openai;
 mod openapi;
+mod patience;
+mod places;
 mod plans;
 mod problem;
 mod rate;
@@ -48,6 +50,7 @@ mod spans;
 mod tables;
 mod telling;
 mod ui;
+mod uploads;
 mod wait;
 
 pub use caller::Scope;

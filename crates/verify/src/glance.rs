@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Alias, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::policy::Policy;
@@ -20,8 +20,14 @@ pub struct Glance {
     pub assigned: BTreeSet<String>,
     /// Statements that only call a function by its plain name with one positional argument.
     pub calls: Vec<PlainCall>,
+    /// The functions and classes that it defines.
+    pub defined: BTreeSet<String>,
     /// Whether anything is imported.
     pub has_imports: bool,
+    /// The import statements, as they stand.
+    pub imports: Vec<String>,
+    /// The names that they set.
+    pub imported: BTreeSet<String>,
     /// How many statements stand at the top.
     pub statements: usize,
     /// The keys of the dictionary that `result` is set to, where it is set to one.
@@ -50,19 +56,29 @@ pub fn glance(code: &str) -> Option<Glance> {
         if report.has_errors() || !parsed.errors().is_empty() {
             return None;
         }
-        let mut walk = Walk::default();
+        let mut walk = Walk { code, glance: Glance::default() };
         walk.glance.statements = parsed.suite().len();
         walk.visit_body(parsed.suite());
         Some(walk.glance)
     })
 }
 
-#[derive(Default)]
-struct Walk {
+struct Walk<'a> {
+    code: &'a str,
     glance: Glance,
 }
 
-impl Walk {
+impl Walk<'_> {
+    fn import(&mut self, statement: TextRange, names: &[Alias]) {
+        self.glance.has_imports = true;
+        self.glance.imports.extend(self.code.get(span(statement)).map(str::to_owned));
+        let set = |alias: &Alias| {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+            name.split('.').next().unwrap_or_default().to_owned()
+        };
+        self.glance.imported.extend(names.iter().map(set));
+    }
+
     fn call(&mut self, statement: TextRange, expression: &Expr) {
         let Expr::Call(call) = expression else { return };
         let (Expr::Name(name), [argument], true) =
@@ -90,10 +106,17 @@ impl Walk {
     }
 }
 
-impl<'a> Visitor<'a> for Walk {
+impl<'a> Visitor<'a> for Walk<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
-            Stmt::Import(_) | Stmt::ImportFrom(_) => self.glance.has_imports = true,
+            Stmt::Import(import) => self.import(statement.range(), &import.names),
+            Stmt::ImportFrom(import) => self.import(statement.range(), &import.names),
+            Stmt::FunctionDef(function) => {
+                self.glance.defined.insert(function.name.to_string());
+            }
+            Stmt::ClassDef(class) => {
+                self.glance.defined.insert(class.name.to_string());
+            }
             Stmt::Expr(expression) => self.call(statement.range(), &expression.value),
             Stmt::Assign(assign) => {
                 for target in &assign.targets {
@@ -125,10 +148,12 @@ mod tests {
 
     #[test]
     fn a_glance_tells_what_is_set_called_and_imported() {
-        let code = "import re\nif True:\n    STATUS = 'success'\nfinal_answer(1 + 2)\nresult = {'type': 'x', 'value': 1}";
+        let code = "import re, os.path as p\nif True:\n    STATUS = 'success'\nfinal_answer(1 + 2)\nresult = {'type': 'x', 'value': 1}";
         let seen = glance(code).unwrap();
         assert!(seen.assigned.contains("STATUS") && seen.has_imports);
         assert_eq!(seen.statements, 4);
+        assert_eq!(seen.imports, ["import re, os.path as p"]);
+        assert_eq!(seen.imported.iter().map(String::as_str).collect::<Vec<_>>(), ["p", "re"]);
         assert_eq!(&code[seen.calls[0].argument.clone()], "1 + 2");
         assert_eq!(&code[seen.calls[0].statement.clone()], "final_answer(1 + 2)");
         assert_eq!(seen.result_keys.iter().map(String::as_str).collect::<Vec<_>>(), ["type", "value"]);

@@ -13,7 +13,7 @@ use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
 use ordain_server::trace::traced;
-use ordain_types::parse_duration;
+use ordain_types::{parse_bytes, parse_duration};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -22,6 +22,7 @@ use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
 use crate::runtime;
+use crate::switched_off;
 use crate::trace;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -40,6 +41,7 @@ Examples:
   ordain serve --listen 0.0.0.0:8000                  for other machines, with keys
 
 Environment: OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
+PYTHON_CODE_ENABLED=false refuses code and plans that callers give, and questions about files.
 http://127.0.0.1:8000 is the web UI, /docs shows every route. SIGTERM or Ctrl-C lets running work end, SIGHUP reads
 the keys and the certificates for executors again. Exit code: 0 stopped, 2 usage, 3 could not serve.";
 
@@ -56,6 +58,9 @@ pub(crate) struct Args {
     /// A web page's origin that may call; may be given several times
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = read_origin)]
     cors: Vec<String>,
+    /// A name under which a proxy on this machine reaches a loopback address; may be given several times
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = read_host)]
+    host: Vec<String>,
     /// Ask for keys on a loopback address too
     #[arg(long)]
     require_keys: bool,
@@ -80,6 +85,12 @@ pub(crate) struct Args {
     /// Connections that are open at once, if the system permits so many; others wait
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
     connections: usize,
+    /// Connections from one address of another machine
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
+    connections_per_address: usize,
+    /// Records and files that runs of one key may leave in a day
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_bytes)]
+    stored_per_day: u64,
     /// How long running work may go on when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     drain: Duration,
@@ -221,8 +232,12 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         tokens_per_day: args.tokens_per_day,
         sessions: args.sessions,
         allow_open: args.allow_open,
+        code_enabled: switched_off::is_code_enabled(),
         drain_time: args.drain,
         connections_max: args.connections,
+        connections_per_address: args.connections_per_address,
+        stored_per_day: args.stored_per_day,
+        hosts: args.host.clone(),
         ui: !args.no_ui,
         examples: examples(workspace),
         ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
@@ -289,6 +304,15 @@ fn watch_signals(
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number above zero".to_owned())
+}
+
+/// A name without scheme, port or path.
+fn read_host(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+    if text.is_empty() || text.len() > 253 || !text.bytes().all(is_plain) {
+        return Err(format!("`{text}` is not a name of a host; write one such as shop.example"));
+    }
+    Ok(text.to_ascii_lowercase())
 }
 
 /// An origin as browsers send it: scheme and host, perhaps a port, nothing else.

@@ -70,6 +70,21 @@ fn the_unit_starts_what_there_is() {
 }
 
 #[test]
+fn the_executors_unit_starts_what_there_is_and_the_alerts_are_about_figures_that_there_are() {
+    let unit = deploy("ordain-executor.service");
+    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/ordain ")).unwrap();
+    understood(&words(start));
+    let pages = ["../../docs/serve.md", "../../docs/executor.md"];
+    let pages =
+        pages.map(|page| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap());
+    let alerts = deploy("alerts.yaml");
+    let names = alerts.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    for name in names.filter(|name| name.starts_with("ordain_")) {
+        assert!(pages.iter().any(|page| page.contains(name)), "nothing counts `{name}`");
+    }
+}
+
+#[test]
 fn systemd_itself_finds_nothing_wrong_with_the_unit() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         skipped("systemd-analyze is not installed (Debian: `apt install systemd`)");
@@ -113,7 +128,7 @@ fn the_image_and_its_services_run_what_there_is() {
 #[test]
 fn the_variables_in_the_files_are_ones_that_are_read() {
     let help = run(ordain(["executor", "--help"])).stdout;
-    for file in ["Dockerfile", "compose.yaml", "ordain.service"] {
+    for file in ["Dockerfile", "compose.yaml", "ordain.service", "ordain-executor.service"] {
         let text = deploy(file);
         let names = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
         for name in names.filter(|name| name.starts_with("ORDAIN_")) {

@@ -374,13 +374,16 @@ fn router(
         .accept_compressed(CompressionEncoding::Gzip)
         .send_compressed(CompressionEncoding::Gzip);
     let token = shared.options.token.as_deref().map(|secret| Arc::new(Token::new(secret)));
-    let reflection = shared.options.reflection.then(|| {
+    let described = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .build_v1()
-            .map_err(|error| ServeError::Transport { said: error.to_string() })
-    });
+    };
+    let failed = |error: tonic_reflection::server::Error| ServeError::Transport { said: error.to_string() };
+    let is_shown = shared.options.reflection;
+    let reflection = is_shown.then(|| described().build_v1()).transpose().map_err(failed)?;
+    // Many tools still ask by the older name.
+    let reflection_alpha = is_shown.then(|| described().build_v1alpha()).transpose().map_err(failed)?;
     let streams = u32::try_from(shared.options.local.running_max + shared.options.local.waiting_max);
     Ok(Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE))
@@ -392,7 +395,8 @@ fn router(
         .add_service(tonic_health::pb::health_server::HealthServer::new(
             tonic_health::server::HealthService::from_health_reporter(health.clone()),
         ))
-        .add_optional_service(reflection.transpose()?))
+        .add_optional_service(reflection)
+        .add_optional_service(reflection_alpha))
 }
 
 async fn set_health(health: &HealthReporter, serving: tonic_health::ServingStatus) {

@@ -4,10 +4,11 @@
 //! and where a browser opens it all the same it can neither run scripts nor reach anything.
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
+use super::body::Path;
 use super::caller::{Caller, May, Read};
 use super::frame::Context;
 use super::problem::Problem;

@@ -11,10 +11,27 @@ use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
 use super::service::Service;
+use super::uploads;
 
 /// A JSON body of at most `MAX` bytes.
 #[derive(Debug)]
 pub(crate) struct Json<T, const MAX: usize>(pub(crate) T);
+
+/// The names in a path.
+#[derive(Debug)]
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Service> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Problem> {
+        let path = axum::extract::Path::<T>::from_request_parts(parts, service).await;
+        path.map(|path| Self(path.0)).map_err(|_| {
+            let detail = "a name in the path is not text in UTF-8";
+            Problem::new(StatusCode::BAD_REQUEST, "bad_path", detail)
+        })
+    }
+}
 
 /// The parameters behind the question mark.
 #[derive(Debug)]
@@ -64,10 +81,10 @@ pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Res
         Err(_elapsed) => Err(too_slow(time)),
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_limit(&error) => Err(too_large(bytes_max)),
-        Ok(Err(_)) => {
+        Ok(Err(error)) => Err(uploads::problem(&error).unwrap_or_else(|| {
             let detail = "the body ended before it was whole";
-            Err(Problem::new(StatusCode::BAD_REQUEST, "body_cut_off", detail))
-        }
+            Problem::new(StatusCode::BAD_REQUEST, "body_cut_off", detail)
+        })),
     }
 }
 

@@ -147,7 +147,12 @@ impl Service {
         if let Some(problem) = shown.and_then(|shown| shown.refusal()) {
             return Err(problem);
         }
-        caller.must(scope)
+        caller.must(scope)?;
+        let open = self.inner.rates.open(caller, &self.inner.options)?;
+        if let (Some(context), Some(open)) = (context, open) {
+            context.holds(open);
+        }
+        Ok(())
     }
 
     /// The caller of a key as it is sent, if the key is good.

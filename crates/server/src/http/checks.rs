@@ -7,7 +7,7 @@ mod schema;
 
 use std::collections::HashMap;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use ordain_checks::file::{CheckEntry, CheckFiles};
@@ -19,7 +19,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::answer;
-use super::body::Query;
+use super::body::{Path, Query};
 use super::caller::{May, Read};
 use super::cursor::{self, Page};
 use super::problem::Problem;

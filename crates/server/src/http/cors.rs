@@ -24,11 +24,18 @@ const CLIENT_HEADERS: &str = "X-Agent-Type, X-Stainless-Arch, X-Stainless-Helper
 
 /// Refuses a request whose `Host` or `Origin` is foreign.
 pub(crate) fn check(service: &Service, headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        let detail = "a request names one `Host`";
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "bad_host", detail));
+    }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if service.inner.options.listen.ip().is_loopback() && !is_this_machine(host) {
+    let options = &service.inner.options;
+    if options.listen.ip().is_loopback() && !is_this_machine(host) && !is_named(host, &options.hosts) {
         let detail = "this server answers only to names of this machine, such as `localhost`";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "foreign_host", detail)
-            .hint("call it by `http://127.0.0.1:PORT` or `http://localhost:PORT`"));
+        return Err(Problem::new(StatusCode::FORBIDDEN, "foreign_host", detail).hint(
+            "call it by `http://127.0.0.1:PORT` or `http://localhost:PORT`; behind a proxy, the operator names it with \
+             `ordain serve --host NAME`",
+        ));
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     if is_own(origin, host) || is_listed(service, origin) {
@@ -84,6 +91,12 @@ pub(crate) fn is_own(origin: &HeaderValue, host: &str) -> bool {
 }
 
 /// Whether a `Host` names this machine.
+/// Whether a host is one of the names that the operator gave.
+fn is_named(host: &str, names: &[String]) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    !host.contains('@') && names.iter().any(|name| name.eq_ignore_ascii_case(authority.host()))
+}
+
 fn is_this_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     if host.contains('@') {

@@ -7,7 +7,7 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
@@ -16,6 +16,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+
+use super::frame::Context as RequestContext;
 
 /// The longest rest that is read.
 const REST_BYTES_MAX: usize = 256 << 10;
@@ -26,19 +28,20 @@ const REST_TIME_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Rest {
     body: Arc<Mutex<Body>>,
+    context: RequestContext,
     /// The client sends its body only when it is told to.
     waits: bool,
 }
 
 impl Rest {
     /// Takes part in reading a request's body. `None` if it has none.
-    pub(crate) fn of(request: Request) -> (Request, Option<Self>) {
+    pub(crate) fn of(request: Request, context: &RequestContext) -> (Request, Option<Self>) {
         let (parts, body) = request.into_parts();
         if body.is_end_stream() {
             return (Request::from_parts(parts, body), None);
         }
         let waits = parts.headers.contains_key(header::EXPECT);
-        let rest = Self { body: Arc::new(Mutex::new(body)), waits };
+        let rest = Self { body: Arc::new(Mutex::new(body)), context: context.clone(), waits };
         (Request::from_parts(parts, Body::new(rest.clone())), Some(rest))
     }
 
@@ -80,7 +83,13 @@ impl HttpBody for Rest {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut *self.lock()).poll_frame(context)
+        let frame = ready!(Pin::new(&mut *self.lock()).poll_frame(context));
+        if let Some(Ok(frame)) = &frame
+            && let Err(error) = self.context.takes(frame.data_ref().map_or(0, Bytes::len))
+        {
+            return Poll::Ready(Some(Err(axum::Error::new(error))));
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {

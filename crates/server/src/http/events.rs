@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use serde_json::json;
 
+use super::body::Path;
 use super::caller::{May, Read};
 use super::frame::Context;
 use super::live::{LiveRun, RunEvent};

@@ -104,6 +104,7 @@ pub(crate) async fn create(
     Extension(context): Extension<Context>,
     request: Request,
 ) -> Result<Response, Problem> {
+    service.must_take_code()?;
     let headers = request.headers().clone();
     let (new, uploads) = files::read::<NewExec>(request, &service).await?;
     if let Some(session) = &new.session {

@@ -1,13 +1,16 @@
 //! Files that come with a request: on disk for as long as their run needs them.
 
+mod parts;
+
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
+use axum::body::Body;
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest as _, Request};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ordain_cell::InputFile;
@@ -22,6 +25,8 @@ use utoipa::{PartialSchema, ToSchema};
 use super::body;
 use super::problem::Problem;
 use super::service::Service;
+use super::uploads;
+use parts::ShortHeaders;
 
 /// The largest body with files.
 pub(crate) const UPLOAD_BYTES_MAX: usize = 64 << 20;
@@ -160,12 +165,21 @@ async fn from_json<T: WithFiles>(request: Request, service: &Service) -> Result<
 
 async fn from_form<T: WithFiles>(request: Request, service: &Service) -> Result<(T, Uploads), Problem> {
     let time = service.inner.options.body_time;
-    let form = Multipart::from_request(request, service).await.map_err(|error| {
+    let form = Multipart::from_request(with_short_headers(request), service).await.map_err(|error| {
         let detail = format!("the form is not understood: {}", error.body_text());
         Problem::new(StatusCode::BAD_REQUEST, "bad_form", detail)
     })?;
     let read = tokio::time::timeout(time, read_form(form, service)).await;
     read.map_err(|_elapsed| body::too_slow(time))?
+}
+
+/// The same request, whose parts may not have long headers.
+fn with_short_headers(request: Request) -> Request {
+    let kind =
+        request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let boundary = kind.split(';').find_map(|part| part.trim().strip_prefix("boundary="));
+    let boundary = boundary.unwrap_or_default().trim_matches('"').to_owned();
+    request.map(|body| Body::new(ShortHeaders::new(body, &boundary)))
 }
 
 async fn read_form<T: WithFiles>(mut form: Multipart, service: &Service) -> Result<(T, Uploads), Problem> {
@@ -231,6 +245,9 @@ fn check_size(size: usize, name: &str, service: &Service) -> Result<(), Problem>
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used where an error is mapped")]
 fn bad_form(error: MultipartError) -> Problem {
+    if let Some(problem) = uploads::problem(&error) {
+        return problem;
+    }
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
         return body::too_large(UPLOAD_BYTES_MAX);
     }

@@ -2,11 +2,13 @@
 //! writing of problems, figures and the log.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{self, Poll};
 use std::time::{Instant, SystemTime};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -18,9 +20,10 @@ use super::drain::Rest;
 use super::log::Line;
 use super::openai;
 use super::problem::Problem;
-use super::rate::Shown;
+use super::rate::{OpenRequest, Shown};
 use super::service::Service;
 use super::ui;
+use super::uploads::{Sent, TooMuch, Uploading};
 use crate::trace::{self, Kind, Span, TraceContext};
 
 /// Names a request, in both directions.
@@ -40,12 +43,29 @@ struct Found {
     who: OnceLock<String>,
     run_id: OnceLock<String>,
     rate: OnceLock<Shown>,
+    /// What of the body has come, for as long as the request goes on.
+    uploading: Uploading,
+    sent: Mutex<Option<Sent>>,
+    /// The caller's place among its open requests, until the answer has been read.
+    open: OnceLock<OpenRequest>,
 }
 
 impl Context {
-    fn new(request_id: String, trace: Option<TraceContext>) -> Self {
+    fn new(request_id: String, trace: Option<TraceContext>, uploading: Uploading) -> Self {
         let trace = trace.map(|context| (context.clone(), context.trace()));
-        Self(Arc::new(Found { request_id, trace, ..Found::default() }))
+        Self(Arc::new(Found { request_id, trace, uploading, ..Found::default() }))
+    }
+
+    /// Counts bytes of the body that came.
+    pub(crate) fn takes(&self, bytes: usize) -> Result<(), TooMuch> {
+        let mut sent = self.0.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let who = || self.0.who.get().map_or(super::caller::LOCAL, String::as_str);
+        sent.get_or_insert_with(|| self.0.uploading.begin(who())).add(bytes)
+    }
+
+    /// Keeps the caller's place until the answer has been read.
+    pub(crate) fn holds(&self, open: OpenRequest) {
+        let _ = self.0.open.set(open);
     }
 
     fn trace_id(&self) -> Option<&str> {
@@ -78,7 +98,8 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
     let (began, began_at) = (Instant::now(), SystemTime::now());
     let caller = trace::taken_from(|name| request.headers().get(name)?.to_str().ok());
     let place = service.inner.options.tracer.place(caller.as_ref());
-    let context = Context::new(request_id(request.headers()), place.clone());
+    let uploading = service.inner.uploading.clone();
+    let context = Context::new(request_id(request.headers()), place.clone(), uploading);
     request.extensions_mut().insert(context.clone());
     let method = request.method().clone();
     let route = request
@@ -87,7 +108,7 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
         .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
     let origin = request.headers().get(header::ORIGIN).cloned();
     let form = ui::ProblemForm::wanted(&route, request.headers());
-    let (request, rest) = Rest::of(request);
+    let (request, rest) = Rest::of(request, &context);
     let refused = cors::check(&service, request.headers());
     let mut response = match refused {
         Err(problem) => problem.into_response(),
@@ -106,7 +127,37 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
     cors::allow(&service, origin.as_ref(), response.headers_mut());
     finish(response.headers_mut(), &context);
     tell(&service, &context, &Seen { method: &method, route: &route, began, began_at, caller }, &response);
+    if context.0.open.get().is_some() {
+        // The place is the caller's until the last piece of the answer is on its way.
+        return response.map(|body| Body::new(Holding { body, _context: context }));
+    }
     response
+}
+
+/// An answer that keeps what its request holds until it has been read.
+struct Holding {
+    body: Body,
+    _context: Context,
+}
+
+impl HttpBody for Holding {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut task::Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// What the log and the figures say of a request.

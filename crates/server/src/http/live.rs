@@ -442,6 +442,9 @@ impl Service {
                 self.inner
                     .rates
                     .spend(&run.about.who, record.usage.input_tokens + record.usage.output_tokens);
+                if record.run_id == run.about.run_id {
+                    self.inner.rates.store(&run.about.who, kept_bytes(record));
+                }
                 let data = json!({ "run_id": record.run_id, "state": record.state, "status": record.status,
                     "receipt": record.receipt, "answer": record.answer.text, "error": record.error });
                 run.tell("finished", &data);
@@ -464,6 +467,24 @@ impl Service {
 
 pub(crate) fn run_error(class: ErrorClass, code: &str, message: &str, hint: Option<&str>) -> RunError {
     RunError { class, code: code.to_owned(), message: message.to_owned(), hint: hint.map(str::to_owned) }
+}
+
+/// What a run left: its record, which stands in the ledger too, and its files.
+fn kept_bytes(record: &RunRecord) -> u64 {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, record);
+    2 * count.0 + record.outcome.artifacts.iter().map(|artifact| artifact.bytes).sum::<u64>()
 }
 
 fn millis(since: Instant) -> f64 {

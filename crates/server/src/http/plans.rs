@@ -1,13 +1,13 @@
 //! `/v1/plans`: the plans that are kept and used again.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use ordain_store::{CachedPlan, PlanMark, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
-use super::body::Query;
+use super::body::{Path, Query};
 use super::caller::{Admin, May, Read};
 use super::cursor;
 use super::problem::Problem;

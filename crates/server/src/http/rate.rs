@@ -33,6 +33,25 @@ struct Used {
     cells: u64,
     /// The day, counted from 1970, and the tokens of that day.
     tokens: (u64, u64),
+    /// The same for the bytes of records and files that were kept.
+    stored: (u64, u64),
+    /// Requests whose answers have not been read yet.
+    open: usize,
+}
+
+/// A request of a key whose answer has not been read yet.
+#[derive(Debug)]
+pub(crate) struct OpenRequest {
+    used: UsedByKey,
+    id: String,
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        if let Some(used) = lock(&self.used).get_mut(&self.id) {
+            used.open = used.open.saturating_sub(1);
+        }
+    }
 }
 
 /// How a key stands with its requests, for the caller.
@@ -60,6 +79,36 @@ impl RateLimits {
         Some(used.request(limit, Instant::now()))
     }
 
+    /// Takes a place among the open requests of a key.
+    pub(crate) fn open(
+        &self,
+        caller: &Caller,
+        options: &HttpOptions,
+    ) -> Result<Option<OpenRequest>, Problem> {
+        if caller.key.is_none() {
+            return Ok(None);
+        }
+        let mut all = lock(&self.used);
+        let used = all.entry(caller.id.clone()).or_insert_with(|| Used::new(options.requests_per_minute));
+        if used.open >= options.open_requests {
+            let detail =
+                format!("{} requests of this key are open, which is the limit", options.open_requests);
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "open_requests_limit", detail).after(1));
+        }
+        used.open += 1;
+        drop(all);
+        Ok(Some(OpenRequest { used: Arc::clone(&self.used), id: caller.id.clone() }))
+    }
+
+    /// Counts what a run of a key left in the store and on disk.
+    pub(crate) fn store(&self, id: &str, bytes: u64) {
+        let day = today().0;
+        if let Some(used) = lock(&self.used).get_mut(id) {
+            let before = if used.stored.0 == day { used.stored.1 } else { 0 };
+            used.stored = (day, before.saturating_add(bytes));
+        }
+    }
+
     /// Takes a cell for a run.
     pub(crate) fn cell(&self, caller: &Caller, options: &HttpOptions) -> Result<Cells, Problem> {
         let Some(key) = &caller.key else { return Ok(Cells { of: None }) };
@@ -75,6 +124,11 @@ impl RateLimits {
         if tokens_max > 0 && used.tokens_of(day) >= tokens_max {
             let detail = format!("this key has used its {tokens_max} tokens of today");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "tokens_limit", detail).after(left_s));
+        }
+        if used.stored.0 == day && used.stored.1 >= options.stored_per_day {
+            let most = ordain_types::format_bytes(options.stored_per_day);
+            let detail = format!("the runs of this key have left {most} today, which is the limit");
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "stored_limit", detail).after(left_s));
         }
         used.cells += 1;
         drop(all);
@@ -97,7 +151,7 @@ impl RateLimits {
 impl Used {
     #[expect(clippy::cast_precision_loss, reason = "a limit is a small number")]
     fn new(limit: u64) -> Self {
-        Self { room: limit as f64, at: Instant::now(), cells: 0, tokens: (0, 0) }
+        Self { room: limit as f64, at: Instant::now(), cells: 0, tokens: (0, 0), stored: (0, 0), open: 0 }
     }
 
     #[expect(

@@ -92,6 +92,9 @@ impl NewRequest {
             (false, false) => Mode::Commit,
         };
         check_strategy(self.strategy.as_deref())?;
+        if self.plan.is_some() {
+            service.must_take_code()?;
+        }
         if let Some(name) = &self.conversation
             && (name.is_empty() || name.len() > 200 || name.contains('\0'))
         {

@@ -1,7 +1,7 @@
 //! `/v1/runs`: what was carried out, and what a person decides on it.
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use ordain_store::{EntryNote, RunFilter, StoreError};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
-use super::body::Query;
+use super::body::{Path, Query};
 use super::caller::{Approve, Caller, May, Read, Run};
 use super::cursor;
 use super::frame::Context;

@@ -1,15 +1,15 @@
 //! Takes connections, and lets them go.
 //!
-//! A connection costs a place, so places are bounded; a header that does not arrive in time closes it, so that
-//! nobody holds a place by doing nothing. Stopping goes in order: not ready, no new connections, what goes on may end,
+//! A connection costs a place, so places are bounded ([`places`](super::places)); a header that does not arrive in time,
+//! or an answer that nobody reads, closes it, so that nobody holds a place by doing nothing. Stopping goes in order: not ready, no new connections, what goes on may end,
 //! the rest is cancelled and rolled back, then the cells end. The ledger is durable with every entry, so nothing is
 //! left to flush but the last answers.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use axum::http::{StatusCode, header};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -17,8 +17,10 @@ use hyper_util::service::TowerToHyperService;
 use ordain_store::{Store, StoreError};
 use ordain_types::BoxFuture;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
+use super::patience::Patient;
+use super::places::Places;
+use super::problem::Problem;
 use super::service::{HttpOptions, Service};
 
 /// The largest header, all fields together.
@@ -31,6 +33,8 @@ const DESCRIPTORS_KEPT: usize = 1024;
 const NO_DESCRIPTOR_WAIT: Duration = Duration::from_millis(50);
 /// How long the last spans may take to a collector.
 const LAST_SPANS: Duration = Duration::from_secs(5);
+/// How long a connection may last that is there for a health check.
+const SPARE_TIME: Duration = Duration::from_secs(5);
 /// How long last answers may take once no run goes on.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -89,13 +93,15 @@ fn serve_boxed(
 
 async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'static, ()>) {
     let router = super::router(&service);
-    let places = Arc::new(Semaphore::new(places(service.inner.options.connections_max)));
+    let options = &service.inner.options;
+    let places = Places::new(most(options.connections_max), options.connections_per_address);
+    let spare = spare_router();
     let graceful = GracefulShutdown::new();
     let housekeeping = tokio::spawn(service.clone().end_idle_sessions());
     tokio::pin!(stop);
     loop {
         let accepted = async {
-            let place = Arc::clone(&places).acquire_owned().await;
+            let place = places.take().await;
             (listener.accept().await, place)
         };
         let (accepted, place) = tokio::select! {
@@ -103,7 +109,17 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
             () = &mut stop => break,
             accepted = accepted => accepted,
         };
+        let mut place = places.settle(place);
         match accepted {
+            // Whoever has too many is hung up on; its other connections go on.
+            Ok((_, from)) if !places.admits(&mut place, from.ip()) => {}
+            Ok((stream, _)) if place.is_spare => {
+                let connection = connection(&service, stream, spare.clone());
+                tokio::spawn(async move {
+                    let _ = tokio::time::timeout(SPARE_TIME, connection).await;
+                    drop(place);
+                });
+            }
             Ok((stream, _)) => {
                 let connection = connection(&service, stream, router.clone());
                 let connection = graceful.watch(connection);
@@ -133,12 +149,28 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
 
 /// How many connections are taken. The store, the cells and the files of runs need descriptors as well, so that
 /// connections may never take the last ones.
-fn places(connections_max: usize) -> usize {
+fn most(connections_max: usize) -> usize {
     use rustix::process::{Resource, getrlimit};
     let most = getrlimit(Resource::Nofile)
         .current
         .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
     connections_max.min(most.saturating_sub(DESCRIPTORS_KEPT).max(most / 2)).max(1)
+}
+
+/// What callers get while all places are taken: whether the server is alive, and otherwise when to come back.
+fn spare_router() -> axum::Router {
+    let full = async || {
+        let detail = "all connections of this server are taken";
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "connections_full", detail);
+        let body = serde_json::to_string(&problem).unwrap_or_default();
+        let headers = [
+            (header::CONTENT_TYPE, "application/problem+json"),
+            (header::RETRY_AFTER, "1"),
+            (header::CONNECTION, "close"),
+        ];
+        (StatusCode::SERVICE_UNAVAILABLE, headers, body)
+    };
+    axum::Router::new().route("/healthz", axum::routing::get(super::health::healthz)).fallback(full)
 }
 
 /// Lets this process have as many descriptors as the system permits: every connection needs one.
@@ -169,7 +201,7 @@ fn connection(
     service: &Service,
     stream: TcpStream,
     router: axum::Router,
-) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<axum::Router>> {
+) -> http1::Connection<TokioIo<Patient>, TowerToHyperService<axum::Router>> {
     // An answer is written at once, so waiting to fill a packet would only delay it.
     let _ = stream.set_nodelay(true);
     http1::Builder::new()
@@ -177,5 +209,8 @@ fn connection(
         .header_read_timeout(service.inner.options.header_time)
         .max_headers(HEADERS_MAX)
         .max_buf_size(HEADER_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(
+            TokioIo::new(Patient::new(stream, service.inner.options.write_time)),
+            TowerToHyperService::new(router),
+        )
 }

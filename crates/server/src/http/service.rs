@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use ordain_cell::LocalExecutor;
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner};
@@ -15,15 +16,18 @@ use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
 use super::metrics::Metrics;
 use super::openai::{Questions, Retries};
+use super::problem::Problem;
 use super::rate::RateLimits;
 use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
 use super::ui::{RunCounts, SignIns};
+use super::uploads::Uploading;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
 /// How a service is set up.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of the operator's own")]
 pub struct HttpOptions {
     /// What the workspace is called.
     pub workspace: String,
@@ -59,6 +63,8 @@ pub struct HttpOptions {
     pub cells: u64,
     /// Tokens of models a day for a key that has no limit of its own; 0 is none.
     pub tokens_per_day: u64,
+    /// Whether callers may give code: programs, plans, and questions about files, which code answers.
+    pub code_enabled: bool,
     /// Whether callers may have code run under the policy `open`, where only the jail defends.
     pub allow_open: bool,
     /// Sessions that one caller may have open.
@@ -69,6 +75,16 @@ pub struct HttpOptions {
     pub runs_max: usize,
     /// Connections that are open at once.
     pub connections_max: usize,
+    /// Connections from one address of another machine.
+    pub connections_per_address: usize,
+    /// Requests of one key that are open at once, streams included.
+    pub open_requests: usize,
+    /// How long a caller may leave its answer unread.
+    pub write_time: Duration,
+    /// Names under which a proxy reaches a loopback address, besides those of this machine.
+    pub hosts: Vec<String>,
+    /// Bytes of records and files that runs of one key may leave in a day.
+    pub stored_per_day: u64,
     /// How long the header of a request may take.
     pub header_time: Duration,
     /// How long the body of a request may take.
@@ -100,11 +116,17 @@ impl HttpOptions {
             requests_per_minute: 600,
             cells: 8,
             tokens_per_day: 0,
+            code_enabled: true,
             allow_open: false,
             sessions: 8,
             session_idle_max: Duration::from_mins(15),
             runs_max: 512,
             connections_max: 10_000,
+            connections_per_address: 1000,
+            open_requests: 256,
+            write_time: Duration::from_secs(30),
+            hosts: Vec::new(),
+            stored_per_day: 4 << 30,
             header_time: Duration::from_secs(15),
             body_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
@@ -139,6 +161,7 @@ pub(crate) struct Inner {
     pub(crate) questions: Questions,
     pub(crate) sessions: SessionBook,
     pub(crate) limited: LimitedEngines,
+    pub(crate) uploading: Uploading,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
     pub(crate) began: Instant,
@@ -159,6 +182,7 @@ impl Service {
             questions: Questions::default(),
             sessions: SessionBook::default(),
             limited: LimitedEngines::default(),
+            uploading: Uploading::default(),
             metrics: Metrics::default(),
             log: Log::new(options.log),
             began: Instant::now(),
@@ -169,6 +193,16 @@ impl Service {
             options,
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Refuses code of callers where it is switched off.
+    pub(crate) fn must_take_code(&self) -> Result<(), Problem> {
+        if self.inner.options.code_enabled {
+            return Ok(());
+        }
+        let detail = "code is switched off on this server";
+        Err(Problem::new(StatusCode::FORBIDDEN, "code_disabled", detail)
+            .hint("the operator switches it on with PYTHON_CODE_ENABLED=true"))
     }
 
     /// The engine.

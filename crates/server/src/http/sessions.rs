@@ -1,6 +1,6 @@
 //! `/v1/sessions`: conversations, and the cells that some of them keep.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use ordain_store::{Conversation, ConversationTurn};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
-use super::body::Query;
+use super::body::{Path, Query};
 use super::caller::{Caller, May, Read, Run};
 use super::cursor::{self, Page};
 use super::problem::Problem;

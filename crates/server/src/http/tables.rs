@@ -1,6 +1,6 @@
 //! `/v1/tables`: the workspace's tables and their rows, as plans see them.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use ordain_store::{BeginOptions, Call, Condition, Intent, Page as RowPage, Reply, Store, TableInfo};
 use ordain_types::Row;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::answer;
-use super::body::Query;
+use super::body::{Path, Query};
 use super::caller::{May, Read};
 use super::cursor::{self, Page};
 use super::problem::Problem;

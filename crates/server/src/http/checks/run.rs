@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_checks::file::CheckFiles;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::super::answer;
-use super::super::body;
+use super::super::body::{self, Path};
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
 use super::super::live::{About, LiveRun};

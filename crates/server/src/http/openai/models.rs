@@ -3,13 +3,14 @@
 //! A name chooses a strategy, for clients that can choose a model and nothing else. Who writes the plans is the
 //! server's choice.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::answer;
+use crate::http::body::Path;
 use crate::http::caller::{May, Read};
 use crate::http::problem::Problem;
 use crate::http::requests::shortened;

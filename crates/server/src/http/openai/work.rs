@@ -32,6 +32,7 @@ impl Work {
             let turns = Some(chat.turns.clone());
             return Ok(Self::Ask(Box::new(Ask { planner, turns, mode: chat.mode, ..ask })));
         }
+        service.must_take_code()?;
         let most = service.engine().settings().limits.file_bytes;
         let failed =
             |error: std::io::Error| Problem::internal(format!("an upload could not be kept: {error}"));

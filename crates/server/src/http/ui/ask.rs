@@ -236,6 +236,7 @@ async fn begin(
         };
         return service.begin_ask(caller, ask);
     }
+    service.must_take_code()?;
     let task = CodeTask { files, planner, idempotency_key, ..CodeTask::new(&new.request, &caller.id, "ui") };
     service.begin_code(caller, task, (uploads, None), Some(caller.own(name)))
 }

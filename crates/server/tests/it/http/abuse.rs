@@ -286,8 +286,125 @@ async fn slow_callers_that_take_every_place_give_them_back_in_time() {
         stream.write_all(half.as_bytes()).await.unwrap();
         slow.push(stream);
     }
-    // Somebody who comes behind them waits in line, and is served when their time is over.
-    let waited = tokio::time::timeout(Duration::from_secs(30), shop.get("/healthz")).await;
-    assert_eq!(waited.expect("it is served").status, 200);
-    assert_eq!(shop.buy().await.json()["state"], "committed");
+    // Health checks are answered at once, everybody else when the time of the slow ones is over.
+    assert_eq!(shop.get("/healthz").await.status, 200);
+    for _ in 0..300 {
+        let bought = shop.buy().await;
+        if bought.status == 200 {
+            assert_eq!(bought.json()["state"], "committed");
+            return;
+        }
+        assert_eq!(bought.json()["code"], "connections_full", "{}", bought.text());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the slow callers kept their places");
+}
+
+/// Callers that ask for large pages and never read hold their places until the server loses patience.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_that_never_read_lose_their_places_and_health_checks_are_answered_meanwhile() {
+    let shop = served_with(|options| {
+        options.connections_max = 4;
+        options.write_time = Duration::from_millis(500);
+    })
+    .await;
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(shop.address).await.unwrap();
+        let ask = b"GET /redoc HTTP/1.1\r\nHost: localhost\r\n\r\nGET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        stream.write_all(&ask.repeat(20)).await.unwrap();
+        silent.push(stream);
+    }
+    let alive = client::send(shop.address, "GET", "/healthz", &[], b"").await;
+    assert_eq!(alive.status, 200);
+    // In the end the places are free again, although nobody of the four has gone.
+    for _ in 0..600 {
+        let answer = client::send(shop.address, "GET", "/v1/tables", &[], b"").await;
+        if answer.status == 200 {
+            return;
+        }
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (503, Some("connections_full")));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the silent callers kept their places");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_of_a_form_with_a_giant_name_is_refused_before_it_is_whole() {
+    let shop = served().await;
+    let name = "a".repeat(20 << 20);
+    let form = format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n1\r\n--X--\r\n");
+    let kind = "Content-Type: multipart/form-data; boundary=X";
+    let answer = client::send(shop.address, "POST", "/v1/exec", &[kind], form.as_bytes()).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_form"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_sent_bodies_of_one_key_do_not_take_more_memory_than_its_share() {
+    let shop = served_with(|options| options.keys_required = true).await;
+    let ((_, one), (_, other)) = (shop.key(|_| {}).await, shop.key(|_| {}).await);
+    let begin = async |key: &str| {
+        let mut stream = TcpStream::connect(shop.address).await.unwrap();
+        let size = 60 << 20;
+        let head = format!(
+            "POST /v1/exec HTTP/1.1\r\nHost: localhost\r\n{key}\r\nContent-Type: application/json\r\n\
+             Content-Length: {size}\r\n\r\n{{\"code\":\""
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let piece = vec![b'x'; 1 << 20];
+        for _ in 0..59 {
+            if stream.write_all(&piece).await.is_err() {
+                break;
+            }
+        }
+        stream
+    };
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(begin(&one).await);
+    }
+    let mut fourth = begin(&one).await;
+    let mut told = vec![0; 12];
+    fourth.read_exact(&mut told).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&told), "HTTP/1.1 429");
+    let body = json!({ "code": "print(1)" });
+    let answer = shop.post_with("/v1/exec", &[&other], &body).await;
+    assert_eq!(answer.status, 200, "another key is served: {}", answer.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_has_left_too_much_today_is_told_so() {
+    let shop = served_with(|options| (options.keys_required, options.stored_per_day) = (true, 200_000)).await;
+    let (_, key) = shop.key(|_| {}).await;
+    let large = json!({ "code": "print('x' * 150_000)" });
+    assert_eq!(shop.post_with("/v1/exec", &[&key], &large).await.status, 200);
+    let refused = shop.post_with("/v1/exec", &[&key], &large).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (429, "stored_limit"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_path_that_is_no_text_and_two_hosts_are_problems_like_any_other() {
+    let shop = served().await;
+    for path in ["/v1/runs/%ff", "/v1/tables/%ff/rows", "/v1/runs/x/artifacts/%ff", "/v1/plans/%ff"] {
+        let answer = shop.get(path).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_path"), "{path}");
+    }
+    let two =
+        b"GET /v1/tables HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    let answer = client::raw(shop.address, two).await.unwrap();
+    assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_host"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proxy_may_call_a_loopback_address_by_the_names_that_the_operator_gives() {
+    let shop = served_with(|options| options.hosts = vec!["shop.example".to_owned()]).await;
+    for (host, status) in
+        [("shop.example", 200), ("Shop.Example:443", 200), ("evil.example", 403), ("shop.example.evil", 403)]
+    {
+        let line = format!("Host: {host}");
+        let answer = client::send(shop.address, "GET", "/v1/tables", &[&line], b"").await;
+        assert_eq!(answer.status, status, "{host}");
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::client;
-use super::world::{served, served_with};
+use super::world::served;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn code_reads_files_and_what_it_leaves_can_be_downloaded() {
@@ -86,14 +86,21 @@ async fn what_is_asked_for_is_held_to_the_workspaces_limits() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_keeps_its_variables_until_it_is_ended() {
-    let shop = served_with(|options| options.allow_open = true).await;
-    shop.post("/v1/exec", &json!({ "code": "kept = 41", "session": "s" })).await;
-    let judged = shop.post("/v1/exec", &json!({ "code": "print(kept + 1)", "session": "s" })).await.json();
-    assert_eq!(judged["state"], "rejected", "the verifier does not know what a session defined before");
-    assert!(judged["error"]["hint"].as_str().unwrap().contains("`open`"));
-    let body = json!({ "code": "print(kept + 1)", "session": "s", "policy": "open" });
-    let next = shop.post("/v1/exec", &body).await.json();
-    assert_eq!(next["outcome"]["stdout"], "42\n", "{next}");
+    let shop = served().await;
+    let first = "import math\nkept = 41\ndef more(n):\n    return n + 1\n";
+    shop.post("/v1/exec", &json!({ "code": first, "session": "s" })).await;
+    let code = "print(more(kept), math.floor(2.5))";
+    let next = shop.post("/v1/exec", &json!({ "code": code, "session": "s" })).await.json();
+    assert_eq!(next["outcome"]["stdout"], "42 2\n", "{next}");
+    // What was never defined is still unknown, and what is blocked stays so.
+    for code in ["print(lost)", "eval('1')", "import os\nos.system('true')"] {
+        let judged = shop.post("/v1/exec", &json!({ "code": code, "session": "s" })).await.json();
+        assert_eq!(judged["state"], "rejected", "{code}: {judged}");
+        assert!(
+            judged["verdict"]["findings"][0]["line"].as_u64().unwrap() <= 2,
+            "lines are those of this code: {judged}"
+        );
+    }
     let ended = client::send(shop.address, "DELETE", "/v1/sessions/s", &[], b"").await;
     assert_eq!(ended.json()["ended"], true);
     let ended = client::send(shop.address, "DELETE", "/v1/sessions/s", &[], b"").await;

@@ -283,3 +283,23 @@ async fn the_policy_open_needs_the_operators_word() {
     let lines = [key.as_str(), "Content-Type: multipart/form-data; boundary=X"];
     assert_eq!(client::send(shop.address, "POST", "/v1/exec", &lines, form).await.status, 403);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_code_is_switched_off_no_way_runs_it() {
+    let shop = served_with(|options| options.code_enabled = false).await;
+    let data = "data:text/csv;base64,YSxiCjEsMgo=";
+    let file = json!({ "type": "file", "file": { "filename": "a.csv", "file_data": data } });
+    let text = json!({ "type": "text", "text": "what is the sum of b?" });
+    for (path, body) in [
+        ("/v1/exec", json!({ "code": "print(1)" })),
+        ("/v1/code", json!({ "request": "how many?" })),
+        ("/v1/requests", json!({ "request": "buy", "plan": BUY })),
+        ("/v1/chat/completions", json!({ "messages": [{ "role": "user", "content": [text, file] }] })),
+    ] {
+        let answer = shop.post(path, &body).await;
+        assert_eq!(answer.status, 403, "{path}: {}", answer.text());
+        assert!(answer.text().contains("code_disabled"), "{path}: {}", answer.text());
+    }
+    let asked = shop.post("/v1/requests", &json!({ "request": "do you have round sunglasses?" })).await;
+    assert_eq!(asked.status, 200, "questions about the tables are answered all the same");
+}
