@@ -117,7 +117,6 @@ def start(control_socket, text, descriptors):
     frames = load("ordain_frames", "<ordain frames>", frames_source)
     runner.prepare(settings, tables, frames)
     runner.rehearse(settings["rehearsals"])
-    exec(compile(settings["practice"], "<ordain practice>", "exec"), {"__name__": "practice"})
     gc.collect()
     gc.freeze()
     require_one_thread(proc_folder)

@@ -69,10 +69,6 @@ pub struct LocalOptions {
     /// How often a zygote goes through a typical program before its first cell: worth its time where many jobs follow.
     /// `None` is often where cells are kept idle, and once elsewhere.
     pub rehearsals: Option<u32>,
-    /// A program of the caller's own that zygotes run before their first cell, where cells are kept idle: what it makes
-    /// Python keep, such as compiled patterns, is there in every cell. It runs outside of cells, so it must never come from
-    /// a plan.
-    pub practice: String,
 }
 
 impl LocalOptions {
@@ -88,7 +84,6 @@ impl LocalOptions {
             limits: Limits::default(),
             mounts: Vec::new(),
             rehearsals: None,
-            practice: String::new(),
         }
     }
 }

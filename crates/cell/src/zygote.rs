@@ -69,8 +69,6 @@ pub(crate) struct Settings {
     pub(crate) rehearsal: &'static str,
     /// How often the zygote runs it.
     pub(crate) rehearsals: u32,
-    /// A program of the embedding program's own that the zygote runs, and cells don't.
-    pub(crate) practice: String,
     /// The lockdown's options, as a number.
     pub(crate) options: u32,
 }

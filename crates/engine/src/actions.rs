@@ -116,7 +116,7 @@ impl Actions<'_> {
         match (result["text"].as_str(), result["status"].as_str()) {
             (Some(_), Some("success")) => {}
             (Some(_), Some(status)) => {
-                acted.refused = acted.refused.take().or_else(|| Some(status.to_owned()))
+                acted.refused = acted.refused.take().or_else(|| Some(status.to_owned()));
             }
             _ => {
                 let message = format!("the action `{name}` gave back no dictionary with `text` and `status`");

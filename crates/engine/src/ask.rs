@@ -243,7 +243,7 @@ impl Engine {
         let turns = self.turns(ask).await?;
         let (brief, brief_hash) = self.brief(&ask.request, turns).await?;
         let key = match &ask.planner {
-            Planner::Rules => self.read_key(&brief, &mut trial),
+            Planner::Rules => read_key(&brief, &mut trial),
             Planner::Model(_) => Key::of(&brief),
         };
         trial.brief_hash = Some(brief_hash);
@@ -270,18 +270,6 @@ impl Engine {
             }
             Ended::Over { record, exchange } => trial.write_down(*record, &exchange).await,
         }
-    }
-
-    /// The key of what the reader reads: requests share a plan if the same code comes of both, with values of their own.
-    fn read_key(&self, brief: &Brief, trial: &mut StoreTrial<'_>) -> Key {
-        let ordain_planner::Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
-            return Key { exact: String::new(), is_usable: false };
-        };
-        // The first line is the reading in words, which holds the values.
-        let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
-        trial.params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
-        let is_usable = draft.hold.is_none() && draft.reading.is_some();
-        Key { exact: hash(&format!("ask\0read\0{code}")), is_usable }
     }
 
     /// Whether a plan has shown that it does what was asked.
@@ -313,6 +301,18 @@ impl Engine {
         });
         Ok(shown.collect())
     }
+}
+
+/// The key of what the reader reads: requests share a plan if the same code comes of both, with values of their own.
+fn read_key(brief: &Brief, trial: &mut StoreTrial<'_>) -> Key {
+    let ordain_planner::Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
+        return Key { exact: String::new(), is_usable: false };
+    };
+    // The first line is the reading in words, which holds the values.
+    let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
+    trial.params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
+    let is_usable = draft.hold.is_none() && draft.reading.is_some();
+    Key { exact: hash(&format!("ask\0read\0{code}")), is_usable }
 }
 
 /// What a request is found by in the plan cache: its exact words and signs.

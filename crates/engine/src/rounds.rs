@@ -81,7 +81,7 @@ pub(crate) enum Tried {
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// A trial ended well, and its record is written down.
-    Done { record: Box<RunRecord>, accepted: Accepted, draft: Draft },
+    Done { record: Box<RunRecord>, accepted: Accepted, draft: Box<Draft> },
     /// There was nothing to run, or nothing that held. The record is complete and not written down yet.
     Over { record: Box<RunRecord>, exchange: Exchange },
 }
@@ -134,7 +134,7 @@ enum Step {
     Done {
         record: Box<RunRecord>,
         accepted: Accepted,
-        draft: Draft,
+        draft: Box<Draft>,
     },
     /// There is nothing to run: a question, a refusal, or no planner to be had.
     Over,
@@ -200,7 +200,7 @@ impl Course<'_> {
         let has_claimed = self.exchange.troubles.iter().any(|mark| mark.starts_with(CLAIM_MARK));
         let last = Last { is_last: round == self.rounds || has_claimed, exchange: &self.exchange };
         match trial.run(accepted.clone(), self.record.clone(), last).await? {
-            Tried::Done(record) => Ok(Step::Done { record, accepted, draft }),
+            Tried::Done(record) => Ok(Step::Done { record, accepted, draft: Box::new(draft) }),
             Tried::Trouble(trouble, record) => {
                 self.record = *record;
                 Ok(Step::Trouble(trouble))

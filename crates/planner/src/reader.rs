@@ -239,7 +239,7 @@ fn is_known(word: &str) -> bool {
 /// What the person is told, or the plan.
 fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
     match reading {
-        Reading::One(meaning) => told(index, brief, *meaning),
+        Reading::One(meaning) => told(index, brief, &meaning),
         Reading::Several(all) => {
             let choices: Vec<String> = all
                 .iter()
@@ -256,7 +256,7 @@ fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
     }
 }
 
-fn told(index: &Index, brief: &Brief, meaning: Meaning) -> Reply {
+fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
     if let Form::Calls(calls) | Form::Offer(calls) = &meaning.form
         && let Some(call) = calls.iter().find(|call| !call.missing.is_empty())
     {

@@ -109,7 +109,6 @@ pub(super) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptio
             imports,
             rehearsal,
             rehearsals: options.rehearsals.unwrap_or(usual),
-            practice: if options.idle_cells == 0 { String::new() } else { options.practice.clone() },
             options: u32::from(options.minimum < Level::Full),
         },
     }
@@ -125,7 +124,6 @@ pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
             imports: Vec::new(),
             rehearsal: "total = 1 + 1\n",
             rehearsals: 1,
-            practice: String::new(),
             options: 1,
         },
     }

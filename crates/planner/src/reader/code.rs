@@ -1,5 +1,7 @@
 //! Writes the short program that carries a form out.
 
+use std::fmt::Write as _;
+
 use ordain_types::DirectChanges;
 use serde_json::{Value, json};
 
@@ -72,9 +74,9 @@ impl Writer<'_> {
         let mut sql = if filter.is_always() { String::new() } else { format!(" WHERE {text}") };
         if let Some(order) = &select.order {
             let by = by.map_or_else(|| "t.doc_id".to_owned(), |path| query.column(&path));
-            sql += &format!(" ORDER BY {by}{}", if order.down { " DESC" } else { "" });
+            let _ = write!(sql, " ORDER BY {by}{}", if order.down { " DESC" } else { "" });
             if let (None, Some(limit)) = (&order.by, select.limit) {
-                sql += &format!(" LIMIT {limit}");
+                let _ = write!(sql, " LIMIT {limit}");
             }
         }
         let sql = format!("SELECT {} {}{sql}", list.join(", "), query.from());
@@ -486,7 +488,8 @@ impl Writer<'_> {
                 }
             };
             let key = table.key.map_or("", |key| table.columns[key].name.as_str());
-            lines += &format!(
+            let _ = write!(
+                lines,
                 "for row in found[{place}]:\n    row[\"after\"] = {value}\n    {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n",
                 table.name,
                 quote(&column.name),
@@ -542,7 +545,7 @@ fn guarded(queries: &[String], run: &str) -> String {
 }
 
 fn indent(lines: &str) -> String {
-    lines.lines().map(|line| format!("    {line}\n")).collect()
+    lines.split_inclusive('\n').flat_map(|line| ["    ", line]).collect()
 }
 
 fn call(sql: &str, used: &[String]) -> String {

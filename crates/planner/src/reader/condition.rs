@@ -8,7 +8,7 @@ use super::form::{Cond, Lit, Op, Operand, Path};
 use super::formula;
 use super::index::{Sort, What};
 use super::parse::{All, Parser, as_json, prune};
-use super::token::{Kind, Number};
+use super::token::{Kind, Number, Unit};
 
 impl Parser<'_> {
     /// One condition, with the little words before it.
@@ -60,7 +60,8 @@ impl Parser<'_> {
             for class in ["that", "be", "do", "not"] {
                 for end in self.lex(class, start) {
                     let next = (end, negated != (class == "not"));
-                    if !(class == "not" && negated) && !found.contains(&next) {
+                    let twice = class == "not" && negated;
+                    if !twice && !found.contains(&next) {
                         found.push(next);
                     }
                 }
@@ -351,7 +352,7 @@ impl Parser<'_> {
         if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
             found.push((self.own(column), end, 0));
         }
-        if let Some(column) = self.role("price").filter(|_| !number.percent) {
+        if let Some(column) = self.role("price").filter(|_| number.unit != Unit::Percent) {
             found.push((self.own(column), end, 2));
         }
         found
@@ -434,8 +435,7 @@ impl Parser<'_> {
         let (number, lit, end) = self.number(place)?;
         let is_year = number.value.fract() == 0.0
             && (1000.0..3000.0).contains(&number.value)
-            && !number.money
-            && !number.percent;
+            && number.unit == Unit::Plain;
         let first = |year: f64| Lit { value: json!(format!("{year:04}-01-01")), at: lit.at };
         is_year.then(|| (first(number.value), first(number.value + 1.0), end))
     }

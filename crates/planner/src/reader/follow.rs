@@ -4,7 +4,7 @@ use super::form::{Argument, Asked, Call, Cond, Form, Lit, Select};
 use super::index::Index;
 use super::lexicon::LEXICON;
 use super::parse::{Parser, as_json};
-use super::token::{Kind, tokens};
+use super::token::{Kind, Unit, tokens};
 use super::{Meaning, Reading, code, words};
 use crate::brief::Turn;
 
@@ -52,7 +52,7 @@ fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
 /// The rows that a form is about.
 fn rows_of(form: &Form) -> Option<Select> {
     match form {
-        Form::Select(select) => Some(select.clone()),
+        Form::Select(select) => Some(select.as_ref().clone()),
         Form::Calls(calls) | Form::Offer(calls) => match calls.as_slice() {
             [call] => call.arguments.iter().find_map(|(_, argument)| match argument {
                 Argument::Row(select) => Some(select.as_ref().clone()),
@@ -77,8 +77,8 @@ fn after(index: &Index, request: &str, past: &Past) -> Reading {
 
 /// The last form, changed as a short answer says: a number, yes, no, another name.
 fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
-    let list = tokens(request);
-    let plain: Vec<&str> = list
+    let said = tokens(request);
+    let plain: Vec<&str> = said
         .iter()
         .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!' | ',')))
         .map(|token| token.lower.as_str())
@@ -87,7 +87,7 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     let is = |class: &str| {
         LEXICON.matches(class, &plain).first().is_some_and(|(length, _)| *length == plain.len())
     };
-    if let (false, Some(number)) = (past.choices.is_empty(), only_number(&list)) {
+    if let (false, Some(number)) = (past.choices.is_empty(), only_number(&said)) {
         let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
         return past.choices.get(place.checked_sub(1)?).cloned();
     }
@@ -98,14 +98,14 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     if let (true, Form::Offer(calls)) = (is("talk.yes"), last) {
         return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
     }
-    if let (false, Some(number)) = (past.is_done, only_number(&list)) {
-        let asks = list.iter().any(|token| token.kind == Kind::Sign('?'));
+    if let (false, Some(number)) = (past.is_done, only_number(&said)) {
+        let asks = said.iter().any(|token| token.kind == Kind::Sign('?'));
         return with_number(index, last, &number).map(|form| match form {
             Form::Calls(calls) if asks => Form::Offer(calls),
             form => form,
         });
     }
-    another(index, &list, last).or_else(|| if past.is_done { None } else { chosen(index, &list, last) })
+    another(index, &said, last).or_else(|| if past.is_done { None } else { chosen(index, &said, last) })
 }
 
 /// `the cheaper one`, `the Moon`: an answer to the question which row was meant.
@@ -142,7 +142,7 @@ fn only_number(list: &[super::token::Token]) -> Option<Lit> {
         .collect();
     match rest.as_slice() {
         [token] => match token.kind {
-            Kind::Number(number) if !number.money && !number.percent && !number.ordinal => {
+            Kind::Number(number) if number.unit == Unit::Plain => {
                 Some(Lit { value: as_json(number.value), at: token.at })
             }
             _ => None,
@@ -179,10 +179,10 @@ fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
 }
 
 /// `and the sport?`: the last question about another row.
-fn another(index: &Index, list: &[super::token::Token], last: &Form) -> Option<Form> {
+fn another(index: &Index, said: &[super::token::Token], last: &Form) -> Option<Form> {
     let Form::Select(select) = last else { return None };
     let furthest = std::cell::Cell::new(0);
-    let parser = Parser::new(index, list, select.table, &furthest);
+    let parser = Parser::new(index, said, select.table, &furthest);
     let start = parser.exact("talk.and_what", 0).into_iter().max()?;
     let named = parser
         .np(start)
@@ -200,11 +200,11 @@ fn another(index: &Index, list: &[super::token::Token], last: &Form) -> Option<F
             .filter(|(_, end, _)| parser.is_end(*end))
             .min_by_key(|(_, _, cost)| *cost)?;
         return same_kind(&select.filter, &cond)
-            .then(|| Form::Select(Select { filter: cond, ..select.clone() }));
+            .then(|| Form::Select(Box::new(Select { filter: cond, ..select.as_ref().clone() })));
     };
     let is_about_names = !matches!(select.asked, Asked::Rows) || same_kind(&select.filter, &np.conds[0]);
     let fits = select.order.is_none() && is_about_names && same_kind(&select.filter, &np.conds[0]);
-    fits.then(|| Form::Select(Select { filter: np.conds[0].clone(), ..select.clone() }))
+    fits.then(|| Form::Select(Box::new(Select { filter: np.conds[0].clone(), ..select.as_ref().clone() })))
 }
 
 /// Whether two conditions ask for a value of the same column.

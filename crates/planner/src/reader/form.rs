@@ -193,7 +193,7 @@ pub(crate) enum To {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Form {
     /// A question.
-    Select(Select),
+    Select(Box<Select>),
     /// A change through actions.
     Calls(Vec<Call>),
     /// A question whether an action could be carried out, and what it would come to.

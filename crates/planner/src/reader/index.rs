@@ -178,7 +178,7 @@ impl Index {
                         "id" | "no" | "on" | "at" | "in" | "per" | "of" | "since" | "number"
                     );
                 if is_alone && !is_table && !LEXICON.is_operator(word) {
-                    self.add(&[word.clone()], what.clone(), 1);
+                    self.add(std::slice::from_ref(word), what.clone(), 1);
                 }
             }
             if column.sort == Sort::Day {
@@ -233,7 +233,7 @@ impl Index {
                     if !forms.contains(word) {
                         forms.push(word.clone());
                     }
-                    self.add(&[word.clone()], What::Word(place, at, stem), 3);
+                    self.add(std::slice::from_ref(word), What::Word(place, at, stem), 3);
                 }
             }
         }
@@ -423,9 +423,8 @@ fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort 
             let values: Vec<&str> =
                 seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();
             let all = |test: fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| test(value));
-            if all(|text| ordain_types::is_timestamp(text) || is_day(text)) {
-                Sort::Day
-            } else if values.is_empty() && words.iter().any(|word| LEXICON.has("date_columns", word)) {
+            let is_named = values.is_empty() && words.iter().any(|word| LEXICON.has("date_columns", word));
+            if is_named || all(|text| ordain_types::is_timestamp(text) || is_day(text)) {
                 Sort::Day
             } else if all(|text| text.len() == 5 && text.as_bytes()[2] == b':') {
                 Sort::Time

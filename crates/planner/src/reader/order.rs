@@ -8,7 +8,7 @@ use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
-use super::token::{Kind, Token};
+use super::token::{Kind, Token, Unit};
 
 /// Calls of one order beyond this many are not carried out.
 const CALLS_MAX: usize = 12;
@@ -123,7 +123,7 @@ impl Parser<'_> {
                 {
                     let verb = self.one("subject.wants", *end).and_then(|end| self.verb(which, end));
                     if let Some(end) = verb {
-                        let subject = (name.clone(), self.row(table, np));
+                        let subject = (name.clone(), Argument::Row(Box::new(np.select(table, Asked::Rows))));
                         begins.push(Given { common: vec![subject], items: Vec::new(), end, cost: *cost });
                     }
                 }
@@ -148,10 +148,6 @@ impl Parser<'_> {
     fn table_of(&self, param: &Param) -> Option<usize> {
         let name = param.table.as_ref()?;
         self.index.tables.iter().position(|table| table.name == *name)
-    }
-
-    fn row(&self, table: usize, np: &Np) -> Argument {
-        Argument::Row(Box::new(np.select(table, Asked::Rows)))
     }
 
     /// All ways to give an action its values from a place on.
@@ -283,11 +279,10 @@ impl Parser<'_> {
                 for (np, end, cost) in other.np(start).iter() {
                     // The number before a noun is another param; alone, the noun says nothing about which row.
                     let says_which = np.is_named() || !np.conds.is_empty() || np.order.is_some();
-                    let has_noun = !matches!(np.head, Head::Value | Head::None)
-                        || np.order.is_some()
-                        || self.is_value(np);
+                    let has_noun =
+                        !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || is_value(np);
                     if np.number.is_none() && says_which && has_noun {
-                        found.push((self.row(table, np), *end, *cost));
+                        found.push((Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, *cost));
                     }
                 }
                 continue;
@@ -311,11 +306,6 @@ impl Parser<'_> {
             }
         }
         found
-    }
-
-    /// Whether a phrase without a noun names a value of a column, and not just a word of a description.
-    fn is_value(&self, np: &Np) -> bool {
-        np.conds.iter().any(|cond| !matches!(cond, Cond::Word(..)))
     }
 
     /// The places after the words that stand before a param.
@@ -364,14 +354,9 @@ impl Parser<'_> {
                 let (value, lit, end) = match (self.number(place), times) {
                     (Some((number, lit, end)), _) => {
                         let fits = match kind {
-                            ParamKind::Count => {
-                                number.value.fract() == 0.0
-                                    && !number.money
-                                    && !number.percent
-                                    && !number.ordinal
-                            }
-                            ParamKind::Percent => !number.money && !number.ordinal,
-                            _ => !number.percent && !number.ordinal,
+                            ParamKind::Count => number.value.fract() == 0.0 && number.unit == Unit::Plain,
+                            ParamKind::Percent => matches!(number.unit, Unit::Plain | Unit::Percent),
+                            _ => matches!(number.unit, Unit::Plain | Unit::Money),
                         };
                         if !fits {
                             return None;
@@ -526,7 +511,7 @@ impl Parser<'_> {
             }
             // `add 2 copies of Dune`
             if let (Some(sign), Some((number, mut lit, after))) = (direction, self.number(begin))
-                && !number.percent
+                && number.unit != Unit::Percent
             {
                 lit.value = signed(&lit.value, sign);
                 for (np, column, end, cost) in self.cell(after) {
@@ -545,7 +530,11 @@ impl Parser<'_> {
                     if !self.is_number(&self.own(column)) {
                         continue;
                     }
-                    let to = if number.percent { To::Percent(lit.clone()) } else { To::By(lit.clone()) };
+                    let to = if number.unit == Unit::Percent {
+                        To::Percent(lit.clone())
+                    } else {
+                        To::By(lit.clone())
+                    };
                     found.push((Set { rows: np.select(self.focus, Asked::Rows), column, to }, end, cost));
                 }
             }
@@ -580,8 +569,7 @@ impl Parser<'_> {
         if let Some(after) = self.one("to", place) {
             if let Some((number, lit, end)) = self.number(after)
                 && self.is_number(path)
-                && !number.percent
-                && !number.ordinal
+                && matches!(number.unit, Unit::Plain | Unit::Money)
             {
                 found.push((To::Value(lit), end));
             }
@@ -608,7 +596,7 @@ impl Parser<'_> {
             && self.is_number(path)
         {
             lit.value = signed(&lit.value, sign);
-            found.push((if number.percent { To::Percent(lit) } else { To::By(lit) }, end));
+            found.push((if number.unit == Unit::Percent { To::Percent(lit) } else { To::By(lit) }, end));
         }
         found
     }
@@ -640,4 +628,9 @@ pub(crate) fn priced(parser: &Parser<'_>, action: &Action) -> Option<(String, St
     let table = parser.table_of(&action.params[item])?;
     let price = parser.index.role(table, "price")?;
     Some((item.clone(), count.clone(), table, price))
+}
+
+/// Whether a phrase without a noun names a value of a column, and not just a word of a description.
+fn is_value(np: &Np) -> bool {
+    np.conds.iter().any(|cond| !matches!(cond, Cond::Word(..)))
 }

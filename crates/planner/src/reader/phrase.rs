@@ -7,7 +7,7 @@ use serde_json::json;
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
 use super::index::What;
 use super::parse::{All, Parser, prune};
-use super::token::Kind;
+use super::token::{Kind, Unit};
 
 /// Rows of the table in question, as a phrase names them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,7 +80,7 @@ impl Parser<'_> {
         let mut found: All<Np> = Vec::new();
         for (np, end, cost) in self.before_noun(place) {
             for (np, end, cost) in self.noun(&np, end, cost) {
-                found.extend(self.after_noun(np, end, cost));
+                found.extend(self.after_noun(&np, end, cost));
             }
         }
         let found = Rc::new(prune(found));
@@ -103,9 +103,7 @@ impl Parser<'_> {
                 continue;
             }
             if let (None, Some((number, lit, end))) = (&np.number, self.number(end))
-                && !number.money
-                && !number.percent
-                && !number.ordinal
+                && number.unit == Unit::Plain
             {
                 let end = self.one("of", end).map_or(end, |of| self.determiners(of));
                 all.push((Np { number: Some(lit), ..np.clone() }, self.determiners(end), cost));
@@ -268,7 +266,7 @@ impl Parser<'_> {
     }
 
     /// Conditions, exceptions and an order after the noun.
-    fn after_noun(&self, np: Np, end: usize, cost: u32) -> All<Np> {
+    fn after_noun(&self, np: &Np, end: usize, cost: u32) -> All<Np> {
         let mut all: All<Np> = vec![(np.clone(), end, cost)];
         for (cond, after, more) in self.conds(end) {
             all.push((

@@ -24,7 +24,7 @@ impl Parser<'_> {
             found.extend(self.which_of(start));
         }
         let ends = found.into_iter().filter(|(_, end, _)| self.is_end(*end));
-        ends.map(|(select, _, cost)| (Form::Select(select), cost)).collect()
+        ends.map(|(select, _, cost)| (Form::Select(Box::new(select)), cost)).collect()
     }
 
     /// Where a question may begin: after fillers, and after words like `can you tell me`.
@@ -110,13 +110,13 @@ impl Parser<'_> {
                 for (filter, end, more) in self.with_more(np, *end) {
                     for (end, total) in self.tails(end) {
                         found.extend(
-                            self.count_of(np, &filter, is_kinds, total, Vec::new())
+                            self.count_of(np, &filter, is_kinds, total)
                                 .into_iter()
                                 .map(|s| (s, end, cost + more)),
                         );
                         if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
                             found.extend(
-                                self.count_of(np, &filter, is_kinds, true, Vec::new())
+                                self.count_of(np, &filter, is_kinds, true)
                                     .into_iter()
                                     .map(|s| (s, left, cost + more)),
                             );
@@ -169,9 +169,9 @@ impl Parser<'_> {
     }
 
     /// Counts rows; of things that are kept in stock, pieces, where that is what was asked.
-    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool, by: Vec<Path>) -> Vec<Select> {
+    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool) -> Vec<Select> {
         let rows = || {
-            self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: by.clone(), best: None })
+            self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None })
         };
         let Some(stock) = self.role("quantity").filter(|_| !is_kinds) else { return vec![rows()] };
         let stock = self.own(stock);

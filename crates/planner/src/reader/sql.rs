@@ -1,5 +1,7 @@
 //! Writes forms as SQL, with the request's values as params.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::form::{Cond, Hop, Link, Lit, Measure, Operand, Path};
@@ -100,7 +102,7 @@ impl<'a> Query<'a> {
             let (own, other) =
                 (&self.index.tables[owner].columns[last.column].name, &self.index.tables[last.table]);
             let on = format!("{alias}.{} = {left}.{}", ident(&other.columns[last.to].name), ident(own));
-            text += &format!(" LEFT JOIN {} {alias} ON {on}", ident(&other.name));
+            let _ = write!(text, " LEFT JOIN {} {alias} ON {on}", ident(&other.name));
         }
         text
     }

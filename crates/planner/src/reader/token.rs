@@ -39,21 +39,30 @@ pub(crate) enum Kind {
 pub(crate) struct Number {
     /// Its value.
     pub(crate) value: f64,
-    /// With a sign of money.
-    pub(crate) money: bool,
-    /// With `%`.
-    pub(crate) percent: bool,
-    /// `3rd`.
-    pub(crate) ordinal: bool,
+    /// What it is a number of.
+    pub(crate) unit: Unit,
     /// In letters.
     pub(crate) spelled: bool,
+}
+
+/// What a number is a number of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// `3`.
+    Plain,
+    /// `$3`.
+    Money,
+    /// `3%`.
+    Percent,
+    /// `3rd`.
+    Ordinal,
 }
 
 /// Splits a text into tokens.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut splitter = Splitter { text, at: 0, out: Vec::new() };
     while splitter.step() {}
-    days(spelled(splitter.out))
+    days(&spelled(&splitter.out))
 }
 
 struct Splitter<'a> {
@@ -115,7 +124,7 @@ impl Splitter<'_> {
             let is_ordinal = matches!(letters.to_lowercase().as_str(), "st" | "nd" | "rd" | "th");
             if is_ordinal {
                 let value = body[..run - 2].parse().unwrap_or_default();
-                let number = Number { value, money: false, percent: false, ordinal: true, spelled: false };
+                let number = Number { value, unit: Unit::Ordinal, spelled: false };
                 return self.push(run, Kind::Number(number));
             }
             if letters.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -142,10 +151,12 @@ impl Splitter<'_> {
         };
         let money = sign > 0 || after.starts_with('€') || after.starts_with('$');
         let more = if sign == 0 && money { after.chars().next().map_or(0, char::len_utf8) } else { more };
-        self.push(
-            sign + digits + more,
-            Kind::Number(Number { value, money, percent, ordinal: false, spelled: false }),
-        );
+        let unit = match () {
+            () if money => Unit::Money,
+            () if percent => Unit::Percent,
+            () => Unit::Plain,
+        };
+        self.push(sign + digits + more, Kind::Number(Number { value, unit, spelled: false }));
     }
 
     fn word(&mut self, rest: &str) {
@@ -305,7 +316,7 @@ fn time_at(text: &str) -> Option<(usize, Kind)> {
 }
 
 /// Puts numbers in letters together: `two hundred`, `half a dozen`, `a couple of`.
-fn spelled(tokens: Vec<Token>) -> Vec<Token> {
+fn spelled(tokens: &[Token]) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -333,15 +344,11 @@ fn spelled(tokens: Vec<Token>) -> Vec<Token> {
                 } else {
                     tokens[at].at.0
                 };
-                let number = Number {
-                    value: value * times.unwrap_or(1.0),
-                    money: false,
-                    percent: false,
-                    ordinal: false,
-                    spelled: true,
-                };
+                let number = Number { value: value * times.unwrap_or(1.0), unit: Unit::Plain, spelled: true };
                 let end = tokens[at + length - 1].at.1;
-                out.push(Token { kind: Kind::Number(number), at: (start, end), ..tokens[at].clone() });
+                let words: Vec<&str> =
+                    tokens[at..at + length].iter().map(|token| token.text.as_str()).collect();
+                out.push(token(&words.join(" "), Kind::Number(number), (start, end)));
                 at += length;
             }
             _ => {
@@ -362,9 +369,8 @@ fn percents(tokens: Vec<Token>) -> Vec<Token> {
         {
             let is_percent = matches!(token.lower.as_str(), "percent" | "pct");
             let is_money = LEXICON.has("currency", &token.lower);
-            if (is_percent || is_money) && !number.percent && !number.money {
-                number.percent |= is_percent;
-                number.money |= is_money;
+            if (is_percent || is_money) && number.unit == Unit::Plain {
+                number.unit = if is_money { Unit::Money } else { Unit::Percent };
                 at.1 = token.at.1;
                 continue;
             }
@@ -375,13 +381,11 @@ fn percents(tokens: Vec<Token>) -> Vec<Token> {
 }
 
 /// Puts days and months together: `3 October 2025`, `October 3, 2025`, `March 2026`, `Q2 2024`.
-fn days(tokens: Vec<Token>) -> Vec<Token> {
+fn days(tokens: &[Token]) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let (used, days) = if let Some(found) = days_at(&tokens[at..]) {
-            found
-        } else {
+        let Some((used, days)) = days_at(&tokens[at..]) else {
             out.push(tokens[at].clone());
             at += 1;
             continue;
@@ -401,7 +405,8 @@ fn days_at(tokens: &[Token]) -> Option<(usize, Kind)> {
         known.first().filter(|_| is_name).and_then(|(_, number)| number.parse::<u32>().ok())
     };
     let whole = |at: usize| match tokens.get(at)?.kind {
-        Kind::Number(n) if n.value.fract() == 0.0 && !n.money && !n.percent && !n.spelled =>
+        Kind::Number(n)
+            if n.value.fract() == 0.0 && matches!(n.unit, Unit::Plain | Unit::Ordinal) && !n.spelled =>
         {
             #[expect(
                 clippy::cast_possible_truncation,

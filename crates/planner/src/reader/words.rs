@@ -1,5 +1,7 @@
 //! Says in words what was read.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use super::form::{Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Path, Select, Set, To};
@@ -43,7 +45,7 @@ fn select_words(index: &Index, select: &Select) -> String {
         }
     };
     if let Some(order) = &select.order {
-        text += &format!(", {}", order_words(index, order, select.nth, select.limit));
+        let _ = write!(text, ", {}", order_words(index, order, select.nth, select.limit));
     }
     text
 }
