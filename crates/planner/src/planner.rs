@@ -1,4 +1,4 @@
-//! The planner: one face for the rule planner and for models.
+//! The planner: one face for the reader and for models.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::rules;
 /// Who writes plans.
 #[derive(Debug, Clone)]
 pub enum Planner {
-    /// The rule planner: always there, deterministic, without a model.
+    /// The reader: always there, deterministic, without a model.
     Rules,
     /// A model behind a provider.
     Model(Model),
