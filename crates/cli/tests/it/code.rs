@@ -25,7 +25,7 @@ fn an_answer_goes_to_stdout_and_everything_about_it_to_stderr() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.starts_with("Total units by region: north (8), south (4).\n"), "{ran:?}");
     assert!(ran.stdout.ends_with("north   8\nsouth   4\n"), "{ran:?}");
-    assert!(ran.stderr.contains("by the rule planner"), "{ran:?}");
+    assert!(ran.stderr.contains("by the reader"), "{ran:?}");
 }
 
 #[test]
