@@ -111,7 +111,9 @@ impl DataDir {
 pub(super) fn ours(path: &Path) -> Result<(), ProfileError> {
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(());
+        }
         Err(error) => return Err(ProfileError::file(path)(error)),
     };
     let (owner, mode) = (metadata.uid(), metadata.mode());
