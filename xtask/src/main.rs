@@ -13,6 +13,7 @@ mod policy;
 mod step;
 mod test;
 mod tidy;
+mod understanding;
 mod vendor;
 
 use std::process::ExitCode;
@@ -47,6 +48,8 @@ enum Chore {
     Attacks(attacks::Args),
     /// Run outside cases of data checks against the built-in kinds
     Conformance(conformance::Args),
+    /// Run outside cases of requests in words, and fail at harm and false answers
+    Understanding(understanding::Args),
     /// Try a reader of hostile input with spoiled input for a while
     Fuzz(fuzz::Args),
     /// Compare the front-end files of others with what their packages publish
@@ -77,6 +80,7 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Policy => policy::run(),
         Chore::Attacks(args) => attacks::run(&args),
         Chore::Conformance(args) => conformance::run(&args),
+        Chore::Understanding(args) => understanding::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),
         Chore::Vendor => vendor::run(),
         Chore::Lock { upgrade } => lock::run(upgrade),

@@ -44,6 +44,21 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     Ok(())
 }
 
+/// Says what is run, runs it, shows and gives back what it printed, and fails when it fails.
+pub(crate) fn output(mut command: Command) -> Result<String> {
+    let line = describe(&command);
+    say(&line);
+    let output = command
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .with_context(|| format!("`{line}` could not be started"))?;
+    let _ = io::stdout().write_all(&output.stdout);
+    if !output.status.success() {
+        bail!("`{line}` failed ({})", output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// The first program of this name on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;

@@ -159,7 +159,7 @@ pub enum CodeFrom {
     Cache,
     /// A model.
     Planner,
-    /// The rule planner.
+    /// The reader.
     Rules,
     /// A built-in kind.
     Builtin,

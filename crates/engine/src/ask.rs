@@ -66,7 +66,7 @@ pub enum Mode {
 }
 
 impl Ask {
-    /// A request that the rule planner answers.
+    /// A request that the reader answers.
     pub fn new(request: &str, who: &str, through: &str) -> Self {
         Self {
             request: request.to_owned(),

@@ -59,7 +59,7 @@ pub struct CodeTask {
 }
 
 impl CodeTask {
-    /// A question without files that the rule planner answers.
+    /// A question without files that the reader answers.
     pub fn new(request: &str, who: &str, through: &str) -> Self {
         Self {
             request: request.to_owned(),

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 pub const PLAN_API_VERSION: u32 = 1;
 
 /// The component of plans that rules wrote.
-pub(crate) const RULES: &str = "rule planner";
+pub(crate) const RULES: &str = "reader";
 
 /// A part of what a plan depends on, and its hash or type.
 pub(crate) type Components = BTreeMap<String, String>;

@@ -1,7 +1,7 @@
 //! Chooses who writes plans, and says why.
 //!
 //! What is named is taken or fails with its reason; nothing else is taken in its place. `auto` goes through what is
-//! configured, then through servers on this machine that answer quickly, and ends with the rule planner.
+//! configured, then through servers on this machine that answer quickly, and ends with the reader.
 
 use ordain_types::BoxFuture;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn choose_with(settings: &ModelSettings, keys: Keys) -> BoxFuture<'_, Result<Cho
 
 async fn chosen(settings: &ModelSettings, keys: Keys) -> Result<Choice, PlannerError> {
     Ok(match settings.name.trim() {
-        "rules" => Choice { planner: Planner::Rules, reason: "the rule planner is set".to_owned() },
+        "rules" => Choice { planner: Planner::Rules, reason: "the reader is set".to_owned() },
         "auto" | "" => automatic(settings, &keys).await?,
         name => named(name, settings, &keys).await?,
     })
@@ -138,7 +138,7 @@ async fn surveyed(settings: &ModelSettings, keys: Keys) -> Vec<Candidate> {
     candidates.push(Candidate {
         name: "rules".to_owned(),
         is_ready: true,
-        reason: "the rule planner is always there".to_owned(),
+        reason: "the reader is always there".to_owned(),
         hint: None,
         models: Vec::new(),
     });
@@ -240,7 +240,7 @@ async fn automatic(settings: &ModelSettings, keys: &Keys) -> Result<Choice, Plan
             });
         }
     }
-    let reason = "no key is set and no local model server answers, so the rule planner writes the plan";
+    let reason = "no key is set and no local model server answers, so the reader writes the plan";
     Ok(Choice { planner: Planner::Rules, reason: reason.to_owned() })
 }
 

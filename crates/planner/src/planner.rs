@@ -1,4 +1,4 @@
-//! The planner: one face for the rule planner and for models.
+//! The planner: one face for the reader and for models.
 
 use ordain_types::Trouble;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::rules;
 /// Who writes plans.
 #[derive(Debug, Clone)]
 pub enum Planner {
-    /// The rule planner: always there, deterministic, without a model.
+    /// The reader: always there, deterministic, without a model.
     Rules,
     /// A model behind a provider.
     Model(Model),

@@ -262,6 +262,11 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
     {
         return Reply::Question(missing(index, call, &meaning.words));
     }
+    if let Form::Calls(calls) | Form::Offer(calls) = &meaning.form
+        && let Some(bound) = calls.iter().find_map(|call| out_of_bounds(index, call))
+    {
+        return Reply::Question(format!("{bound} ({}). Nothing was done.", meaning.words));
+    }
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
@@ -286,6 +291,24 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
             Reply::Question(format!("Shall I do that? {}. Say it as an order, and I will.", meaning.words))
         }
     }
+}
+
+/// The first number of a call that its param does not allow, as a sentence.
+fn out_of_bounds(index: &Index, call: &form::Call) -> Option<String> {
+    let action = &index.catalog.actions[call.action];
+    call.arguments.iter().find_map(|(name, argument)| {
+        let form::Argument::Value(lit) = argument else { return None };
+        let (param, value) = (&action.params[name], lit.value.as_f64()?);
+        let bound = match () {
+            () if param.kind == Some(ordain_types::ParamKind::Count) && value.fract() != 0.0 => {
+                "a whole number".to_owned()
+            }
+            () if param.min.is_some_and(|min| value < min) => format!("at least {}", param.min?),
+            () if param.max.is_some_and(|max| value > max) => format!("at most {}", param.max?),
+            () => return None,
+        };
+        Some(format!("The {} must be {bound}", name.replace('_', " ")))
+    })
 }
 
 fn is_fixed(index: &Index, set: &form::Set) -> bool {

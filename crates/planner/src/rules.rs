@@ -1,4 +1,4 @@
-//! The rule planner: plans without a model.
+//! The reader: plans without a model.
 //!
 //! It reads a request as words, finds intent and slots in them by a small lexicon and the workspace's own schema and
 //! values, and writes ordinary commented plan code. The code takes its values from `user_request`, so that it serves

@@ -287,7 +287,7 @@ pub struct PlanRecord {
 pub enum PlanSource {
     /// A model.
     Model,
-    /// The rule planner.
+    /// The reader.
     Rules,
     /// The plan cache.
     Cache,

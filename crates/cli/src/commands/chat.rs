@@ -110,7 +110,7 @@ async fn talk(
     let mut chat = Chat { engine, planner, conversation, mode, last: None };
     let mut lines = Typed::open(&workspace.state().join("chat_history"))?;
     if lines.is_terminal() {
-        let by = if chat.planner.can_repair() { chat.planner.name() } else { "the rule planner".to_owned() };
+        let by = if chat.planner.can_repair() { chat.planner.name() } else { "the reader".to_owned() };
         writeln!(
             io::stderr(),
             "{}: ask in words; /help for more. Plans are written by {by}. Conversation {}",

@@ -34,7 +34,7 @@ Examples:
   ordain code \"quarterly report\" --plan report.py --module helpers.py --file sales.csv
   ordain code \"now by product\" --session monday --file sales.csv
 
-Files are looked into and read in a cell only. Without a model the rule planner writes the code: it knows
+Files are looked into and read in a cell only. Without a model the reader writes the code: it knows
 counts, totals, groups, ranks, conditions, joins, trends, charts and the like, and says so when it does not.
 The code sees `files`, `artifacts` and `user_request`; it sets `answer_text` and `STATUS`, or prints.
 Outside of a workspace runs are recorded in the user's own one (see `ordain runs list -w DIR`).

@@ -26,7 +26,7 @@ use report::{Judged, Report};
 const EXAMPLES: &str = "\
 Examples:
   ordain eval eval.jsonl                     every case once, with the planner that `ordain ask` would take
-  ordain eval eval.jsonl --model rules       with the rule planner
+  ordain eval eval.jsonl --model rules       with the reader
   ordain eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
   ordain eval eval.jsonl --min 95 --json     exit code 1 below 95 %
 

@@ -18,7 +18,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// For a planner; the rule planner is done before anybody could read.
+    /// For a planner; the reader is done before anybody could read.
     pub(crate) fn new(is_model: bool, words: bool) -> Self {
         Self { is_on: is_model && io::stderr().is_terminal(), words, is_open: false }
     }

@@ -88,7 +88,7 @@ pub(crate) fn plan(run: &RunRecord) -> String {
         || run.plan.written_by.as_ref().map_or_else(String::new, |by| format!(", written by run {by}"));
     let by = match run.plan.source {
         PlanSource::File => "from a file".to_owned(),
-        PlanSource::Rules => "by the rule planner".to_owned(),
+        PlanSource::Rules => "by the reader".to_owned(),
         PlanSource::Cache => format!("from the cache{}", written()),
         PlanSource::Model => format!("by {}", line(run.plan.model.as_deref().unwrap_or("a model"))),
     };

@@ -14,7 +14,7 @@ fn eval(file: &Path, arguments: &[&str]) -> Ran {
     run(command)
 }
 
-/// Asserts that an example's cases reach their target with the rule planner, and that the example is left alone.
+/// Asserts that an example's cases reach their target with the reader, and that the example is left alone.
 fn check(name: &str, cases: u64, percent: &str) {
     let ran = eval(&example(name).join("eval.jsonl"), &["--json", "--min", percent]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -25,12 +25,12 @@ fn check(name: &str, cases: u64, percent: &str) {
 }
 
 #[test]
-fn the_rule_planner_answers_the_sunglasses_shop() {
+fn the_reader_answers_the_sunglasses_shop() {
     check("sunglasses", 60, "95");
 }
 
 #[test]
-fn the_rule_planner_answers_a_shop_of_another_trade() {
+fn the_reader_answers_a_shop_of_another_trade() {
     check("bike-parts", 40, "90");
 }
 

@@ -37,7 +37,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Whether the code is of our own making: a built-in kind's, or the rule planner's. It does what its parameters say
+    /// Whether the code is of our own making: a built-in kind's, or the reader's. It does what its parameters say
     /// and cannot be talked into anything else.
     pub(super) fn is_ours(&self, check: &Check) -> bool {
         is_ours(check, self.kept.code_from)

@@ -95,7 +95,7 @@ impl Checks {
             let texts = messages.filter(|message| (message.speaker == Speaker::Model) == is_reply);
             texts.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
         };
-        // The rule planner is asked in the words of the hint, and answers with code or with why there is none.
+        // The reader is asked in the words of the hint, and answers with code or with why there is none.
         let is_spoken = !exchange.messages.is_empty();
         let columns = brief.tables.iter().map(|known| {
             let names = known.table.columns.iter().map(|column| json!(column.name)).collect();

@@ -299,7 +299,7 @@ async fn code_that_loops_eats_memory_lies_or_is_refused_is_an_error() {
     stands(&results, "imports", CheckStatus::Error, "its code was refused");
     stands(&results, "fine", CheckStatus::Pass, "");
     assert_eq!(results["fine"].summary, "100", "a frame can be changed, and nobody else sees it");
-    stands(&results, "nonsense", CheckStatus::Skipped, "not_compiled: the rule planner does not understand");
+    stands(&results, "nonsense", CheckStatus::Skipped, "not_compiled: the reader does not understand");
 }
 
 #[tokio::test]

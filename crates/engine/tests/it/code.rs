@@ -1,4 +1,4 @@
-//! Questions about files, answered by code: with the rule planner, with given code, and with replies that fail first.
+//! Questions about files, answered by code: with the reader, with given code, and with replies that fail first.
 
 use std::path::PathBuf;
 

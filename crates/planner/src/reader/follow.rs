@@ -156,15 +156,8 @@ fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
     let change = |calls: &[Call]| -> Option<Vec<Call>> {
         let [call] = calls else { return None };
         let action = &index.catalog.actions[call.action];
-        let (name, param) =
+        let (name, _) =
             action.params.iter().find(|(_, param)| param.kind == Some(ordain_types::ParamKind::Count))?;
-        let value = number.value.as_f64()?;
-        let fits = value.fract() == 0.0
-            && param.min.is_none_or(|min| value >= min)
-            && param.max.is_none_or(|max| value <= max);
-        if !fits {
-            return None;
-        }
         let mut call = call.clone();
         call.missing.retain(|missing| missing != name);
         call.arguments.retain(|(known, _)| known != name);

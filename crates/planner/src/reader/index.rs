@@ -233,7 +233,11 @@ impl Index {
                     if !forms.contains(word) {
                         forms.push(word.clone());
                     }
-                    self.add(std::slice::from_ref(word), What::Word(place, at, stem), 3);
+                    self.add(
+                        std::slice::from_ref(word),
+                        What::Word(place, at, stem),
+                        if is_label { 2 } else { 3 },
+                    );
                 }
             }
         }

@@ -38,7 +38,8 @@ impl Parser<'_> {
             }
             if !asks && !self.is_question() {
                 let sets = self.set_list(start).into_iter().filter(|(_, end, _)| self.is_end(*end));
-                found.extend(sets.map(|(sets, _, cost)| (Form::Sets(sets), cost)));
+                // What an action covers is done by the action.
+                found.extend(sets.map(|(sets, _, cost)| (Form::Sets(sets), cost + 1)));
             }
         }
         found.extend(self.prices());
@@ -180,8 +181,10 @@ impl Parser<'_> {
                     open.push(Given { common, end, cost: given.cost + cost, items: given.items.clone() });
                 }
             }
-            if let Some(end) = self.remark(action, given.end) {
+            let mut last = given.end;
+            while let Some(end) = self.remark(action, last) {
                 done.push(Given { end, ..given.clone() });
+                last = end;
             }
         }
         done.into_iter().filter(|given| !given.items.is_empty() || !given.common.is_empty()).collect()
@@ -189,7 +192,8 @@ impl Parser<'_> {
 
     /// `I bought 3 weeks ago`, where the action allows it.
     fn remark(&self, action: &Action, place: usize) -> Option<usize> {
-        let start = self.one("that", place).unwrap_or(place);
+        let start = self.fill(self.sign(',', place).unwrap_or(place));
+        let start = self.one("that", start).unwrap_or(start);
         let words = self.words(start);
         let length = action.remarks.iter().find_map(|remark| {
             let remark = remark.to_lowercase();
@@ -282,7 +286,9 @@ impl Parser<'_> {
                     let has_noun =
                         !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || is_value(np);
                     if np.number.is_none() && says_which && has_noun {
-                        found.push((Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, *cost));
+                        // `2 aviators and a moon` are two items, before they are one that is unclear.
+                        let cost = cost + if np.names.len() > 1 { 2 } else { 0 };
+                        found.push((Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, cost));
                     }
                 }
                 continue;
@@ -300,7 +306,7 @@ impl Parser<'_> {
             }
             let Some(kind) = param.kind else { continue };
             for from in [Some(start), noun].into_iter().flatten() {
-                if let Some((lit, end)) = self.plain(kind, param, from, noun == Some(from)) {
+                if let Some((lit, end)) = self.plain(kind, from, noun == Some(from)) {
                     found.push((Argument::Value(lit), end, 0));
                 }
             }
@@ -336,13 +342,7 @@ impl Parser<'_> {
     }
 
     /// A value that is neither a row nor a column's.
-    fn plain(
-        &self,
-        kind: ParamKind,
-        param: &Param,
-        place: usize,
-        is_announced: bool,
-    ) -> Option<(Lit, usize)> {
+    fn plain(&self, kind: ParamKind, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
         let place = if matches!(kind, ParamKind::Name) { place } else { self.fill(place) };
         match kind {
             ParamKind::Count | ParamKind::Number | ParamKind::Money | ParamKind::Percent => {
@@ -351,30 +351,28 @@ impl Parser<'_> {
                     Some("a" | "an")
                 );
                 let times = self.tokens.get(place).and_then(times);
-                let (value, lit, end) = match (self.number(place), times) {
+                let (lit, end) = match (self.number(place), times) {
                     (Some((number, lit, end)), _) => {
                         let fits = match kind {
-                            ParamKind::Count => number.value.fract() == 0.0 && number.unit == Unit::Plain,
+                            ParamKind::Count => number.unit == Unit::Plain,
                             ParamKind::Percent => matches!(number.unit, Unit::Plain | Unit::Percent),
                             _ => matches!(number.unit, Unit::Plain | Unit::Money),
                         };
                         if !fits {
                             return None;
                         }
-                        (number.value, lit, end)
+                        (lit, end)
                     }
                     (None, Some(value)) if kind == ParamKind::Count => {
-                        (value, self.lit(as_json(value), place, place + 1), place + 1)
+                        (self.lit(as_json(value), place, place + 1), place + 1)
                     }
                     (None, None) if kind == ParamKind::Count && article => {
                         let at = self.tokens[place - 1].at;
-                        (1.0, Lit { value: json!(1), at }, place)
+                        (Lit { value: json!(1), at }, place)
                     }
                     _ => return None,
                 };
-                let fits =
-                    param.min.is_none_or(|min| value >= min) && param.max.is_none_or(|max| value <= max);
-                fits.then_some((lit, end))
+                Some((lit, end))
             }
             ParamKind::Date => match &self.tokens.get(place)?.kind {
                 Kind::Days(from, _) => Some((self.lit(json!(from), place, place + 1), place + 1)),

@@ -305,10 +305,11 @@ impl<'a> Parser<'a> {
             while let Some(end) = self.exact(class, place).into_iter().max() {
                 place = self.sign(',', end).unwrap_or(end);
             }
-            place > 0 && self.tokens[place..].iter().all(|token| matches!(token.kind, Kind::Sign('.' | '!')))
+            let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?'));
+            place > 0 && self.tokens[place..].iter().all(closes)
         };
         match () {
-            () if is_all("greeting") => Some(Form::Talk("greeting")),
+            () if is_all("greeting") || is_all("help") => Some(Form::Talk("greeting")),
             () if is_all("thanks") => Some(Form::Talk("thanks")),
             () => None,
         }

@@ -115,11 +115,12 @@ impl Parser<'_> {
                                 .map(|s| (s, end, cost + more)),
                         );
                         if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
-                            found.extend(
-                                self.count_of(np, &filter, is_kinds, true)
-                                    .into_iter()
-                                    .map(|s| (s, left, cost + more)),
-                            );
+                            found.extend(self.count_of(np, &filter, is_kinds, true).into_iter().flat_map(
+                                |select| {
+                                    let ends = self.tails(left).into_iter();
+                                    ends.map(move |(end, _)| (select.clone(), end, cost + more))
+                                },
+                            ));
                         }
                         for (by, end, less) in self.per(end) {
                             let asked = Asked::Figure { measure: Measure::Count, by, best: None };
@@ -275,6 +276,7 @@ impl Parser<'_> {
             for (np, end, cost) in self.np(begin).iter() {
                 let is_bare = extra > 0
                     && !(np.head == Head::Table
+                        || np.head == Head::Value && np.conds.len() > 1
                         || np.head == Head::Thing && np.conds.len() + usize::from(np.order.is_some()) > 0);
                 let is_counted = np.number.is_some() && np.order.is_none();
                 let is_nothing = np.head == Head::Thing
@@ -282,11 +284,12 @@ impl Parser<'_> {
                     && np.order.is_none()
                     && !asks_any
                     && self.index.tables.len() > 1;
-                if is_bare || is_counted || is_nothing {
+                if is_bare || is_counted {
                     continue;
                 }
                 let asked = if asks_any { Asked::Any } else { Asked::Rows };
-                for (after, _) in self.tails(*end) {
+                let plain = if is_nothing { Vec::new() } else { self.tails(*end) };
+                for (after, _) in plain {
                     found.push((np.select(self.focus, asked.clone()), after, cost + extra));
                     if after != *end {
                         for (cond, end, more) in self.conds(after) {

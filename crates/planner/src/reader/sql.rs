@@ -183,7 +183,9 @@ impl<'a> Query<'a> {
         let parts: Vec<String> = forms
             .iter()
             .map(|form| {
-                let lit = Lit { value: Value::from(form.as_str()), at: lit.at };
+                // The signs within a word became blanks in the text, so they do here.
+                let form = form.replace(['.', ',', ';', '-', ':'], " ");
+                let lit = Lit { value: Value::from(form), at: lit.at };
                 format!("' ' || lower({plain}) || ' ' LIKE '% ' || {} || ' %'", self.mark("word", &lit))
             })
             .collect();

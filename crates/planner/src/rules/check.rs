@@ -59,7 +59,7 @@ pub fn plan(brief: &Brief) -> Reply {
         }
         Err(error) => {
             let help = error.hint().map(|help| format!("; {help}")).unwrap_or_default();
-            Reply::Refusal(format!("the rule planner read this as `{kind}`, but {error}{help}"))
+            Reply::Refusal(format!("the reader read this as `{kind}`, but {error}{help}"))
         }
     }
 }
@@ -103,7 +103,7 @@ fn refusal(sentence: &Sentence<'_>) -> String {
         format!("it names {}, but no rule that is known", columns.join(", "))
     };
     format!(
-        "the rule planner does not understand this rule: {seen}; it knows missing in another table, nulls, duplicates, \
+        "the reader does not understand this rule: {seen}; it knows missing in another table, nulls, duplicates, \
          ranges, formats, order of two columns, freshness, totals, allowed values and shares; use a model, or a built-in \
          kind"
     )

@@ -50,7 +50,7 @@ pub fn plan(brief: &Brief) -> Reply {
         return calculate::plan(&brief.request, &words)
             .or_else(|| text::plan_quoted(&brief.request, &words))
             .unwrap_or_else(|| {
-                needs_model("it is no calculation that the rule planner knows, and no file is given")
+                needs_model("it is no calculation that the reader knows, and no file is given")
             });
     }
     let catalog = catalog::Catalog::of(&readable);
@@ -59,7 +59,7 @@ pub fn plan(brief: &Brief) -> Reply {
         .or_else(|| request::plan(&catalog, &brief.request, &words))
         .or_else(|| arrays::describe(&readable, &words))
         .or_else(|| calculate::plan(&brief.request, &words))
-        .unwrap_or_else(|| needs_model("the rule planner found no question in it that it knows"))
+        .unwrap_or_else(|| needs_model("the reader found no question in it that it knows"))
 }
 
 /// Whether a table of this file is read in pieces: the same question gets other code then.

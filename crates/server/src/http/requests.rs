@@ -38,7 +38,7 @@ pub(crate) struct NewRequest {
     /// Keep the change for approval.
     #[serde(default)]
     hold: bool,
-    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in rule planner, else a model.
+    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in reader, else a model.
     #[serde(default)]
     #[schema(example = "auto")]
     model: Option<String>,
@@ -140,7 +140,7 @@ impl Service {
         })
     }
 
-    /// The planner of that name: the server's own, the rule planner, or a model that the server's environment allows.
+    /// The planner of that name: the server's own, the reader, or a model that the server's environment allows.
     pub(crate) async fn planner(&self, name: Option<&str>) -> Result<Planner, Problem> {
         let name = match name {
             None | Some("auto") => return Ok(self.inner.planner.clone()),

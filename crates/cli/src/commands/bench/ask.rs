@@ -1,7 +1,7 @@
 //! `ordain bench ask`: from words to an answer, with a plan from the cache and with one written anew.
 //!
 //! Every request is carried out whole: brief, plan, verdict, cell, transaction, diff, invariants, ledger. The two
-//! paths differ in one thing only, so their ratio is what the cache saves where the rule planner writes plans. Where a
+//! paths differ in one thing only, so their ratio is what the cache saves where the reader writes plans. Where a
 //! model writes them it saves the model's call as well, which takes seconds.
 
 use std::io::{self, Write};

@@ -234,7 +234,7 @@ fn tell(report: &RunReport, is_interrupted: bool) {
     let parts: Vec<String> = [
         (CodeFrom::Cache, "kept"),
         (CodeFrom::Builtin, "compiled from kinds"),
-        (CodeFrom::Rules, "written by the rule planner"),
+        (CodeFrom::Rules, "written by the reader"),
         (CodeFrom::Planner, "written by a model"),
     ]
     .into_iter()

@@ -16,6 +16,7 @@ use super::stage::{self, Stage};
 const QUESTION: &str = "Do you have any round sunglasses in stock that are under $100?";
 const PURCHASE: &str = "I want to buy 3 pairs of classic sunglasses and 1 pair of aviator sunglasses.";
 const AGAIN: &str = "I want to buy 2 pairs of moon sunglasses and 4 pairs of sport sunglasses.";
+const UNKNOWN: &str = "Buy 2 moons and 1 unicorn";
 const TOO_MUCH: &str = "Buy 500 aviators";
 
 /// A plan that says one thing and does another.
@@ -63,7 +64,7 @@ async fn question(engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
     let run = engine.ask(request(QUESTION)).await?;
     show(stage, &run)?;
     stage::line(
-        "Without a key the rule planner writes the plan; any model you point Ordain to does the same job.",
+        "Without a key the reader writes the plan, if it understands every word; a model understands more.",
     )?;
     Ok(())
 }
@@ -77,6 +78,10 @@ async fn purchase(engine: &Engine, stage: &mut Stage) -> anyhow::Result<RunRecor
 }
 
 async fn refusals(engine: &Engine, stage: &mut Stage) -> anyhow::Result<()> {
+    stage.scene("A word that nobody knows here: the request is declined, and says for which word")?;
+    stage::asks(UNKNOWN)?;
+    let run = engine.ask(request(UNKNOWN)).await?;
+    stage::outcome(&run)?;
     stage.scene("More than there is: nothing is changed unless everything can be")?;
     stage::asks(TOO_MUCH)?;
     let run = engine.ask(request(TOO_MUCH)).await?;

@@ -56,7 +56,7 @@ pub(super) fn plan(catalog: &Catalog, request: &str, words: &[Token]) -> Option<
     };
     if let Some(word) = vocabulary::unknown(&reading) {
         return Some(super::needs_model(&format!(
-            "the rule planner does not know what “{}” means for {}",
+            "the reader does not know what “{}” means for {}",
             &request[word.start..word.end],
             source.label()
         )));

@@ -94,7 +94,7 @@ pub(crate) enum CodeFrom {
     Cache,
     /// A model.
     Planner,
-    /// The rule planner.
+    /// The reader.
     Rules,
     /// A built-in kind.
     Builtin,

@@ -207,7 +207,7 @@ pub(super) fn reasoning(record: &RunRecord, with_code: bool) -> String {
 /// Who wrote the plan, in words.
 pub(crate) fn writer(record: &RunRecord) -> String {
     match (record.plan.source, record.plan.model.as_deref()) {
-        (PlanSource::Rules, _) => "written by the rule planner".to_owned(),
+        (PlanSource::Rules, _) => "written by the reader".to_owned(),
         (PlanSource::Model, Some(model)) => format!("written by {model}"),
         (PlanSource::Model, None) => "written by a model".to_owned(),
         (PlanSource::Cache, _) => "from the plan cache".to_owned(),

@@ -15,7 +15,7 @@ async fn a_message_gives_thought_code_and_observation_and_the_next_one_refers_to
     assert_eq!(names, ["code", "observation", "run_id", "session_id", "thought"]);
     assert!(first["observation"].as_str().unwrap().contains("80"), "{first}");
     assert!(first["code"].as_str().unwrap().contains("answer_text"), "{first}");
-    assert!(first["thought"].as_str().unwrap().contains("rule planner"), "{first}");
+    assert!(first["thought"].as_str().unwrap().contains("reader"), "{first}");
     let run = first["run_id"].as_str().unwrap();
     assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["state"], "answered");
 
