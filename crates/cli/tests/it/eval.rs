@@ -72,7 +72,9 @@ fn a_plan_that_is_shared_by_shape_gives_what_a_new_one_would() {
     let shop = example("sunglasses");
     let ran = eval(&file, &["--workspace", shop.to_str().unwrap(), "--json", "--min", "100"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(ran.json()["from_cache"], 4, "{ran:?}");
+    // The two later orders. The plan of a question names the request's own values in its answer, so it serves that
+    // question alone.
+    assert_eq!(ran.json()["from_cache"], 2, "{ran:?}");
 }
 
 #[test]
