@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ordain_verify::{Contract, Effects, Helper, Policy, Schema, Verdict, verify, verify_bytes};
+use ordain_verify::{Contract, Helper, Policy, Schema, Verdict, verify, verify_bytes};
 
 use crate::shop;
 
@@ -100,16 +100,18 @@ fn the_effects_of_every_plan_are_exactly_right() {
     let bless = std::env::var_os("ORDAIN_BLESS").is_some();
     let mut differences = String::new();
     for plan in plans() {
-        let effects = judge(&plan.code, plan.contract).effects;
+        // What a record shows of them.
+        let effects =
+            serde_json::to_value(judge(&plan.code, plan.contract).effects).expect("effects are JSON");
         let path = plan.path.with_extension("json");
         if bless {
             let text = serde_json::to_string_pretty(&effects).expect("effects are JSON") + "\n";
             std::fs::write(&path, text).expect("effects are written");
         }
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let expected: Effects = serde_json::from_str(&text).unwrap_or_default();
+        let expected: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         if effects != expected {
-            let _ = writeln!(differences, "{}\n  now {effects:?}\n  was {expected:?}", plan.path.display());
+            let _ = writeln!(differences, "{}\n  now {effects}\n  was {expected}", plan.path.display());
         }
     }
     assert!(differences.is_empty(), "\n{differences}");
