@@ -217,7 +217,7 @@ impl Cells {
     }
 
     fn is_outer_gone(&self) -> bool {
-        // Whoever reaps it is told of its end; this only looks.
+        // This only looks: the process that reaps it handles its end.
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(rustix::process::waitid(WaitId::PidFd(self.outer.as_fd()), look), Ok(None))
     }

@@ -93,7 +93,7 @@ impl Trial for RunTrial<'_> {
         }
         let loaded = modules::load(&all, &self.policy)?;
         (self.loader, self.module_imports) = (loaded.loader, loaded.imports);
-        // A name that another draft brought may stay: whoever imports what is not there is told by Python.
+        // A name that another draft brought may stay: importing a missing one is an error in Python.
         self.policy.packages.extend(modules.iter().map(|module| modules::name(&module.name)));
         Ok(())
     }

@@ -71,7 +71,7 @@ impl DataDir {
         self.root.join("python")
     }
 
-    /// Refuses a folder that another user owns or may write: what stands in it is started outside of any cell.
+    /// Refuses a folder that another user owns or may write: programs in it run outside of any cell.
     pub(super) fn check(&self) -> Result<(), ProfileError> {
         [self.root.clone(), self.python_root()].iter().try_for_each(|path| ours(path))
     }

@@ -29,7 +29,7 @@ pub enum ProfileError {
         /// What was tried on which file, and what the system said.
         source: io::Error,
     },
-    /// Somebody else may change what stands in the folder, and it would be run.
+    /// Another user can change files in the folder that would then be run.
     #[error("`{}` {problem}, so nothing in it is used", path.display())]
     Foreign {
         /// The file or folder.

@@ -106,7 +106,7 @@ impl LimitArgs {
             actions: self.actions.map(|actions| actions.into_iter().flatten().collect()),
             rows_max: self.rows_max,
         };
-        // Whoever decides on the runs of others has to see all that they change.
+        // A caller who approves other callers' runs has to see all that they change.
         if limits.is_limited() && scopes.iter().any(|scope| matches!(scope, Scope::Approve | Scope::Admin)) {
             let message = "a key with the scope `approve` or `admin` sees what others change, so that it cannot be \
                            limited to a part of the data; make two keys";

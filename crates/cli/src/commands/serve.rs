@@ -244,7 +244,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
     }
 }
 
-/// The first requests of the workspace's own evaluation that need no file, for whoever does not know what to ask.
+/// The first requests of the workspace's own evaluation that need no file, as suggestions for new users.
 fn examples(workspace: &Workspace) -> Vec<String> {
     let text = fs_err::read_to_string(workspace.root.join("eval.jsonl")).unwrap_or_default();
     let cases = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
