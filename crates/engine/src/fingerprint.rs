@@ -161,9 +161,9 @@ fn column_of(name: &str) -> Option<(&str, &str)> {
 /// The tables that code uses, and their columns, or `None` where every column counts.
 fn used(effects: &Effects, is_ours: bool) -> BTreeMap<String, Option<Vec<String>>> {
     let mut tables: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
-    let reads = effects.reads.iter().map(|(table, read)| match is_ours {
-        true => (table, &read.named, false),
-        false => (table, &read.columns, read.whole),
+    let reads = effects.reads.iter().map(|(table, read)| {
+        let columns = if is_ours { &read.named } else { &read.columns };
+        (table, columns, read.whole && !is_ours)
     });
     let writes = effects.writes.iter().map(|(table, write)| (table, &write.columns, write.whole));
     for (table, columns, whole) in reads.chain(writes) {

@@ -208,7 +208,7 @@ on_both! {
         assert!(buy(&mut transaction, "Classic", 3).await.unwrap());
         let held = hold(transaction).await.unwrap();
         store.reject(held.run_id.as_str(), EntryNote::by("boss", "test")).await.unwrap();
-        store.keep_plan(&CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }).await.unwrap();
+        store.keep_plans(&[CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }]).await.unwrap();
         let runs = world.own("runs");
         world.tamper(&format!("UPDATE {runs} SET who = 'mallory', decided_by = 'mallory', state = 'held'"));
         let owned = store.owned_run(held.run_id.as_str()).await.unwrap();

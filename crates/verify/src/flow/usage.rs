@@ -103,9 +103,9 @@ impl Usage {
             };
             if let Some(read) = read {
                 let visible = table.columns.iter().filter(|column| !column.hidden);
-                let named = visible.map(|column| &column.name).filter(|name| stands_in(source, name));
-                let named = if read.whole { named.cloned().collect() } else { names(&read) };
-                let read = TableRead { columns: names(&read), whole: read.whole, named };
+                let stand_there = visible.map(|column| &column.name).filter(|name| stands_in(source, name));
+                let by_name = if read.whole { stand_there.cloned().collect() } else { names(&read) };
+                let read = TableRead { columns: names(&read), whole: read.whole, named: by_name };
                 effects.reads.insert(table.name.clone(), read);
             }
             if let Some(write) = write {
