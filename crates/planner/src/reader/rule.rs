@@ -4,6 +4,7 @@
 //! known by their whole names alone, so that a column that comes, goes or is renamed never changes what a rule means.
 
 mod claim;
+mod figure;
 mod phrase;
 mod sentence;
 
