@@ -69,18 +69,7 @@ pub(crate) async fn all(
     may.caller.must_see_every_table()?;
     let (parts, body) = request.into_parts();
     let new = read_body(body, &parts.headers, &service).await?;
-    let mut selection = Selection::default();
-    for (place, terms) in new.select.iter().enumerate() {
-        selection.add(terms).map_err(|error| {
-            let pointer = format!("/select/{place}");
-            Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
-        })?;
-    }
-    let files = look(&service, read).await?;
-    let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
-    let options =
-        CheckOptions { selection, if_changed: new.if_changed, frozen: new.frozen, ..CheckOptions::default() };
-    let wanted = Wanted { files, options, words };
+    let wanted = Wanted::selected(&service, new).await?;
     answer_with_report(&service, &may.caller, &context, &parts.headers, wanted).await
 }
 
@@ -114,13 +103,35 @@ pub(crate) struct Wanted {
     options: CheckOptions,
     /// What was asked, for people.
     words: String,
+    /// The protocol over which it was asked.
+    pub(crate) through: &'static str,
 }
 
 impl Wanted {
+    /// The checks that a body selects.
+    pub(crate) async fn selected(service: &Service, new: NewCheckRun) -> Result<Self, Problem> {
+        let mut selection = Selection::default();
+        for (place, terms) in new.select.iter().enumerate() {
+            selection.add(terms).map_err(|error| {
+                let pointer = format!("/select/{place}");
+                Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
+            })?;
+        }
+        let files = look(service, read).await?;
+        let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
+        let options = CheckOptions {
+            selection,
+            if_changed: new.if_changed,
+            frozen: new.frozen,
+            ..CheckOptions::default()
+        };
+        Ok(Self { files, options, words, through: "http" })
+    }
+
     /// Every check.
     pub(crate) async fn all(service: &Service) -> Result<Self, Problem> {
         let files = look(service, read).await?;
-        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned() })
+        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), through: "http" })
     }
 
     /// The checks of an earlier run, by the words that it was recorded with.
@@ -136,7 +147,7 @@ impl Wanted {
         let files = look(service, read).await?;
         find(files.clone(), check)?;
         let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
-        Ok(Self { files, options, words: format!("run check {check}") })
+        Ok(Self { files, options, words: format!("run check {check}"), through: "http" })
     }
 }
 
@@ -196,7 +207,7 @@ pub(crate) fn begin(
         options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..wanted.options },
         idempotency_key: claim.clone(),
         run_id: Some(run_id.clone()),
-        ..checks.task(wanted.files, &caller.id, "http")
+        ..checks.task(wanted.files, &caller.id, wanted.through)
     };
     let about = About {
         run_id,
@@ -225,7 +236,7 @@ async fn carry_out(
 }
 
 /// The report of a run that has ended.
-async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
+pub(crate) async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
     let run: RunId = record.run_id.clone();
     if let Some(error) = &record.error {
         let mut problem = Problem::new(StatusCode::CONFLICT, &error.code, error.message.clone());
