@@ -5,6 +5,7 @@ use ordain_planner::{Planner, Progress, Quiet, Turn};
 use ordain_store::ConversationTurn;
 use ordain_types::{BoxFuture, RunId, RunRecord, Strategy};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -33,6 +34,10 @@ pub struct Ask {
     pub strategy: Strategy,
     /// What becomes of the changes.
     pub mode: Mode,
+    /// The values that a given plan takes from `params`.
+    pub params: Map<String, Value>,
+    /// The run whose change is made again on newer rows.
+    pub rebases: Option<Box<RunRecord>>,
     /// Repeating a request with the same key gives the first outcome again.
     pub idempotency_key: Option<String>,
     /// The id that the run is to have, where the caller has told somebody already.
@@ -77,6 +82,8 @@ impl Ask {
             turns: None,
             strategy: Strategy::Direct,
             mode: Mode::Commit,
+            params: Map::new(),
+            rebases: None,
             idempotency_key: None,
             run_id: None,
             who: who.to_owned(),

@@ -36,6 +36,12 @@ pub enum EngineError {
         /// The run that used it.
         run: String,
     },
+    /// The change of such a run cannot be made again by one program.
+    #[error("run `{run}` is not one program about the tables, so it cannot be run again on newer rows")]
+    NotRebased {
+        /// The run.
+        run: String,
+    },
     /// Checks could not be run.
     #[error(transparent)]
     Checks(ChecksError),
@@ -62,6 +68,9 @@ impl EngineError {
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
             Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),
+            Self::NotRebased { .. } => {
+                Some("ask again, so that the plan sees the rows as they are now".to_owned())
+            }
             Self::Checks(error) => error.hint(),
             Self::Artifacts(_) => Some("check the room and the rights of `.ordain/artifacts`".to_owned()),
             Self::RequestTooLong { .. } => {

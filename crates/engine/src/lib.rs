@@ -30,6 +30,7 @@ mod host;
 mod lost;
 mod outcome;
 mod profile;
+mod rebase;
 mod road;
 mod rounds;
 mod story;

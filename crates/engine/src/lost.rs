@@ -42,6 +42,7 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
         | EngineError::KeyReused { .. }
         | EngineError::RequestTooLong { .. }
         | EngineError::Checks(_)
+        | EngineError::NotRebased { .. }
         | EngineError::Artifacts(_) => None,
     }
 }

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
-    Answer, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource, Round,
-    RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing,
-    Trouble, Usage, VerdictRecord,
+    Answer, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource, Rebase,
+    Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy,
+    Timing, Trouble, Usage, VerdictRecord,
 };
 use ordain_verify::Verdict;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Characters of a request that are the plan's goal.
 const GOAL_CHARS_MAX: usize = 500;
@@ -35,6 +35,10 @@ pub(crate) struct Story {
     pub(crate) rounds: Vec<Round>,
     pub(crate) modifications: Vec<Modification>,
     pub(crate) usage: Usage,
+    /// The values that the code took from `params`.
+    pub(crate) params: Map<String, Value>,
+    /// The change that is made again, and how it differs.
+    pub(crate) rebases: Option<Rebase>,
     pub(crate) timing: Timing,
     /// The steps of a run that has several programs. Otherwise the code that was judged last is the only one.
     steps: Vec<StepRecord>,
@@ -144,6 +148,7 @@ impl Story {
         record.strategy = head.strategy;
         record.verdict = self.verdict();
         record.usage = self.usage;
+        record.rebases.clone_from(&self.rebases);
         record.timing_ms = Timing { total: millis(head.started), ..self.timing };
         let attempt = match end {
             End::Declined { status, text } => {
@@ -206,6 +211,7 @@ impl Story {
             },
             written_by: self.written_by.clone(),
             plan_id: self.plan_id.clone(),
+            params: self.params.clone(),
         }
     }
 }

@@ -8,14 +8,14 @@ use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::Exchange;
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
 use ordain_types::{
-    Answer, Cause, ErrorClass, InvariantResult, ModuleRecord, Round, RunError, RunRecord, RunState, Schema,
-    Trouble,
+    Answer, Cause, ErrorClass, InvariantResult, ModuleRecord, Rebase, Round, RunError, RunRecord, RunState,
+    Schema, Trouble,
 };
 use ordain_verify::{Policy, Verdict, verify};
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
-use crate::ask::Mode;
+use crate::ask::{Ask, Mode};
 use crate::checks::CheckRun;
 use crate::claims::{self, Evidence, Told};
 use crate::code::modules;
@@ -141,6 +141,10 @@ impl<'a> RunTrial<'a> {
         let mut schema =
             if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
         schema.tables.extend(prepared.tables());
+        let params = match work {
+            Work::Ask(ask) => ask.params.clone(),
+            _ => Map::new(),
+        };
         Self {
             engine,
             work,
@@ -149,7 +153,7 @@ impl<'a> RunTrial<'a> {
             schema,
             brief_hash: None,
             plan_id: None,
-            params: Map::new(),
+            params,
             execution: None,
             checked: None,
             head,
@@ -188,6 +192,7 @@ impl<'a> RunTrial<'a> {
         exchange: &Exchange,
     ) -> Result<Tried<RunRecord>, EngineError> {
         let mut transaction = self.begin(accepted).await?;
+        story.params.clone_from(if accepted.params.is_empty() { &self.params } else { &accepted.params });
         let running = Instant::now();
         let mut evidence = Evidence::default();
         let (execution, acted) = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
@@ -390,8 +395,14 @@ impl<'a> RunTrial<'a> {
         if mode == Mode::DryRun {
             return self.show(story, attempt, transaction, exchange).await;
         }
-        let is_held =
-            is_held || mode == Mode::Hold || self.engine.settings.approval.holds(transaction.diff().rows());
+        let diff = transaction.diff();
+        let rebase = self.rebase(&diff);
+        let is_held = match &rebase {
+            // Whoever approved the change approved it with other values in the derived columns, and no others.
+            Some(rebase) => !rebase.is_derived,
+            None => is_held || mode == Mode::Hold || self.engine.settings.approval.holds(diff.rows()),
+        };
+        story.rebases = rebase;
         let record = story.record(&self.head, End::Ended { state, attempt: Box::new(attempt.clone()) });
         let note = self.note(exchange);
         let settled = if is_held {
@@ -415,6 +426,18 @@ impl<'a> RunTrial<'a> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// How a change that is made again differs from the one that was held.
+    fn rebase(&self, diff: &ordain_types::Diff) -> Option<Rebase> {
+        let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
+        let differences = held.diff.differences(diff);
+        let notes = &self.engine.settings.catalog.tables;
+        let is_derived = differences.iter().all(|cell| {
+            let derived = notes.get(&cell.table).map(|notes| &notes.derived);
+            cell.column.as_ref().is_some_and(|column| derived.is_some_and(|derived| derived.contains(column)))
+        });
+        Some(Rebase { run: held.run_id.clone(), differences, is_derived })
     }
 
     /// Shows what would have changed.

@@ -232,6 +232,14 @@ pub struct RowConflict {
     pub found: Option<Row>,
 }
 
+impl RowConflict {
+    /// The cells that are not what the diff expects.
+    pub fn cells(&self) -> Vec<ordain_types::CellDifference> {
+        let row = ordain_types::row_name(&self.key);
+        ordain_types::cells(&self.table, &row, self.expected.as_ref(), self.found.as_ref())
+    }
+}
+
 impl fmt::Display for RowConflict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = serde_json::to_string(&self.key).unwrap_or_default();

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::Answer;
 use crate::apply;
 use crate::bookkeeping::own;
-use crate::changes::ChangeSet;
+use crate::changes::{ChangeSet, KeptChange};
 use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::plans;
@@ -351,9 +351,19 @@ pub(crate) async fn count(session: &mut Session, state: RunState) -> Result<u64,
     Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
 }
 
-/// Applies the diff of a held run, if every row that it touches is still what it was.
-pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (mut transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
+/// Applies the diff of a held run without the rows that are named `table/key`, if every other row that it touches is
+/// still what it was.
+pub(crate) async fn approve(
+    store: &Arc<Inner>,
+    run: &str,
+    except: &[String],
+    mut note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    let (mut transaction, mut record, mut changes) = opened(store, run, RunState::Held, "approved").await?;
+    if !except.is_empty() {
+        record.left_out = leave_out(&transaction, &mut changes, except)?;
+        note.detail = json!({ "left_out": except, "detail": note.detail });
+    }
     let conflicts = apply::apply(&mut transaction, changes, apply::Purpose::Approve).await?;
     if !conflicts.is_empty() {
         transaction.roll_back().await?;
@@ -368,6 +378,46 @@ pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> R
     record.diff = review.diff;
     record.invariants = review.invariants;
     transaction.commit_as("approve", record, note).await
+}
+
+/// Takes rows out of a diff that waits, and gives their number. Every name has to be that of a row.
+fn leave_out(
+    transaction: &Transaction,
+    changes: &mut ChangeSet,
+    except: &[String],
+) -> Result<usize, StoreError> {
+    let catalog = &transaction.catalog;
+    let mut left_out = std::collections::BTreeSet::new();
+    let before = changes.tables.values().map(Vec::len).sum::<usize>();
+    for (table, rows) in &mut changes.tables {
+        let relation = catalog.at(catalog.place(table)?);
+        let name = |row: &KeptChange| -> Result<String, StoreError> {
+            let image = row.before.as_ref().or(row.after.as_ref()).cloned().unwrap_or_default();
+            let key = relation.key_row(&relation.image_of(row.doc_id, image)?);
+            Ok(format!("{table}/{}", ordain_types::row_name(&key)))
+        };
+        let names = rows.iter().map(name).collect::<Result<Vec<_>, _>>()?;
+        let mut names = names.into_iter();
+        rows.retain(|_| match names.next().filter(|name| except.contains(name)) {
+            Some(name) => {
+                left_out.insert(name);
+                false
+            }
+            None => true,
+        });
+    }
+    if let Some(unknown) = except.iter().find(|name| !left_out.contains(*name)) {
+        let shown = crate::relation::shortened(unknown);
+        let message =
+            format!("`{shown}` is no row of the diff; a row is named `table/key`, as in `inventory/A1`");
+        return Err(StoreError::BadCall { message });
+    }
+    changes.tables.retain(|_, rows| !rows.is_empty());
+    if changes.tables.is_empty() {
+        let message = "nothing would be left of the diff; `reject` says no to all of it".to_owned();
+        return Err(StoreError::BadCall { message });
+    }
+    Ok(before - changes.tables.values().map(Vec::len).sum::<usize>())
 }
 
 /// How many runs began on a day and are in a state.

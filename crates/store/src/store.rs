@@ -248,7 +248,17 @@ impl Store {
 
     /// Applies the diff of a held run: the very diff that was shown.
     pub fn approve<'a>(&'a self, run: &'a str, note: EntryNote) -> Answer<'a, RunRecord> {
-        Box::pin(async move { runs::approve(&self.inner, run, note).await })
+        self.approve_except(run, &[], note)
+    }
+
+    /// Applies the diff of a held run without the rows that are named `table/key`.
+    pub fn approve_except<'a>(
+        &'a self,
+        run: &'a str,
+        except: &'a [String],
+        note: EntryNote,
+    ) -> Answer<'a, RunRecord> {
+        Box::pin(async move { runs::approve(&self.inner, run, except, note).await })
     }
 
     /// Says no to a held run.

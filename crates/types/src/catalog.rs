@@ -35,6 +35,8 @@ pub struct TableNotes {
     pub synonyms: Vec<String>,
     /// What its columns hold, where the owner says so.
     pub columns: BTreeMap<String, ColumnNotes>,
+    /// Columns whose values follow from rows that come and go: a running balance, the next id.
+    pub derived: Vec<String>,
 }
 
 /// What a column holds.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Row;
 
@@ -48,7 +49,106 @@ impl Diff {
     }
 }
 
+/// A cell that is another than it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellDifference {
+    /// The table.
+    pub table: String,
+    /// Which row: the values of its key, or its place among the new rows.
+    pub row: String,
+    /// The column; without it the whole row is there once and not the other time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// What it was; nothing if it was not there.
+    pub was: Option<Value>,
+    /// What it is; nothing if it is not there.
+    pub is: Option<Value>,
+}
+
+impl Diff {
+    /// Where another diff of the same program differs from this one: what it leaves in cells, and the rows that it touches.
+    /// What rows were before does not count.
+    pub fn differences(&self, other: &Self) -> Vec<CellDifference> {
+        let names = self.tables.keys().chain(other.tables.keys());
+        let names: std::collections::BTreeSet<&String> = names.collect();
+        let (mut differences, none) = (Vec::new(), TableDiff::default());
+        for name in names {
+            let [was, is] = [self, other].map(|diff| diff.tables.get(name).unwrap_or(&none));
+            was.compare(is, name, &mut differences);
+        }
+        differences
+    }
+}
+
+/// The values of a row's key, as people name the row.
+pub fn row_name(key: &Row) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    key.fields.iter().map(|(_, value)| text(value)).collect::<Vec<_>>().join(",")
+}
+
+/// The cells in which a row differs, by its own columns and those of the other one.
+pub fn cells(table: &str, row: &str, was: Option<&Row>, is: Option<&Row>) -> Vec<CellDifference> {
+    let whole = |row: Option<&Row>| row.and_then(|row| serde_json::to_value(row).ok());
+    let difference = |column: Option<&str>, was, is| CellDifference {
+        table: table.to_owned(),
+        row: row.to_owned(),
+        column: column.map(str::to_owned),
+        was,
+        is,
+    };
+    let (Some(before), Some(now)) = (was, is) else {
+        return if was == is { Vec::new() } else { vec![difference(None, whole(was), whole(is))] };
+    };
+    let added = now.names().filter(|name| before.get(name).is_none());
+    let names = before.names().chain(added).filter(|name| before.get(name) != now.get(name));
+    names.map(|name| difference(Some(name), before.get(name).cloned(), now.get(name).cloned())).collect()
+}
+
+impl RowChange {
+    /// The columns that it gives other values.
+    fn written(&self) -> impl Iterator<Item = &str> {
+        self.after.names().filter(|name| self.before.get(name) != self.after.get(name))
+    }
+
+    /// The row afterwards, as far as either change writes it.
+    fn written_row(&self, other: &Self) -> Row {
+        let is_written = |name: &str| self.written().chain(other.written()).any(|written| written == name);
+        let fields = self.after.fields.iter().filter(|(name, _)| is_written(name));
+        Row { fields: fields.cloned().collect() }
+    }
+}
+
 impl TableDiff {
+    fn compare(&self, other: &Self, table: &str, differences: &mut Vec<CellDifference>) {
+        let most = self.added.len().max(other.added.len());
+        for place in 0..most {
+            let row = format!("new row {}", place + 1);
+            differences.extend(cells(table, &row, self.added.get(place), other.added.get(place)));
+        }
+        let find = |diff: &Self, key: &Row| diff.changed.iter().find(|change| change.key == *key).cloned();
+        for change in &self.changed {
+            let row = row_name(&change.key);
+            match find(other, &change.key) {
+                Some(now) => {
+                    let (was, is) = (change.written_row(&now), now.written_row(change));
+                    differences.extend(cells(table, &row, Some(&was), Some(&is)));
+                }
+                None => differences.extend(cells(table, &row, Some(&change.after), None)),
+            }
+        }
+        for change in other.changed.iter().filter(|change| find(self, &change.key).is_none()) {
+            differences.extend(cells(table, &row_name(&change.key), None, Some(&change.after)));
+        }
+        for (rows, others, is_new) in
+            [(&self.removed, &other.removed, false), (&other.removed, &self.removed, true)]
+        {
+            for row in rows.iter().filter(|row| !others.contains(row)) {
+                let (was, is) = if is_new { (None, Some(row)) } else { (Some(row), None) };
+                differences.extend(cells(table, "removed row", was, is));
+            }
+        }
+    }
+
     /// Whether nothing changed in this table.
     pub fn is_empty(&self) -> bool {
         self.rows() == 0
@@ -57,5 +157,36 @@ impl TableDiff {
     /// How many rows were added, changed or removed.
     pub fn rows(&self) -> usize {
         self.added.len() + self.changed.len() + self.removed.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn diff(stock: [u64; 2], id: &str, amount: u64) -> Diff {
+        let [before, after] = stock.map(|left| json!({"item": "A", "left": left, "name": "Moon"}));
+        serde_json::from_value(json!({
+            "inventory": {"added": [], "removed": [], "changed": [{"key": {"item": "A"}, "before": before, "after": after}]},
+            "sales": {"added": [{"id": id, "amount": amount}], "removed": [], "changed": []},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn two_diffs_differ_in_what_they_leave_behind() {
+        let held = diff([10, 9], "T1", 50);
+        let told = |other: &Diff| -> Vec<String> {
+            let told = held.differences(other);
+            told.iter()
+                .map(|it| format!("{}/{}/{}", it.table, it.row, it.column.as_deref().unwrap_or("*")))
+                .collect()
+        };
+        assert_eq!(told(&held), [""; 0]);
+        assert_eq!(told(&diff([8, 7], "T2", 50)), ["inventory/A/left", "sales/new row 1/id"]);
+        assert_eq!(told(&diff([10, 9], "T1", 60)), ["sales/new row 1/amount"]);
+        assert_eq!(told(&Diff::default()), ["inventory/A/*", "sales/new row 1/*"]);
     }
 }

@@ -25,7 +25,7 @@ pub use catalog::{
     Metric, Param, ParamKind, Phrasing, Reference, TableNotes,
 };
 pub use cause::Cause;
-pub use diff::{Diff, RowChange, TableDiff};
+pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
 pub use future::BoxFuture;
 pub use limits::Limits;
 pub use nearest::nearest;
@@ -34,8 +34,9 @@ pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
 pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Trouble};
 pub use row::Row;
 pub use run::{
-    Answer, Artifact, CodeError, InvariantResult, ModuleRecord, PlanRecord, PlanSource, RunError, RunId,
-    RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
+    Answer, Artifact, CodeError, InvariantResult, ModuleRecord, PlanRecord, PlanSource, Rebase, RunError,
+    RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Usage,
+    VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};

@@ -70,7 +70,13 @@ pub struct RowCounts {
 impl Receipt {
     /// The receipt of a run that has ended.
     pub fn of(record: &RunRecord) -> Self {
-        Self::made(kind(record), record.state, &record.diff)
+        let mut receipt = Self::made(kind(record), record.state, &record.diff);
+        if receipt.kind == ReceiptKind::Changed && record.left_out > 0 {
+            let rows =
+                if record.left_out == 1 { "1 row was" } else { &format!("{} rows were", record.left_out) };
+            receipt.text = format!("{} {rows} left out by whoever approved it.", receipt.text);
+        }
+        receipt
     }
 
     /// The receipt of a run that goes on.

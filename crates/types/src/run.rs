@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Cause, Diff, ErrorClass, Modification, Receipt, Round};
+use crate::{Cause, CellDifference, Diff, ErrorClass, Modification, Receipt, Round};
 
 /// Names one run. Ids sort by the time at which their runs began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -221,6 +221,12 @@ pub struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub started_at: String,
+    /// Rows of the held diff that whoever approved it left out.
+    #[serde(default)]
+    pub left_out: usize,
+    /// The run whose change this one makes again on newer rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebases: Option<Rebase>,
 }
 
 impl RunRecord {
@@ -244,8 +250,21 @@ impl RunRecord {
             timing_ms: Timing::default(),
             error: None,
             started_at: String::new(),
+            left_out: 0,
+            rebases: None,
         }
     }
+}
+
+/// A change that is made again on newer rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rebase {
+    /// The run whose change it is.
+    pub run: RunId,
+    /// Where the new diff differs from the one that was held.
+    pub differences: Vec<CellDifference>,
+    /// Whether all of that is in columns which the owner lists as derived.
+    pub is_derived: bool,
 }
 
 /// What the person is told.
@@ -279,6 +298,9 @@ pub struct PlanRecord {
     /// Its id in the plan cache, where it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_id: Option<String>,
+    /// The values that its code takes from `params`.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub params: serde_json::Map<String, Value>,
 }
 
 /// Who wrote a plan.

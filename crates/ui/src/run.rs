@@ -140,7 +140,9 @@ pub(crate) fn decision(record: &RunRecord, viewer: &Viewer) -> Markup {
                     (viewer.hidden_token())
                     input type="hidden" name="seen" value=(diff::diff_hash(&record.diff));
                     label.grow { span.unseen { "Comment" } input type="text" name="comment" maxlength="500" placeholder="Comment (optional)" autocomplete="off"; }
+                    label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out table/key (optional)" autocomplete="off"; }
                     button.primary type="submit" { "Commit " (rows) }
+                    button type="submit" name="rebase" value="yes" title="Where rows have moved on: the same code on the rows of today" { "Commit on today’s rows" }
                     button.danger type="submit" formaction=(action("reject")) { "Reject" }
                 }
             }

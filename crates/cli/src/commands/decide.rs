@@ -3,13 +3,18 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use ordain_cell::profile::Profile;
 use ordain_store::{RowConflict, StoreError};
+use ordain_types::RunRecord;
 use serde_json::json;
 
+use crate::commands::python;
+use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure;
-use crate::show::grid::Grid;
-use crate::show::{cell, line, run as show_run};
-use crate::workspace::{WorkspaceArgs, note, with_store};
+use crate::runtime;
+use crate::show::{line, run as show_run};
+use crate::workspace::{self, WorkspaceArgs, note, with_store};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
@@ -24,18 +29,18 @@ pub(crate) struct RunArgs {
 
 /// What is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
-    Approve,
+pub(crate) enum Decision<'a> {
+    Approve { except: &'a [String] },
     Reject,
     Undo,
 }
 
 /// Carries out a decision.
-pub(crate) fn run(args: &RunArgs, decision: Decision) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
     with_store(&workspace, async |store| {
         let decided = match decision {
-            Decision::Approve => store.approve(&args.id, note()).await,
+            Decision::Approve { except } => store.approve_except(&args.id, except, note()).await,
             Decision::Reject => store.reject(&args.id, note()).await,
             Decision::Undo => store.undo(&args.id, note()).await,
         };
@@ -45,41 +50,68 @@ pub(crate) fn run(args: &RunArgs, decision: Decision) -> anyhow::Result<ExitCode
             Err(error) => return Err(error.into()),
         };
         let mut stdout = io::stdout().lock();
-        if args.json {
-            writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
-        } else if decision == Decision::Undo {
+        if decision == Decision::Undo && !args.json {
             writeln!(stdout, "run {} is {}. {}", run.run_id, run.state, line(&run.receipt.text))?;
         } else {
-            show_run::write(&mut stdout, &run)?;
+            show(&run, args.json)?;
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// Names the rows that changed meanwhile.
+/// Approves a run whose rows may have moved on.
+pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> anyhow::Result<ExitCode> {
+    let workspace = match args.workspace.load() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    if !executor.is_remote()
+        && let Err(error) = python::ensure(Profile::Core)
+    {
+        return Ok(python::report(&error));
+    }
+    runtime::on_one_thread(Box::pin(async {
+        let cells = match executor.open(&workspace, 0) {
+            Ok(cells) => cells,
+            Err(code) => return Ok(code),
+        };
+        let approved = match engine::open(&workspace, cells.executor(), workspace.settings()).await {
+            Ok(engine) => engine.approve_rebased(&args.id, note()).await,
+            Err(error) => Err(error),
+        };
+        cells.close().await;
+        match approved {
+            Ok(run) => {
+                show(&run, args.json)?;
+                Ok(engine::exit_code(&run))
+            }
+            Err(error) => Ok(engine::of_engine(&error)),
+        }
+    }))?
+}
+
+fn show(run: &RunRecord, as_json: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if as_json {
+        return writeln!(stdout, "{}", serde_json::to_string_pretty(run).map_err(io::Error::from)?);
+    }
+    show_run::write(&mut stdout, run)
+}
+
+/// Names the cells that changed meanwhile.
 fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<ExitCode> {
     let mut stdout = io::stdout().lock();
     if as_json {
         writeln!(stdout, "{:#}", json!({ "conflicts": conflicts }))?;
     } else {
-        let mut grid = Grid::new(["table", "row", "expected", "found"]);
-        let row = |row: Option<&ordain_types::Row>| match row {
-            Some(row) => serde_json::to_value(row).map(|value| cell(&value)).unwrap_or_default(),
-            None => "no row".to_owned(),
-        };
-        for conflict in conflicts.iter().take(20) {
-            let key = serde_json::to_value(&conflict.key).map(|value| cell(&value)).unwrap_or_default();
-            grid.row([
-                line(&conflict.table),
-                key,
-                row(conflict.expected.as_ref()),
-                row(conflict.found.as_ref()),
-            ]);
-        }
-        grid.write(&mut stdout, "")?;
+        let cells: Vec<_> = conflicts.iter().flat_map(RowConflict::cells).collect();
+        show_run::differences(&cells, ["expected", "found"]).write(&mut stdout, "")?;
     }
     let count = conflicts.len();
     let message = format!("{count} rows have changed meanwhile; nothing was changed");
-    failure::print_text(&message, Some("ask again, so that the plan sees the rows as they are now"));
+    failure::print_text(
+        &message,
+        Some("`ordain approve --rebase` runs the same code on the rows as they are now"),
+    );
     Ok(ExitCode::from(failure::FAILED))
 }

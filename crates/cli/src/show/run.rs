@@ -2,10 +2,15 @@
 
 use std::io::{self, Write};
 
-use ordain_types::{PlanSource, RunRecord, RunState};
+use ordain_types::{CellDifference, PlanSource, RunRecord, RunState};
+use serde_json::Value;
 
 use super::diff::Extent;
-use super::{Colour, behind, code, coloured, cut, diff, line};
+use super::grid::Grid;
+use super::{Colour, behind, cell, code, coloured, cut, diff, line};
+
+/// Cells that are named at once.
+const DIFFERENCES_MAX: usize = 20;
 
 /// Writes what a run was about and what came of it.
 pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
@@ -35,11 +40,26 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         writeln!(out, "broken   {}", line(&invariant.name))?;
         diff::grid_of(&invariant.rows).write(out, "  ")?;
     }
+    if let Some(rebase) = &run.rebases {
+        writeln!(out, "again    the change of run {} on newer rows, which differs in", rebase.run)?;
+        differences(&rebase.differences, ["was", "is"]).write(out, "  ")?;
+    }
     if !run.diff.is_empty() {
         writeln!(out)?;
         diff::write(out, &run.diff, extent)?;
     }
     Ok(())
+}
+
+/// Cells that are others than they were.
+pub(crate) fn differences(cells: &[CellDifference], headers: [&str; 2]) -> Grid {
+    let mut grid = Grid::new(["table", "row", "column", headers[0], headers[1]]);
+    let shown = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), cell);
+    for it in cells.iter().take(DIFFERENCES_MAX) {
+        let column = it.column.as_deref().unwrap_or("(the whole row)");
+        grid.row([line(&it.table), line(&it.row), line(column), shown(&it.was), shown(&it.is)]);
+    }
+    grid
 }
 
 /// Writes the code of each step.

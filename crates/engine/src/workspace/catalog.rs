@@ -134,6 +134,11 @@ pub(super) fn check_tables(catalog: &Catalog, schema: &Schema, root: &Path) -> R
             }
             tables.check_notes(&header, column, notes)?;
         }
+        if let Some(column) = notes.derived.iter().find(|column| table.column(column).is_none()) {
+            return Err(
+                tables.fault((&format!("[tables.{name}]"), 0, column), tables.no_column(name, column))
+            );
+        }
     }
     for (name, data) in &catalog.data {
         for (column, notes) in &data.columns {

@@ -76,6 +76,7 @@ pub(super) struct TableSection {
     read_only: bool,
     hidden: bool,
     hidden_columns: Vec<String>,
+    derived: Vec<String>,
     max_rows_changed: Option<u64>,
     columns: BTreeMap<String, ColumnSection>,
     index: Vec<Names>,
@@ -193,6 +194,7 @@ impl TableSection {
         TableNotes {
             description: self.description.clone(),
             synonyms: self.synonyms.clone(),
+            derived: self.derived.clone(),
             columns: noted.map(|(name, column)| (name.clone(), column.notes.clone())).collect(),
         }
     }

@@ -76,6 +76,23 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Query<T> {
 }
 
 /// Reads a whole body, within its size and the time for it.
+/// Reads a JSON body that may be left out.
+pub(crate) async fn read_optional<T: DeserializeOwned + Default>(
+    body: Body,
+    headers: &HeaderMap,
+    bytes_max: usize,
+    service: &Service,
+) -> Result<T, Problem> {
+    let bytes = read(body, bytes_max, service).await?;
+    if bytes.is_empty() {
+        return Ok(T::default());
+    }
+    if media_type(headers) != "application/json" {
+        return Err(wrong_media_type("application/json"));
+    }
+    parse(&bytes)
+}
+
 pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Result<Bytes, Problem> {
     let time = service.inner.options.body_time;
     match tokio::time::timeout(time, axum::body::to_bytes(body, bytes_max)).await {

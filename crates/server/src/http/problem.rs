@@ -11,10 +11,13 @@ use axum::response::{IntoResponse, Response};
 use ordain_cell::CellError;
 use ordain_engine::EngineError;
 use ordain_engine::checks::ChecksError;
-use ordain_store::StoreError;
+use ordain_store::{RowConflict, StoreError};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
+/// Cells that are told of at once when rows have moved on.
+const CELLS_MAX: usize = 20;
 /// Problems of check files that are told of at once.
 const FILE_PROBLEMS_MAX: usize = 20;
 /// The code for a request whose idempotency key is held by a run that goes on.
@@ -175,6 +178,12 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let (code, hint, detail) = (error.code(), error.hint(), error.to_string());
+        let cells = match &error {
+            StoreError::RowsConflict { conflicts } => {
+                conflicts.iter().flat_map(RowConflict::cells).take(CELLS_MAX).collect()
+            }
+            _ => Vec::new(),
+        };
         let status = match &error {
             StoreError::UnknownRun { .. }
             | StoreError::AmbiguousRun { .. }
@@ -198,6 +207,13 @@ impl From<StoreError> for Problem {
         };
         let mut problem = Self::new(status, code, detail);
         problem.hint = hint;
+        for cell in cells {
+            let column = cell.column.map(|column| format!("/{column}")).unwrap_or_default();
+            let shown =
+                |value: Option<Value>| value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
+            let message = format!("it was {}, and is {}", shown(cell.was), shown(cell.is));
+            problem = problem.about(&format!("{}/{}{column}", cell.table, cell.row), message);
+        }
         if status == StatusCode::SERVICE_UNAVAILABLE {
             problem.retry_after = Some(1);
         }
@@ -245,6 +261,9 @@ impl From<EngineError> for Problem {
             }
             EngineError::KeyReused { run } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED, detail).of_run(&run)
+            }
+            EngineError::NotRebased { run } => {
+                Self::new(StatusCode::CONFLICT, "not_rebased", detail).of_run(&run)
             }
             EngineError::RequestTooLong { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_long", detail)

@@ -1,23 +1,27 @@
 //! `/v1/runs`: what was carried out, and what a person decides on it.
 
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::{EntryNote, RunFilter, StoreError};
+use ordain_engine::EngineError;
+use ordain_store::{EntryNote, RunFilter};
 use ordain_types::{RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
-use super::body::{Path, Query};
+use super::body::{self, Path, Query};
 use super::caller::{Approve, Caller, May, Read, Run};
 use super::cursor;
 use super::frame::Context;
 use super::problem::Problem;
 use super::schema;
 use super::service::Service;
+
+/// Bytes of a body that says how to approve.
+const BODY_BYTES_MAX: usize = 64 << 10;
 
 /// Which runs, and which page of them.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -123,26 +127,43 @@ pub(crate) async fn get(
 }
 
 /// What a person decides.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Decision {
-    Approve,
+    Approve(HowToApprove),
     Reject,
     Undo,
 }
 
+/// How a held diff is approved. Without a body the whole diff is committed, as it was shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HowToApprove {
+    /// Where rows have moved on: run the same code on the rows of today.
+    pub(crate) rebase: bool,
+    /// Rows that are left out, each as `table/key`.
+    #[schema(example = json!(["inventory/SUNG01"]))]
+    pub(crate) except: Vec<String>,
+}
+
 /// Commit the diff of a held run
 ///
-/// The diff that was shown is applied; the code does not run again. If a row changed meanwhile the run is conflicted.
+/// The diff that was shown is applied; the code does not run again. If a row changed meanwhile the run is conflicted, and
+/// the answer names the cells. With `rebase` the same code then runs on the rows of today, as a run of its own, which is
+/// the answer: committed if its diff differs in derived columns alone, held otherwise.
 #[utoipa::path(post, path = "/v1/runs/{run}/approve", tag = "runs", operation_id = "approve_run",
     params(("run" = String, Path, description = "the run's id")),
+    request_body = HowToApprove,
     responses((status = 200, description = "The run is committed", body = schema::RunRecord)))]
 pub(crate) async fn approve(
     State(service): State<Service>,
     may: May<Approve>,
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
+    request: Request,
 ) -> Result<Response, Problem> {
-    decide(&service, &may.caller, &context, &run, Decision::Approve).await
+    let (parts, body) = request.into_parts();
+    let how = body::read_optional(body, &parts.headers, BODY_BYTES_MAX, &service).await?;
+    decide(&service, &may.caller, &context, &run, Decision::Approve(how)).await
 }
 
 /// Say no to a held run
@@ -211,12 +232,13 @@ impl Service {
         run: &str,
         decision: Decision,
         note: EntryNote,
-    ) -> Result<RunRecord, StoreError> {
+    ) -> Result<RunRecord, EngineError> {
         let store = self.engine().store();
         match decision {
-            Decision::Approve => store.approve(run, note).await,
-            Decision::Reject => store.reject(run, note).await,
-            Decision::Undo => store.undo(run, note).await,
+            Decision::Approve(how) if how.rebase => self.engine().approve_rebased(run, note).await,
+            Decision::Approve(how) => Ok(store.approve_except(run, &how.except, note).await?),
+            Decision::Reject => Ok(store.reject(run, note).await?),
+            Decision::Undo => Ok(store.undo(run, note).await?),
         }
     }
 

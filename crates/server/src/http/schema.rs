@@ -81,6 +81,41 @@ pub(crate) struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub(crate) started_at: String,
+    /// Rows of the held diff that whoever approved it left out.
+    #[serde(default)]
+    pub(crate) left_out: usize,
+    /// The run whose change this one makes again on newer rows.
+    #[serde(default)]
+    pub(crate) rebases: Option<Rebase>,
+}
+
+/// A change that is made again on newer rows.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rebase {
+    /// The run whose change it is.
+    pub(crate) run: String,
+    /// Where the new diff differs from the one that was held.
+    pub(crate) differences: Vec<CellDifference>,
+    /// Whether all of that is in columns which the owner lists as derived.
+    pub(crate) is_derived: bool,
+}
+
+/// A cell that is another than it was.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CellDifference {
+    /// The table.
+    pub(crate) table: String,
+    /// Which row: the values of its key, or its place among the new rows.
+    pub(crate) row: String,
+    /// The column; without it the whole row is there once and not the other time.
+    #[serde(default)]
+    pub(crate) column: Option<String>,
+    /// What it was; nothing if it was not there.
+    pub(crate) was: Option<Value>,
+    /// What it is; nothing if it is not there.
+    pub(crate) is: Option<Value>,
 }
 
 /// What happened to the data.
@@ -166,6 +201,9 @@ pub(crate) struct PlanRecord {
     /// Its id in the plan cache, where it is there.
     #[serde(default)]
     pub(crate) plan_id: Option<String>,
+    /// The values that its code takes from `params`.
+    #[serde(default)]
+    pub(crate) params: BTreeMap<String, Value>,
 }
 
 /// One step of a plan.

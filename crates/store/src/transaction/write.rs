@@ -30,7 +30,7 @@ impl Transaction {
         doc_ids: Option<Vec<Option<i64>>>,
     ) -> Result<Reply, StoreError> {
         let (place, relation) = self.place(table)?;
-        self.may_write(&relation, None)?;
+        may_write(&relation)?;
         let doc_ids = doc_ids.unwrap_or_else(|| vec![None; rows.len()]);
         if doc_ids.len() != rows.len() {
             return Err(StoreError::BadCall { message: "there are not as many ids as rows".to_owned() });
@@ -77,11 +77,12 @@ impl Transaction {
         unset: Vec<String>,
     ) -> Result<Reply, StoreError> {
         let (place, relation) = self.place(table)?;
-        self.may_write(&relation, Some("changed"))?;
+        may_write(&relation)?;
         let assignments = assignments(&relation, set, unset)?;
         let Some(images) = self.targets(place, &relation, target).await? else {
             return Ok(Reply::Written { doc_ids: Vec::new(), exact: false });
         };
+        self.may_rewrite(place, &relation, &images, "changed")?;
         let updates = images.into_iter().map(|image| (image, assignments.clone())).collect();
         self.update_images(place, &relation, updates).await
     }
@@ -92,12 +93,13 @@ impl Transaction {
         rows: Vec<RowUpdate>,
     ) -> Result<Reply, StoreError> {
         let (place, relation) = self.place(table)?;
-        self.may_write(&relation, Some("changed"))?;
+        may_write(&relation)?;
         let ids: Vec<i64> = rows.iter().map(|row| row.doc_id).collect();
         if ids.iter().collect::<HashSet<_>>().len() < ids.len() {
             return Err(StoreError::BadCall { message: "a row is given twice".to_owned() });
         }
         let images = self.images(place, &relation, ids).await?;
+        self.may_rewrite(place, &relation, &images, "changed")?;
         let mut updates = Vec::with_capacity(images.len());
         for row in rows {
             let found = images.binary_search_by_key(&row.doc_id, |image| image.doc_id);
@@ -125,10 +127,11 @@ impl Transaction {
 
     pub(super) async fn remove(&mut self, table: &str, target: Target) -> Result<Reply, StoreError> {
         let (place, relation) = self.place(table)?;
-        self.may_write(&relation, Some("removed"))?;
+        may_write(&relation)?;
         let Some(images) = self.targets(place, &relation, target).await? else {
             return Ok(Reply::Written { doc_ids: Vec::new(), exact: false });
         };
+        self.may_rewrite(place, &relation, &images, "removed")?;
         let doc_ids = images.iter().map(|image| image.doc_id).collect();
         self.make_room(place, &relation, images.len())?;
         self.remove_images(place, &relation, images).await?;
@@ -354,17 +357,19 @@ impl Transaction {
         self.session.write(sql).await.map(drop)
     }
 
-    fn may_write(&self, relation: &Relation, operation: Option<&'static str>) -> Result<(), StoreError> {
-        let table = || relation.table.name.clone();
-        if relation.table.read_only || relation.read_only_reason.is_some() {
-            return Err(StoreError::ReadOnly { table: table(), reason: relation.read_only_reason.clone() });
+    /// Whether rows may be changed or removed. One that this transaction added is still being written.
+    fn may_rewrite(
+        &self,
+        place: usize,
+        relation: &Relation,
+        images: &[Image],
+        operation: &'static str,
+    ) -> Result<(), StoreError> {
+        let is_new = |image: &Image| self.changes.is_younger(place, image.doc_id, 0);
+        if relation.table.append_only && !self.rules_lifted && !images.iter().all(is_new) {
+            return Err(StoreError::AppendOnly { table: relation.table.name.clone(), operation });
         }
-        match operation {
-            Some(operation) if relation.table.append_only && !self.rules_lifted => {
-                Err(StoreError::AppendOnly { table: table(), operation })
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Whether so many more rows may be touched.
@@ -480,4 +485,13 @@ fn row_in_the_way(relation: &Relation, values: &[Option<Value>], doc_id: Option<
 
 fn bad_value(relation: &Relation, column: &str, message: String) -> StoreError {
     StoreError::BadValue { table: relation.table.name.clone(), column: column.to_owned(), message }
+}
+
+/// Whether a table takes rows at all.
+fn may_write(relation: &Relation) -> Result<(), StoreError> {
+    if relation.table.read_only || relation.read_only_reason.is_some() {
+        let (table, reason) = (relation.table.name.clone(), relation.read_only_reason.clone());
+        return Err(StoreError::ReadOnly { table, reason });
+    }
+    Ok(())
 }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -68,7 +67,7 @@ pub(crate) async fn all(
 ) -> Result<Response, Problem> {
     may.caller.must_see_every_table()?;
     let (parts, body) = request.into_parts();
-    let new = read_body(body, &parts.headers, &service).await?;
+    let new: NewCheckRun = body::read_optional(body, &parts.headers, BODY_BYTES_MAX, &service).await?;
     let wanted = Wanted::selected(&service, new).await?;
     answer_with_report(&service, &may.caller, &context, &parts.headers, wanted).await
 }
@@ -149,17 +148,6 @@ impl Wanted {
         let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
         Ok(Self { files, options, words: format!("run check {check}"), through: "http" })
     }
-}
-
-async fn read_body(body: Body, headers: &HeaderMap, service: &Service) -> Result<NewCheckRun, Problem> {
-    let bytes = body::read(body, BODY_BYTES_MAX, service).await?;
-    if bytes.is_empty() {
-        return Ok(NewCheckRun::default());
-    }
-    if body::media_type(headers) != "application/json" {
-        return Err(body::wrong_media_type("application/json"));
-    }
-    body::parse(&bytes)
 }
 
 async fn answer_with_report(

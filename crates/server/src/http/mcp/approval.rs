@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use super::super::caller::Scope;
 use super::super::openai::reply;
 use super::super::problem::Problem;
-use super::super::runs::Decision;
+use super::super::runs::{Decision, HowToApprove};
 use super::Mcp;
 
 /// The name of the question among those that one result may ask.
@@ -79,7 +79,7 @@ impl Mcp {
     ) -> Result<CallToolResult, Problem> {
         let chosen = answer.content.as_ref().and_then(|content| content["decision"].as_str());
         let decision = match (&answer.action, chosen) {
-            (ElicitationAction::Accept, Some("approve")) => Decision::Approve,
+            (ElicitationAction::Accept, Some("approve")) => Decision::Approve(HowToApprove::default()),
             (ElicitationAction::Accept, Some("reject")) | (ElicitationAction::Decline, _) => Decision::Reject,
             (ElicitationAction::Accept, _) => {
                 let message = "the answer is neither `approve` nor `reject`";

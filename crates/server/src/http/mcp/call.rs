@@ -21,7 +21,7 @@ use super::super::files;
 use super::super::live::{LiveRun, RunEvent};
 use super::super::problem::Problem;
 use super::super::requests::NewRequest;
-use super::super::runs::Decision;
+use super::super::runs::{Decision, HowToApprove};
 use super::tools::{AboutRun, Action};
 use super::{Mcp, THROUGH, tell};
 
@@ -117,7 +117,7 @@ impl Mcp {
                 let record = self.service.run_seen_by(&self.caller, &about.run).await?;
                 return self.ended(record, context).await;
             }
-            Action::Approve => Decision::Approve,
+            Action::Approve => Decision::Approve(HowToApprove::default()),
             Action::Reject => Decision::Reject,
             Action::Undo => Decision::Undo,
         };

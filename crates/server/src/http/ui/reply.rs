@@ -143,6 +143,9 @@ pub(crate) fn notice(word: Option<&str>) -> Option<Notice> {
         "ended" => (false, "It had ended already."),
         "already" => (true, "Somebody decided on this run meanwhile. This is how it stands now."),
         "conflict" => (true, "Not done: rows that this run touches have changed meanwhile."),
+        "rebased" => {
+            (true, "Run again on the rows of today: more differs than derived columns, so look at it again.")
+        }
         "changed" => (true, "Not committed: the diff is not the one that you were shown. Look at it again."),
         _ => return None,
     };

@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_engine::Ask;
+use ordain_engine::{Ask, EngineError};
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{RunKind, RunState};
 use ordain_ui::diff_hash;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::http::caller::{Approve, Run};
 use crate::http::checks::run::{Wanted, begin};
 use crate::http::problem::Problem;
-use crate::http::runs::Decision;
+use crate::http::runs::{Decision, HowToApprove};
 use crate::http::service::Service;
 use crate::http::ui::visit::{Nothing, Sent, Turned};
 
@@ -27,6 +27,12 @@ pub(crate) struct Decided {
     seen: String,
     #[serde(default)]
     comment: String,
+    /// Whether the code is to run again where rows have moved on.
+    #[serde(default)]
+    rebase: Option<String>,
+    /// Rows to leave out, separated by blanks or commas.
+    #[serde(default)]
+    except: String,
 }
 
 /// Commits a held diff, if it is the one that was seen.
@@ -39,7 +45,10 @@ pub(crate) async fn approve(
     if record.state == RunState::Held && diff_hash(&record.diff) != sent.form.seen {
         return Ok(back(record.run_id.as_str(), "changed"));
     }
-    decided(&service, &run, Decision::Approve, &sent).await
+    let names = sent.form.except.split([',', ' ', '\n']).map(str::trim).filter(|name| !name.is_empty());
+    let except = names.map(str::to_owned).collect();
+    let how = HowToApprove { rebase: sent.form.rebase.is_some(), except };
+    decided(&service, &run, Decision::Approve(how), &sent).await
 }
 
 /// Says no to a held diff.
@@ -74,23 +83,23 @@ async fn decided(
         note.detail = json!({ "comment": comment });
     }
     let word = match decision {
-        Decision::Approve => "approve",
+        Decision::Approve(_) => "approve",
         Decision::Reject => "reject",
         Decision::Undo => "undo",
     };
+    let wanted = match decision {
+        Decision::Approve(_) => RunState::Committed,
+        Decision::Reject => RunState::Rejected,
+        Decision::Undo => RunState::Undone,
+    };
     match service.decide(run, decision, note).await {
+        Ok(record) if record.state == RunState::Held => Ok(back(record.run_id.as_str(), "rebased")),
         Ok(record) => Ok(back(record.run_id.as_str(), word)),
         // A second click, or somebody else: the page shows how it stands.
-        Err(StoreError::WrongState { run, state, .. }) => {
-            let is_done = matches!(
-                (decision, state),
-                (Decision::Approve, RunState::Committed)
-                    | (Decision::Reject, RunState::Rejected)
-                    | (Decision::Undo, RunState::Undone)
-            );
-            Ok(back(&run, if is_done { word } else { "already" }))
+        Err(EngineError::Store(StoreError::WrongState { run, state, .. })) => {
+            Ok(back(&run, if state == wanted { word } else { "already" }))
         }
-        Err(StoreError::RowsConflict { .. }) => Ok(back(run, "conflict")),
+        Err(EngineError::Store(StoreError::RowsConflict { .. })) => Ok(back(run, "conflict")),
         Err(error) => Err(error.into()),
     }
 }

@@ -1,0 +1,48 @@
+//! Approves a held change whose rows have moved on: the same code and params on today's rows.
+
+use ordain_store::{EntryNote, StoreError};
+use ordain_types::{BoxFuture, RunKind, RunRecord, RunState};
+
+use crate::ask::{Ask, PlanFile};
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+impl Engine {
+    /// Commits a held change. Where its rows have moved on, its code runs again on the rows of today, as a run of its own;
+    /// that is committed if the new diff differs in columns alone which the owner lists as derived, and held otherwise.
+    pub fn approve_rebased<'a>(
+        &'a self,
+        run: &'a str,
+        note: EntryNote,
+    ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
+        Box::pin(async move {
+            let (who, through) = (note.who.clone(), note.through.clone());
+            match self.store.approve(run, note).await {
+                Err(
+                    StoreError::RowsConflict { .. }
+                    | StoreError::WrongState { state: RunState::Conflicted, .. },
+                ) => {}
+                approved => return Ok(approved?),
+            }
+            let held = self.store.run(run).await?;
+            let [step] = held.plan.steps.as_slice() else { return Err(not_rebased(&held)) };
+            if held.kind != RunKind::Ask {
+                return Err(not_rebased(&held));
+            }
+            let plan = PlanFile { code: step.code.clone(), name: "plan.py".to_owned() };
+            self.ask(Ask {
+                plan: Some(plan),
+                params: held.plan.params.clone(),
+                // The same change is never made twice, however often it is approved.
+                idempotency_key: Some(format!("rebase {}", held.run_id)),
+                rebases: Some(Box::new(held.clone())),
+                ..Ask::new(&held.request, &who, &through)
+            })
+            .await
+        })
+    }
+}
+
+fn not_rebased(held: &RunRecord) -> EngineError {
+    EngineError::NotRebased { run: held.run_id.to_string() }
+}
