@@ -48,8 +48,8 @@ pub fn document() -> OpenApi {
         for operation in [&mut item.post, &mut item.delete].into_iter().flatten() {
             add(operation, &CHANGING);
         }
-        // Without a body all checks run. An optional body would be described as one that may be null.
-        if path == "/v1/checks/run"
+        // A body that may be left out would be described as one that may be null.
+        if matches!(path.as_str(), "/v1/checks/run" | "/v1/runs/{run}/approve")
             && let Some(RefOr::T(body)) =
                 item.post.as_mut().and_then(|operation| operation.request_body.as_mut())
         {

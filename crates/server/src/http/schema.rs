@@ -83,7 +83,7 @@ pub(crate) struct RunRecord {
     pub(crate) started_at: String,
     /// Rows of the held diff that whoever approved it left out.
     #[serde(default)]
-    pub(crate) left_out: usize,
+    pub(crate) left_out: u64,
     /// The run whose change this one makes again on newer rows.
     #[serde(default)]
     pub(crate) rebases: Option<Rebase>,
