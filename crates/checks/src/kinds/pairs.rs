@@ -40,7 +40,7 @@ pub(super) fn two_columns(
         ));
         code.line("failing = judged & (rows.index.notna() ^ found)");
         rule = format!("`{left}` and `{right}` must be one of the listed pairs");
-        failure = format!("have a {left} and {right} that are no allowed pair");
+        failure = format!("have values in {left} and {right} that are no allowed pair");
     } else {
         let (a, b) = comparable(code, table, &left, &right)?;
         code.line(format!("left, right = {a}, {b}"));
@@ -144,6 +144,10 @@ pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.line("failing = steps.reindex(rows.index, fill_value=False).astype(\"bool\")");
     code.step(format!("mark the rows whose `{name}` does not follow the one before"));
     let rule = format!("`{name}` must be {}{direction}", if strict { "strictly " } else { "" });
-    code.end_with_rows(&rule, &format!("have a {name} that breaks the order"), std::slice::from_ref(&name));
+    code.end_with_rows(
+        &rule,
+        &format!("have a value in {name} that breaks the order"),
+        std::slice::from_ref(&name),
+    );
     Ok(())
 }

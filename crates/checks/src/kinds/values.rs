@@ -20,7 +20,7 @@ pub(super) fn not_null(code: &mut Code, params: &mut Params<'_>, table: &Table) 
     let (method, rule, failure) = if negate {
         ("notna", "must be empty", "have a value in")
     } else {
-        ("isna", "must be there", "lack a value in")
+        ("isna", "must have a value", "lack a value in")
     };
     code.line(match columns.as_slice() {
         [one] => format!("failing = {}.{method}()", column(one)),
@@ -83,18 +83,27 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
     code.line("judged = values.notna()");
     let (mark, rule, failure) = if negate {
-        ("values.isin(forbidden)", "must be none of the listed values", "is a forbidden value")
+        ("values.isin(forbidden)", "must be none of", "is a forbidden value")
     } else {
-        ("~values.isin(allowed)", "must be one of the listed values", "is not an allowed value")
+        ("~values.isin(allowed)", "must be one of", "is not an allowed value")
     };
     code.line(format!("failing = judged & {mark}"));
     code.step(format!("mark the rows whose `{name}` {failure}"));
     code.end_with_rows(
-        &format!("`{name}` {rule}"),
-        &format!("have a {name} that {failure}"),
+        &format!("`{name}` {rule} {}", listed(&values)),
+        &format!("have a value in {name} that {failure}"),
         std::slice::from_ref(&name),
     );
     Ok(())
+}
+
+/// Values as a sentence lists them: the first few, and how many there are.
+fn listed(values: &Value) -> String {
+    const SHOWN: usize = 8;
+    let values = values.as_array().map(Vec::as_slice).unwrap_or_default();
+    let shown: Vec<String> = values.iter().take(SHOWN).map(Value::to_string).collect();
+    let rest = if values.len() > SHOWN { format!(" … ({} values)", values.len()) } else { String::new() };
+    format!("{}{rest}", shown.join(", "))
 }
 
 /// Every value lies between two bounds.
@@ -110,7 +119,7 @@ pub(super) fn range(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let rule = format!("`{name}` must be {}", bounds.spoken());
     code.end_with_rows(
         &rule,
-        &format!("have a {name} that is not {}", bounds.spoken()),
+        &format!("have a value in {name} that is not {}", bounds.spoken()),
         std::slice::from_ref(&name),
     );
     Ok(())
@@ -286,7 +295,7 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     let rule = format!("`{name}` must have {wanted} characters");
     code.end_with_rows(
         &rule,
-        &format!("have a {name} without {wanted} characters"),
+        &format!("have a value in {name} without {wanted} characters"),
         std::slice::from_ref(&name),
     );
     Ok(())
@@ -318,6 +327,6 @@ pub(super) fn regex(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let failure = if negate { "matches a forbidden pattern" } else { "does not match the pattern" };
     code.step(format!("mark the rows whose `{name}` {failure}"));
     let rule = format!("`{name}` must {}match {}", if negate { "not " } else { "" }, patterns.join(" or "));
-    code.end_with_rows(&rule, &format!("have a {name} that {failure}"), std::slice::from_ref(&name));
+    code.end_with_rows(&rule, &format!("have a value in {name} that {failure}"), std::slice::from_ref(&name));
     Ok(())
 }

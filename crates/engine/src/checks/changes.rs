@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::Checks;
 use super::compile::wanted_tables;
 use super::error::ChecksError;
+use super::state::LastRun;
 
 /// What the next run will do with a check, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -63,14 +64,14 @@ impl Checks {
                 };
                 let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
                 let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
-                let is_same_data = kept
-                    .last
-                    .as_ref()
-                    .is_some_and(|last| last.data_fingerprint == tables.fingerprint(&looked_at));
+                let is_same_data = |last: &LastRun| last.data_fingerprint == tables.fingerprint(&looked_at);
                 changes.push(match staleness {
                     Staleness::Recompile(why) => told("re-plan", "rebuild", "run", why, notes),
                     Staleness::VerifyAgain(why) => told("keep", "verify again", "run", why, notes),
-                    Staleness::Fresh if !is_same_data => {
+                    Staleness::Fresh if kept.last.is_none() => {
+                        told("keep", "keep", "run", "its last run gave no result".to_owned(), notes)
+                    }
+                    Staleness::Fresh if !kept.last.as_ref().is_some_and(is_same_data) => {
                         told("keep", "keep", "run", "its data changed".to_owned(), notes)
                     }
                     Staleness::Fresh if kept.grading != grading_of(check) => told(

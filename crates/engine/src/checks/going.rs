@@ -145,11 +145,11 @@ impl Going<'_> {
                 result.reason = Some(reason);
                 kept.last = None;
             }
-            Ok(found) => {
-                result.status = grade(check, &found.counts);
+            Ok(mut found) => {
                 if found.counts.evaluated == Some(0) {
-                    result.notes.push("it looked at no row: none is left to judge".to_owned());
+                    found.summary.push_str("; it looked at no row");
                 }
+                result.status = grade(check, &found.counts);
                 (result.evaluated, result.failed) = (found.counts.evaluated, found.counts.failed);
                 result.failed_pct = found.counts.failed_pct();
                 result.summary.clone_from(&found.summary);

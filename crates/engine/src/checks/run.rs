@@ -133,9 +133,8 @@ impl Checks {
         progress: &mut dyn CheckProgress,
         stop: BoxFuture<'_, ()>,
     ) -> Result<CheckRun, ChecksError> {
-        let problems: Vec<_> = files.errors().cloned().collect();
-        if !problems.is_empty() {
-            return Err(ChecksError::Files(problems));
+        if !files.problems.is_empty() {
+            return Err(ChecksError::Files(files.problems.clone()));
         }
         let started = Instant::now();
         let _lock = State::lock(&self.state_folder())?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ordain_checks::change::CompiledAgainst;
 use ordain_checks::report::PastResult;
-use ordain_checks::{CodeFrom, Counts, FailedRow, RunReport};
+use ordain_checks::{CodeFrom, Counts, FailedRow, RunReport, SkipReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -172,11 +172,13 @@ impl State {
         Ok(Some(report.run_id))
     }
 
-    /// Adds a run's results to the history, and keeps its report.
+    /// Adds a run's results to the history, and keeps its report. A check that `state:changed` left out was not judged: its
+    /// last result stays the newest one.
     pub(super) fn remember(&self, report: &RunReport) -> Result<(), ChecksError> {
         let failed = || ChecksError::state("keep the history of checks");
         let mut text = String::new();
-        for result in &report.results {
+        let judged = report.results.iter().filter(|result| result.skipped != Some(SkipReason::Filtered));
+        for result in judged {
             let past = Past {
                 result: PastResult {
                     check_id: result.check_id.clone(),
