@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// One table
     name: Option<String>,
     /// Print rows of the table, at most N
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", requires = "name")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", requires = "name", value_parser = clap::value_parser!(u64).range(1..))]
     rows: Option<u64>,
     /// Show how the columns of data files and tables are read: types, marks, orders, what did not fit
     #[arg(long, conflicts_with = "rows")]
