@@ -22,20 +22,8 @@ pub(crate) fn cell(value: &Value) -> String {
     }
 }
 
-/// Text on one line, with nothing in it that a terminal would obey or hide: such characters are written out.
-pub(crate) fn line(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            c if c.is_control() || is_unseen(c) => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
-        }
-    }
-    shown
-}
+/// Text on one line, with nothing in it that a terminal would obey or hide.
+pub(crate) use ordain_types::visible as line;
 
 /// Text of several lines, with nothing in it that a terminal would obey.
 pub(crate) fn lines(text: &str) -> String {
@@ -55,13 +43,6 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
     let kept: String = text.chars().take(width.saturating_sub(1)).collect();
     format!("{kept}…")
-}
-
-/// Characters that nobody sees, or that change the direction of writing, with which a text can show other than it is.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A colour, where the output is a terminal that wants colours.

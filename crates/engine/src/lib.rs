@@ -48,6 +48,6 @@ pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use workspace::{
-    Accepted, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList, Workspace,
-    WorkspaceError,
+    Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
+    Workspace, WorkspaceError, backup_folder,
 };

@@ -1,5 +1,6 @@
 //! A workspace: a folder with `ordain.toml` and what belongs to it.
 
+mod backup;
 mod catalog;
 mod environment;
 mod error;
@@ -19,6 +20,7 @@ use ordain_store::{
 };
 use ordain_types::{Catalog, Limits};
 
+pub use backup::{BackupSettings, backup_folder};
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
@@ -55,6 +57,8 @@ pub struct Workspace {
     pub checkpoint: Option<PathBuf>,
     /// The role under which plan SQL runs on PostgreSQL.
     pub plan_role: Option<String>,
+    /// Where copies of the store go, and how often they are made.
+    pub backup: BackupSettings,
     /// The tables that are declared.
     pub tables: Vec<TableDeclaration>,
     /// What columns mean, where the owner declared it.
@@ -223,6 +227,7 @@ impl Workspace {
             database,
             checkpoint,
             plan_role: file.store.plan_role,
+            backup: BackupSettings::of(root, &file.backup)?,
             tables: file.tables.into_iter().map(|(name, table)| table.declaration(root, name)).collect(),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,

@@ -49,6 +49,8 @@ pub(crate) fn dead(state: &Path) -> Vec<Dead> {
     let Ok(files) = std::fs::read_dir(folder(state)) else { return Vec::new() };
     let locked = files.flatten().filter_map(|file| {
         let path = file.path();
+        // Opening anything but an ordinary file may wait.
+        file.file_type().ok().filter(std::fs::FileType::is_file)?;
         let opened = File::open(&path).ok()?;
         opened.try_lock().ok()?;
         Some(Dead { id: file.file_name().to_str()?.to_owned(), path, _locked: opened })

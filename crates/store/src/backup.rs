@@ -3,6 +3,7 @@
 //! A copy is made while the store is in use, and is as a reader would have seen it. The key is not part of it: whoever
 //! has a copy can read it and not forge it.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -61,14 +62,37 @@ impl Store {
             fs_err::create_dir_all(&folder).map_err(|error| failed(&error))?;
             let copy = folder.join(COPY);
             store.pool.session().await?.copy_to(copy.clone()).await?;
-            // The copy itself is asked, because others may have written since.
-            let entries = entries_of(&copy).await?;
-            let mut backup = Backup { at, entries, sha256: sha256_of(&copy)?, seal: String::new(), folder };
+            let described = tokio::task::spawn_blocking(move || described(&copy)).await;
+            let (entries, sha256) =
+                described.map_err(|error| StoreError::Database { message: error.to_string() })??;
+            let mut backup = Backup { at, entries, sha256, seal: String::new(), folder };
             backup.seal = store.ledger.seal(&backup.message());
             let text = serde_json::json!(backup).to_string();
-            fs_err::write(backup.folder.join(MANIFEST), text).map_err(|error| failed(&error))?;
+            // Without this file it is no copy yet.
+            let written = fs_err::File::create(backup.folder.join(MANIFEST))
+                .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()));
+            written.map_err(|error| failed(&error))?;
             Ok(backup)
         })
+    }
+
+    /// The genuine copies in a folder, oldest first.
+    pub fn backups(&self, folder: &Path) -> Result<Vec<Backup>, StoreError> {
+        if folder.is_dir() { copies(&self.inner().ledger, folder) } else { Ok(Vec::new()) }
+    }
+
+    /// Removes all genuine copies in a folder but the newest ones; gives back those that it removed.
+    pub fn remove_backups(&self, folder: &Path, keep: usize) -> Result<Vec<Backup>, StoreError> {
+        let mut copies = self.backups(folder)?;
+        copies.truncate(copies.len().saturating_sub(keep));
+        for copy in &copies {
+            // What describes it goes first, so that half a copy never counts as one.
+            for file in [MANIFEST, COPY] {
+                fs_err::remove_file(copy.folder.join(file)).map_err(|error| failed(&error))?;
+            }
+            fs_err::remove_dir(&copy.folder).map_err(|error| failed(&error))?;
+        }
+        Ok(copies)
     }
 }
 
@@ -112,23 +136,28 @@ enum Latest {
     Entries(u64),
 }
 
-/// The newest genuine copy that is not too late.
-fn newest(ledger: &Ledger, from: &Path, latest: &Latest) -> Result<Backup, StoreError> {
+/// The genuine copies in a folder, oldest first.
+fn copies(ledger: &Ledger, from: &Path) -> Result<Vec<Backup>, StoreError> {
     let mut found: Vec<Backup> = Vec::new();
     for folder in fs_err::read_dir(from).map_err(|error| failed(&error))? {
         let folder = folder.map_err(|error| failed(&error))?.path();
-        let Ok(text) = fs_err::read_to_string(folder.join(MANIFEST)) else { continue };
+        let Ok(text) = ledger::read_file(&folder.join(MANIFEST)) else { continue };
         let Ok(backup) = serde_json::from_str::<Backup>(&text) else { continue };
-        let is_early = match latest {
-            Latest::Time(time) => backup.at <= *time,
-            Latest::Entries(entries) => backup.entries <= *entries,
-        };
-        if is_early && ledger.is_sealed(&backup.message(), &backup.seal) {
+        if ledger.is_sealed(&backup.message(), &backup.seal) {
             found.push(Backup { folder, ..backup });
         }
     }
     found.sort_by(|left, right| left.at.cmp(&right.at));
-    let Some(chosen) = found.pop() else {
+    Ok(found)
+}
+
+/// The newest genuine copy that is not too late.
+fn newest(ledger: &Ledger, from: &Path, latest: &Latest) -> Result<Backup, StoreError> {
+    let is_early = |backup: &Backup| match latest {
+        Latest::Time(time) => backup.at <= *time,
+        Latest::Entries(entries) => backup.entries <= *entries,
+    };
+    let Some(chosen) = copies(ledger, from)?.into_iter().rfind(is_early) else {
         return Err(StoreError::Declaration {
             what: "the backups".to_owned(),
             message: "there is no genuine copy that is early enough".to_owned(),
@@ -159,16 +188,15 @@ fn put_in_place(path: &Path, aside: &Path, copy: &Path) -> std::io::Result<()> {
     fs_err::rename(&draft, path)
 }
 
-async fn entries_of(copy: &Path) -> Result<u64, StoreError> {
-    let copy = copy.to_owned();
-    let count = move || {
+/// How many entries a copy has, and its hash. The copy itself is asked, because others may have written since.
+fn described(copy: &Path) -> Result<(u64, String), StoreError> {
+    let count = || {
         let connection = rusqlite::Connection::open(copy)?;
         connection.query_row("SELECT count(*) FROM ordain_entries", [], |row| row.get::<_, i64>(0))
     };
-    let joined = tokio::task::spawn_blocking(count).await;
-    let counted = joined.map_err(|error| StoreError::Database { message: error.to_string() })?;
-    let counted = counted.map_err(|error| StoreError::Database { message: error.to_string() })?;
-    Ok(u64::try_from(counted).unwrap_or_default())
+    let counted = count().map_err(|error| StoreError::Database { message: error.to_string() })?;
+    fs_err::File::open(copy).and_then(|file| file.sync_all()).map_err(|error| failed(&error))?;
+    Ok((u64::try_from(counted).unwrap_or_default(), sha256_of(copy)?))
 }
 
 fn sha256_of(path: &Path) -> Result<String, StoreError> {

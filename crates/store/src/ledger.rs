@@ -9,7 +9,7 @@ mod end;
 mod key;
 mod verify;
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -226,7 +226,7 @@ impl Ledger {
 
     /// The newest checkpoint that was written.
     pub(crate) fn remembered(&self) -> Result<Option<Checkpoint>, StoreError> {
-        let text = match fs_err::read_to_string(&self.checkpoint) {
+        let text = match read_file(&self.checkpoint) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unusable(error.to_string())),
@@ -259,26 +259,18 @@ pub(crate) async fn newest(
     decode(session.read(sql).await?)
 }
 
-/// The newest entry about each of some runs.
-pub(crate) async fn newest_of_runs(
+/// The entries about each of some runs, in order.
+pub(crate) async fn of_runs(
     session: &mut Session,
     runs: &[&str],
-) -> Result<Vec<Option<LedgerEntry>>, StoreError> {
+) -> Result<Vec<Vec<LedgerEntry>>, StoreError> {
     let statements = runs.iter().map(|run| {
         let mut sql = select(session);
-        sql.push(" WHERE run_id = ").text_param(run).push(" ORDER BY seq DESC LIMIT 1");
+        sql.push(" WHERE run_id = ").text_param(run).push(" ORDER BY seq");
         sql
     });
     let statements = statements.collect();
-    let found = session.read_all(statements).await?;
-    found.into_iter().map(|rows| Ok(decode(rows)?.into_iter().next())).collect()
-}
-
-/// The entries about one run, in order.
-pub(crate) async fn of_run(session: &mut Session, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
-    let mut sql = select(session);
-    sql.push(" WHERE run_id = ").text_param(run.as_str()).push(" ORDER BY seq");
-    decode(session.read(sql).await?)
+    session.read_all(statements).await?.into_iter().map(decode).collect()
 }
 
 fn select(session: &Session) -> Sql {
@@ -347,6 +339,28 @@ fn entry_message(hash: &str) -> String {
 
 fn checkpoint_message(seq: u64, hash: &str) -> String {
     format!("ordain checkpoint {seq} {hash}")
+}
+
+/// A small file of the ledger's. A device, a pipe or a file without end is no such file.
+pub(crate) fn read_file(path: &std::path::Path) -> std::io::Result<String> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    const BYTES_MAX: u64 = 1 << 20;
+    let odd = |what: &str| std::io::Error::other(format!("{}: {what}", path.display()));
+    let mut options = std::fs::OpenOptions::new();
+    // Opening a pipe would wait for somebody who writes to it.
+    let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits();
+    let file = options.read(true).custom_flags(flags.cast_signed()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(odd("it is not an ordinary file"));
+    }
+    let mut text = String::new();
+    file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > BYTES_MAX {
+        return Err(odd("it is too long"));
+    }
+    Ok(text)
 }
 
 /// A new file that only its owner may read and write, whatever the process's mask says.

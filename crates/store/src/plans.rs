@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::ledger::{self, Ledger};
+use crate::sealed;
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
 use crate::store::Inner;
@@ -179,7 +180,15 @@ pub(crate) async fn list(
     }
     sql.push(" ORDER BY pinned DESC, last_used_at DESC, plan_id LIMIT ");
     sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
-    session.read(sql).await?.iter().map(|row| shown(ledger, row)).collect()
+    let rows = session.read(sql).await?;
+    let mut plans = rows.iter().map(|row| shown(ledger, row)).collect::<Result<Vec<_>, _>>()?;
+    if who.is_some() {
+        let runs: Vec<&str> = plans.iter().map(|plan| plan.run_id.as_str()).collect();
+        let askers = sealed::askers(ledger, session, &runs).await?;
+        let mut askers = askers.iter();
+        plans.retain(|_| askers.next().is_some_and(|asker| asker.as_deref() == who));
+    }
+    Ok(plans)
 }
 
 /// The plan of that id, or the only one whose id begins so.

@@ -62,15 +62,16 @@ impl Sum {
     }
 }
 
-/// Carries the sums along with a change, in the open transaction. A table without a genuine sum gets none: only
-/// counting its rows anew could give it one.
+/// Carries the sums along with a change, in the open transaction: those before it and those after it. A table without a
+/// genuine sum gets none: only counting its rows anew could give it one.
 pub(crate) async fn advance(
     ledger: &Ledger,
     session: &mut Session,
     catalog: &Catalog,
     changes: &ChangeSet,
-) -> Result<Sums, StoreError> {
-    let mut sums = known(ledger, session).await?;
+) -> Result<(Sums, Sums), StoreError> {
+    let before = known(ledger, session).await?;
+    let mut sums = before.clone();
     for (table, rows) in &changes.tables {
         let is_kept = catalog.place(table).is_ok_and(|place| catalog.at(place).is_kept());
         let Some(mut sum) = sums.get(table).filter(|_| is_kept).and_then(|text| Sum::parse(text)) else {
@@ -88,7 +89,7 @@ pub(crate) async fn advance(
         sums.insert(table.clone(), sum.text());
     }
     keep(ledger, session, &sums).await?;
-    Ok(sums)
+    Ok((before, sums))
 }
 
 /// Counts the rows of some tables anew, which were just filled, and keeps their sums.

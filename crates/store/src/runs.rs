@@ -1,8 +1,9 @@
 //! Records of runs, and what a person may do with them: approve, reject, undo.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use ordain_types::{Receipt, RunId, RunRecord, RunState};
+use ordain_types::{Receipt, RunId, RunKind, RunRecord, RunState};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -13,9 +14,9 @@ use crate::changes::ChangeSet;
 use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::plans;
-use crate::sealed;
+use crate::sealed::{self, People};
 use crate::session::{Intent, Session};
-use crate::sql::{Datum, Sql};
+use crate::sql::Datum;
 use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
@@ -52,7 +53,7 @@ pub struct SeenBy {
 pub struct Owned {
     /// The run.
     pub record: RunRecord,
-    /// Who asked. Runs of an older format do not say.
+    /// Who asked.
     pub who: Option<String>,
     /// Who approved, rejected or undid it last.
     pub decided_by: Option<String>,
@@ -68,11 +69,13 @@ pub(crate) enum Role<'a> {
 impl<'a> Role<'a> {
     /// By the kind of the entry that goes with the record.
     pub(crate) fn of(kind: &str, note: &'a EntryNote) -> Self {
-        match kind {
-            "approve" | "reject" | "undo" | "conflict" => Self::Decided(&note.who),
-            _ => Self::Asked(&note.who),
-        }
+        if is_decision(kind) { Self::Decided(&note.who) } else { Self::Asked(&note.who) }
     }
+}
+
+/// Whether an entry of this kind tells what somebody decided on a run.
+pub(crate) fn is_decision(kind: &str) -> bool {
+    matches!(kind, "approve" | "reject" | "undo" | "conflict")
 }
 
 /// Writes a record and its entry in a transaction of their own: for runs that changed nothing.
@@ -96,11 +99,25 @@ async fn record_on(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     session.begin(Intent::Write).await?;
-    let record = with_receipt(record);
-    write(&mut session, &record, changes.as_ref(), Role::Asked(&note.who)).await?;
-    finish_claim(&mut session, &note, &record.run_id).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
-    let entry = entry(record.kind.as_str(), &record, changes.as_ref(), note);
+    let kind = record.kind.as_str();
+    finish(store, session, kind, record, changes.as_ref(), note).await
+}
+
+/// Writes a record and its entry, and commits.
+async fn finish(
+    store: &Inner,
+    mut session: Session,
+    kind: &str,
+    record: RunRecord,
+    changes: Option<&ChangeSet>,
+    note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    let record = with_receipt(record);
+    store.check_schema(&mut session, &HashSet::new()).await?;
+    write(&mut session, &record, changes, Role::of(kind, &note)).await?;
+    finish_claim(&mut session, &note, &record.run_id).await?;
+    let entry = entry(kind, &record, changes, note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
@@ -124,15 +141,8 @@ pub(crate) async fn record_unless_there(
         Err(StoreError::UnknownRun { .. }) => {}
         Err(error) => return Err(error),
     }
-    let record = with_receipt(record);
-    write(&mut session, &record, None, Role::Asked(&note.who)).await?;
-    finish_claim(&mut session, &note, &record.run_id).await?;
-    let entry = entry(record.kind.as_str(), &record, None, note);
-    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
-    let committed = session.commit().await;
-    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
-    store.ledger.remember(&checkpoint);
-    Ok(record)
+    let kind = record.kind.as_str();
+    finish(store, session, kind, record, None, note).await
 }
 
 /// The record with the receipt of its state and diff. Whatever stood there before is not looked at.
@@ -220,6 +230,14 @@ pub(crate) async fn find(ledger: &Ledger, session: &mut Session, run: &str) -> R
     Ok(found.record)
 }
 
+/// The same, with who asked for it and who decided on it.
+pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> Result<Owned, StoreError> {
+    let found = stored(session, run).await?;
+    let told = sealed::check(ledger, session, &found.record.run_id, &found.text, None).await?;
+    let People { asked_by: who, decided_by } = told.people;
+    Ok(Owned { record: found.record, who, decided_by })
+}
+
 /// Records, newest first.
 pub(crate) async fn list(
     ledger: &Ledger,
@@ -228,25 +246,21 @@ pub(crate) async fn list(
     before: Option<&RunId>,
     limit: u64,
 ) -> Result<Vec<RunRecord>, StoreError> {
-    let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql(&format!("SELECT record FROM {runs} WHERE TRUE"));
-    if let Some(state) = state {
-        sql.push(" AND state = ").text_param(state.as_str());
-    }
-    if let Some(before) = before {
-        sql.push(" AND run_id < ").text_param(before.as_str());
-    }
-    sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
-    shown(ledger, session, sql).await
+    page(ledger, session, &RunFilter { state, seen_by: None, before: before.cloned(), limit }).await
 }
 
-/// The records that a statement selects, each held against its entry.
-async fn shown(ledger: &Ledger, session: &mut Session, sql: Sql) -> Result<Vec<RunRecord>, StoreError> {
-    let rows = session.read(sql).await?;
-    let records =
-        rows.iter().map(|row| Ok((parse(&row[0])?, row[0].as_text().unwrap_or_default().to_owned())));
-    let records = records.collect::<Result<Vec<_>, StoreError>>()?;
-    sealed::marked(ledger, session, records).await
+impl RunFilter {
+    /// Whether a run meets the filter by what the ledger says; the table's columns only find it.
+    fn is_met(&self, record: &RunRecord, people: &People) -> bool {
+        let is_in_state = self.state.is_none_or(|state| record.state == state || sealed::is_altered(record));
+        let is_seen = self.seen_by.as_ref().is_none_or(|by| {
+            let is_own = |who: &Option<String>| who.as_ref() == Some(&by.who);
+            is_own(&people.asked_by)
+                || is_own(&people.decided_by)
+                || (by.sees_held && record.state == RunState::Held)
+        });
+        is_in_state && is_seen
+    }
 }
 
 /// Records that meet a filter, newest first. Large records make a page short: memory is bounded, and the rest is asked
@@ -285,23 +299,46 @@ pub(crate) async fn page(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut sql = session.sql(&format!("SELECT record FROM {runs} WHERE run_id IN ("));
+    let mut sql = session.sql(&format!("SELECT record, run_id FROM {runs} WHERE run_id IN ("));
     sql.list(", ", &ids, |sql, id| {
         sql.text_param(id);
     });
     sql.push(") ORDER BY run_id DESC");
-    shown(ledger, session, sql).await
+    let rows = session.read(sql).await?;
+    let records = rows.iter().map(|row| {
+        let run = RunId(row[1].as_text().unwrap_or_default().to_owned());
+        // What is no record at all was altered, as every other one that its entry does not have.
+        let record = parse(&row[0]).unwrap_or_else(|_| RunRecord::new(run.clone(), RunKind::Lost, ""));
+        (RunRecord { run_id: run, ..record }, row[0].as_text().unwrap_or_default().to_owned())
+    });
+    let records = records.collect();
+    let shown = sealed::marked(ledger, session, records).await?;
+    let met = shown.into_iter().filter(|(record, people)| filter.is_met(record, people));
+    Ok(met.map(|(record, _)| record).collect())
 }
 
-/// A run with who asked for it and who decided on it.
-pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> Result<Owned, StoreError> {
-    let record = find(ledger, session, run).await?;
-    let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql(&format!("SELECT who, decided_by FROM {runs} WHERE run_id = "));
-    sql.text_param(record.run_id.as_str());
-    let rows = session.read(sql).await?;
-    let named = |place: usize| rows.first().and_then(|row| row[place].as_text()).map(str::to_owned);
-    Ok(Owned { who: named(0), decided_by: named(1), record })
+/// What is wrong with the kept records: those that are not as the ledger has them, and those that are gone.
+pub(crate) async fn altered(ledger: &Ledger, session: &mut Session) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    let mut filter = RunFilter { limit: 100, ..RunFilter::default() };
+    loop {
+        let records = page(ledger, session, &filter).await?;
+        let Some(last) = records.last() else { break };
+        filter.before = Some(last.run_id.clone());
+        let altered = records.iter().filter(|record| sealed::is_altered(record));
+        found.extend(
+            altered
+                .map(|record| format!("the record of run `{}` is not the one of its entry", record.run_id)),
+        );
+    }
+    let (runs, entries) = (own(session.dialect(), "runs"), own(session.dialect(), "entries"));
+    let sql = session.sql(&format!(
+        "SELECT DISTINCT run_id FROM {entries} WHERE run_id IS NOT NULL AND run_id NOT IN (SELECT run_id FROM {runs}) LIMIT 100"
+    ));
+    for row in session.read(sql).await? {
+        found.push(format!("the record of run `{}` is gone", row[0].as_text().unwrap_or_default()));
+    }
+    Ok(found)
 }
 
 /// How many runs are in a state.
@@ -373,7 +410,7 @@ async fn counts(session: &mut Session, since: &RunId) -> Result<Vec<RunCount>, S
 
 async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Read).await?;
-    let (_, changes) = load(&store.ledger, &mut transaction.session, run).await?;
+    let (_, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
     let found = apply::conflicts(&mut transaction, changes.unwrap_or_default()).await;
     transaction.roll_back().await?;
     found
@@ -413,8 +450,14 @@ async fn opened(
     wanted: RunState,
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
+    // What the ledger says of the run counts only if nothing was taken out of it since. That is looked at first, without
+    // keeping others from writing.
+    let mut session = store.pool.begin(Intent::Read).await?;
+    let (_, _, seq) = load(&store.ledger, &mut session, run).await?;
+    store.ledger.check_since(&mut session, seq).await?;
+    session.roll_back().await?;
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
-    let (record, changes) = load(&store.ledger, &mut transaction.session, run).await?;
+    let (record, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
     if record.state != wanted {
         let run = record.run_id.to_string();
         return Err(StoreError::WrongState { run, state: record.state, operation });
@@ -443,31 +486,24 @@ async fn restate(
     detail: Value,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
-    let (_, changes) = load(&store.ledger, &mut session, record.run_id.as_str()).await?;
-    let record = with_receipt(record);
-    write(&mut session, &record, changes.as_ref(), Role::of(kind, &note)).await?;
+    let (_, changes, _) = load(&store.ledger, &mut session, record.run_id.as_str()).await?;
     if !detail.is_null() {
         note.detail = detail;
     }
-    let entry = entry(kind, &record, changes.as_ref(), note);
-    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
-    let committed = session.commit().await;
-    store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
-    store.ledger.remember(&checkpoint);
-    Ok(record)
+    finish(store, session, kind, record, changes.as_ref(), note).await
 }
 
-/// The record and the kept changes of a run, as its ledger entry has them.
+/// The record and the kept changes of a run, as its newest ledger entry has them, and the place of that.
 async fn load(
     ledger: &Ledger,
     session: &mut Session,
     run: &str,
-) -> Result<(RunRecord, Option<ChangeSet>), StoreError> {
+) -> Result<(RunRecord, Option<ChangeSet>, u64), StoreError> {
     let found = stored(session, run).await?;
     let changes = found.changes.map(|text| serde_json::from_str::<ChangeSet>(&text)).transpose();
     let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
-    sealed::check(ledger, session, &found.record.run_id, &found.text, changes.as_ref()).await?;
-    Ok((found.record, changes))
+    let told = sealed::check(ledger, session, &found.record.run_id, &found.text, changes.as_ref()).await?;
+    Ok((found.record, changes, told.seq))
 }
 
 /// A run as the table has it, before it was held against the ledger.

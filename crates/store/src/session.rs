@@ -66,15 +66,17 @@ enum Connections {
 impl Pool {
     pub(crate) fn new(options: &StoreOptions) -> Result<Self, StoreError> {
         let limits = &options.limits;
-        let connections =
-            match &options.database {
-                Database::Sqlite { path } => {
-                    Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path.clone(), limits)))
-                }
-                Database::Postgres { url, .. } => Connections::Postgres(Arc::new(
-                    postgres::PostgresPool::new(url, limits, options.plan_role.clone())?,
-                )),
-            };
+        let connections = match &options.database {
+            Database::Sqlite { path } => {
+                let with_triggers = options.tables.iter().any(|table| table.accept_triggers);
+                Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path.clone(), limits, with_triggers)?))
+            }
+            Database::Postgres { url, .. } => Connections::Postgres(Arc::new(postgres::PostgresPool::new(
+                url,
+                limits,
+                options.plan_role.clone(),
+            )?)),
+        };
         let faults = options.faults.clone();
         Ok(Self {
             connections,
@@ -124,6 +126,11 @@ impl Pool {
         }
     }
 
+    /// Whether the database can be read and not written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        matches!(&self.connections, Connections::Sqlite(pool) if pool.is_read_only())
+    }
+
     async fn turn(&self) -> Result<Turn, StoreError> {
         tokio::time::timeout(self.lock_wait, Turns::take(&self.turns)).await.map_err(|_| StoreError::Busy)
     }
@@ -142,6 +149,31 @@ pub(crate) struct Session {
 enum Connection {
     Sqlite(sqlite::SqliteSession),
     Postgres(postgres::PostgresSession),
+}
+
+impl Connection {
+    fn elsewhere(&self) -> Elsewhere {
+        match self {
+            Self::Sqlite(session) => Elsewhere::Sqlite(session.pool()),
+            Self::Postgres(session) => Elsewhere::Postgres(session.pool()),
+        }
+    }
+}
+
+/// Asks the database whether another process waits for the writers' lock.
+#[derive(Debug)]
+enum Elsewhere {
+    Sqlite(Arc<sqlite::SqlitePool>),
+    Postgres(Arc<postgres::PostgresPool>),
+}
+
+impl Elsewhere {
+    async fn somebody_waits(&self) -> bool {
+        match self {
+            Self::Sqlite(pool) => pool.somebody_waits(),
+            Self::Postgres(pool) => postgres::PostgresPool::somebody_waits(pool).await,
+        }
+    }
 }
 
 /// Foreign SQL: a plan's `db.query` or an invariant of the workspace.
@@ -200,12 +232,14 @@ impl Session {
         }
     }
 
-    /// Ends when this session has kept other writers waiting for longer than it may; never, if it does not write.
+    /// Ends when this session has kept other writers waiting for longer than it may, in this process or in another;
+    /// never, if it does not write.
     pub(crate) fn overdue(&self) -> impl Future<Output = StoreError> + Send + 'static + use<> {
         let turn = self.turn.as_ref().map(Turn::watched);
+        let elsewhere = self.connection.elsewhere();
         async move {
             match turn {
-                Some(watched) => watched.overdue().await,
+                Some(watched) => watched.overdue(&elsewhere).await,
                 None => std::future::pending().await,
             }
         }

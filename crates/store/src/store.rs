@@ -125,7 +125,7 @@ impl Store {
                 Database::Sqlite { .. } => None,
             };
             inner.open_tables(only.as_deref()).await?;
-            if inner.ledger.refusal().is_none() {
+            if inner.may_write() {
                 inner.check_invariants().await?;
                 claims::release_dead(&inner).await?;
             }
@@ -278,7 +278,12 @@ impl Store {
 
     /// Entries of the ledger about one run, in order.
     pub fn entries_of_run<'a>(&'a self, run: &'a RunId) -> Answer<'a, Vec<LedgerEntry>> {
-        Box::pin(async move { ledger::of_run(&mut self.inner.pool.session().await?, run).await })
+        Box::pin(async move {
+            {
+                let found = ledger::of_runs(&mut self.inner.pool.session().await?, &[run.as_str()]).await?;
+                Ok(found.into_iter().flatten().collect())
+            }
+        })
     }
 
     /// Checks the whole ledger.
@@ -405,6 +410,11 @@ impl Inner {
             return if arrived { Ok(()) } else { Err(StoreError::Conflict) };
         }
         Err(StoreError::CommitUnknown { run: run.to_owned() })
+    }
+
+    /// Whether anything can be written: the ledger's end is the right one, and the medium takes it.
+    fn may_write(&self) -> bool {
+        self.ledger.refusal().is_none() && !self.pool.is_read_only()
     }
 
     /// The name under which this process holds idempotency keys.

@@ -8,6 +8,7 @@ mod attributes;
 pub(crate) mod calls;
 mod chance;
 mod imports;
+mod patterns;
 mod provided;
 pub(crate) mod scopes;
 mod statements;
@@ -15,10 +16,12 @@ mod undefined;
 
 use ordain_types::Schema;
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Parameters, PatternKeyword, Stmt};
+use ruff_python_ast::{
+    self as ast, Comprehension, Expr, ExprContext, Parameters, Pattern, PatternKeyword, Stmt,
+};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::data::{dunders, stdlib};
+use crate::data::stdlib;
 use crate::effects::Effects;
 use crate::policy::Policy;
 use crate::report::Report;
@@ -279,16 +282,24 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
         }
     }
 
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        if let Pattern::MatchClass(class) = pattern {
+            patterns::class(self, class);
+        }
+        visitor::walk_pattern(self, pattern);
+    }
+
     fn visit_pattern_keyword(&mut self, keyword: &'a PatternKeyword) {
         attributes::attribute_of_anything(self, keyword.attr.as_str(), keyword.attr.range());
         visitor::walk_pattern_keyword(self, keyword);
     }
 
     fn visit_annotation(&mut self, annotation: &'a Expr) {
-        // Annotations that never run may name what does not exist.
-        if self.annotations_run && self.policy.python.minor < 14 {
-            self.visit_expr(annotation);
-        }
+        // Annotations that are not run here may name what does not exist, but may be run elsewhere.
+        let is_run = self.annotations_run && self.policy.python.minor < 14;
+        self.guards.names += usize::from(!is_run);
+        self.visit_expr(annotation);
+        self.guards.names -= usize::from(!is_run);
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
@@ -297,9 +308,7 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
             Expr::Name(name) if name.ctx == ExprContext::Load => calls::name(self, name),
             Expr::Name(name) => {
                 // A field of a dataclass is what a pattern looks at.
-                if dunders::is_listed(name.id.as_str()) {
-                    attributes::attribute_name(self, name.id.as_str(), name.range());
-                }
+                attributes::attribute_name(self, name.id.as_str(), name.range());
             }
             Expr::Attribute(attribute) => {
                 attributes::judge(self, attribute);

@@ -90,20 +90,11 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.line(format!("failing = judged & {mark}"));
     code.step(format!("mark the rows whose `{name}` {failure}"));
     code.end_with_rows(
-        &format!("`{name}` {rule} {}", listed(&values)),
+        &format!("`{name}` {rule} {values}"),
         &format!("have a value in {name} that {failure}"),
         std::slice::from_ref(&name),
     );
     Ok(())
-}
-
-/// Values as a sentence lists them: the first few, and how many there are.
-fn listed(values: &Value) -> String {
-    const SHOWN: usize = 8;
-    let values = values.as_array().map(Vec::as_slice).unwrap_or_default();
-    let shown: Vec<String> = values.iter().take(SHOWN).map(Value::to_string).collect();
-    let rest = if values.len() > SHOWN { format!(" … ({} values)", values.len()) } else { String::new() };
-    format!("{}{rest}", shown.join(", "))
 }
 
 /// Every value lies between two bounds.

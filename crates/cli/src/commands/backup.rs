@@ -1,20 +1,27 @@
 //! `ordain backup` and `ordain restore`: copies of the store, and the way back to one.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use ordain_store::RestoreAt;
+use ordain_engine::{BackupSettings, backup_folder};
+use ordain_store::{RestoreAt, Store};
 
-use crate::runtime;
 use crate::workspace::{WorkspaceArgs, ended, note, with_store};
+use crate::{failure, runtime};
 
 const EXAMPLES: &str = "\
 Examples:
   ordain backup                         a copy below .ordain/backups
   ordain backup --to /mnt/other/shop    on another disk, where it belongs
 
-The copy is signed and does not hold the ledger's key. A PostgreSQL database is copied with its own tools.";
+The copy is signed and does not hold the ledger's key. A PostgreSQL database is copied with its own tools.
+`ordain serve` makes copies by itself:
+  [backup]
+  to = \"/mnt/other/shop\"     a folder, or file:///mnt/other/shop
+  every = \"24h\"
+  keep = 7                   older copies are removed";
 
 /// Copy the store, while it is in use
 #[derive(Debug, clap::Args)]
@@ -22,10 +29,13 @@ The copy is signed and does not hold the ledger's key. A PostgreSQL database is 
 pub(crate) struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
-    /// The folder for copies [default: .ordain/backups]
-    #[arg(long, value_name = "DIR")]
+    /// The folder for copies, or `file:///DIR` [default: backup.to, else .ordain/backups]
+    #[arg(long, value_name = "DIR|URL", value_parser = folder)]
     to: Option<PathBuf>,
 }
+
+/// How soon a copy is tried again that could not be made.
+const RETRY: Duration = Duration::from_mins(5);
 
 const RESTORE_EXAMPLES: &str = "\
 Examples:
@@ -44,22 +54,55 @@ pub(crate) struct RestoreArgs {
     /// A run, or a time such as 2026-11-15T17:00:00Z: the copy is from before it
     #[arg(long, value_name = "RUN|TIME")]
     at: String,
-    /// The folder with the copies [default: .ordain/backups]
-    #[arg(long, value_name = "DIR")]
+    /// The folder with the copies, or `file:///DIR` [default: backup.to, else .ordain/backups]
+    #[arg(long, value_name = "DIR|URL", value_parser = folder)]
     from: Option<PathBuf>,
 }
 
 /// Carries out `ordain backup`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     with_store(&args.workspace, async |store| {
-        let folder = match &args.to {
-            Some(folder) => folder.clone(),
-            None => args.workspace.load()?.state().join("backups"),
-        };
+        let settings = args.workspace.load()?.backup;
+        let folder = args.to.clone().unwrap_or(settings.folder);
         let made = store.back_up(&folder).await?;
-        writeln!(io::stdout(), "{}: {} ledger entries", made.folder.display(), made.entries)?;
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{}: {} ledger entries", made.folder.display(), made.entries)?;
+        if let Some(keep) = settings.keep.filter(|_| args.to.is_none()) {
+            for removed in store.remove_backups(&folder, keep)? {
+                writeln!(stdout, "removed {}", removed.folder.display())?;
+            }
+        }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Makes copies of a store that is served, as often as its workspace says. The time is counted from the newest copy, so
+/// that a restart delays none.
+pub(crate) async fn regularly(store: Store, settings: BackupSettings) {
+    let Some(every) = settings.every else { return };
+    let made = |folder: &Path| {
+        let copies = store.backups(folder).unwrap_or_default();
+        let newest = copies.last()?.folder.metadata().and_then(|folder| folder.modified());
+        newest.ok()?.elapsed().ok()
+    };
+    let mut wait = made(&settings.folder).map_or(Duration::ZERO, |age| every.saturating_sub(age));
+    loop {
+        tokio::time::sleep(wait).await;
+        let copied = store.back_up(&settings.folder).await;
+        let removed = match (&copied, settings.keep) {
+            (Ok(_), Some(keep)) => store.remove_backups(&settings.folder, keep).map(drop),
+            _ => Ok(()),
+        };
+        wait = every;
+        if let Err(error) = copied.map(drop).and(removed) {
+            failure::print_text(&format!("no copy of the store was made: {error}"), error.hint().as_deref());
+            wait = every.min(RETRY);
+        }
+    }
+}
+
+fn folder(text: &str) -> Result<PathBuf, String> {
+    backup_folder(text).map_err(|(message, hint)| format!("{message}; {hint}"))
 }
 
 /// Carries out `ordain restore`.
@@ -71,7 +114,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     };
     ended(runtime::on_one_thread(Box::pin(async {
         let workspace = args.workspace.load()?;
-        let folder = args.from.clone().unwrap_or_else(|| workspace.state().join("backups"));
+        let folder = args.from.clone().unwrap_or_else(|| workspace.backup.folder.clone());
         let (copy, aside) = ordain_store::restore(workspace.store_options(), &folder, at, note()).await?;
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "restored the copy of {} with {} ledger entries", copy.at, copy.entries)?;

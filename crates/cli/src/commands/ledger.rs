@@ -17,7 +17,7 @@ Examples:
   ordain ledger list                        the newest entries
   ordain ledger show 12                     one entry, whole
   ordain ledger verify                      find an edited, removed, moved or cut-off entry
-  ordain ledger verify --rows               also find rows that were changed behind Ordain's back
+  ordain ledger verify --rows               also find rows and records that were changed behind Ordain's back
   ordain ledger accept-restore --reason 'disk failed, copy of Monday'
   ordain ledger export > ledger.jsonl       every entry, and a signed checkpoint at the end
 
@@ -54,7 +54,7 @@ enum Command {
     },
     /// Check every link and signature
     Verify {
-        /// Check also that the rows are those of the last change
+        /// Check also that the rows are those of the last change, and the records those of their entries
         #[arg(long)]
         rows: bool,
     },
@@ -152,6 +152,9 @@ async fn verify(store: &Store, rows: bool, as_json: bool) -> Result<ExitCode, Fa
         writeln!(stdout, "{value:#}")?;
     } else {
         write_report(&mut stdout, &report)?;
+        if !rows {
+            writeln!(stdout, "rows and records were not looked at; `ordain ledger verify --rows` does")?;
+        }
     }
     Ok(if report.is_whole() { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
 }

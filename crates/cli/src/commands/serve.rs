@@ -17,7 +17,7 @@ use ordain_types::{parse_bytes, parse_duration};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::commands::python;
+use crate::commands::{backup, python};
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::planner::{PlannerArgs, of_planner};
@@ -207,6 +207,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyh
     if let Some(found) = found {
         found(options.listen);
     }
+    tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone()));
     let traced = traced(executor.executor(), &options.tracer);
     let engine = Engine::new(store, traced, workspace.settings());
     let service = Service::new(engine, planner, options);

@@ -253,11 +253,11 @@ mod tests {
         let paid = format!("{long} PAY TO IBAN XX00");
         let text = changed(&json!(long), &json!(paid));
         assert!(text.contains("PAY TO IBAN XX00"), "{text}");
+        assert!(changed(&json!("x\u{200d}y"), &json!("xy")).contains("x\\u{200d}y  xy"));
         for (before, after) in [
             (json!("5"), json!(5)),
             (json!("a"), json!("a ")),
             (json!("\u{430}"), json!("a")),
-            (json!("x\u{200d}y"), json!("xy")),
             (json!(null), json!("–")),
             (json!("a\nb"), json!("a\\nb")),
         ] {

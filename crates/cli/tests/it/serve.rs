@@ -90,3 +90,20 @@ fn a_second_server_on_a_workspace_is_refused_and_the_command_line_is_not() {
     drop(Server::start(&shop.root, &[], |_| {}));
     assert_eq!(Server::start(&shop.root, &[], |_| {}).get("/healthz").status, 200);
 }
+
+#[test]
+fn a_server_makes_copies_of_its_store_by_itself() {
+    let shop = Shop::new(10);
+    let folder = std::path::Path::new(&shop.root).join("copies");
+    let mut server = Server::start(&shop.root, &[], |command| {
+        command.envs([("ORDAIN_BACKUP_TO", folder.to_str().unwrap()), ("ORDAIN_BACKUP_EVERY", "1h")]);
+    });
+    let is_made = || {
+        let copies = folder.read_dir().into_iter().flatten().flatten();
+        copies.map(|copy| copy.path().join("backup.json")).any(|described| described.is_file())
+    };
+    while !is_made() {
+        assert!(server.running.0.try_wait().unwrap().is_none(), "the server has ended");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

@@ -259,3 +259,93 @@ fn the_ledger_is_verified_and_exported() {
     assert_eq!((cut.code, &cut.json()["whole"]), (Some(1), &json!(false)));
     assert_eq!(cut.json()["findings"][0]["code"], "truncated");
 }
+
+#[test]
+fn the_ledger_is_verified_where_nothing_can_be_written() {
+    let shop = Shop::new();
+    shop.sell(false);
+    let verify = |script: &str| {
+        let root = shop.root.to_str().unwrap();
+        let mut command = std::process::Command::new("unshare");
+        let mount = format!("mount --bind {root} {root} && mount -o remount,bind,ro {root} && {script}");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &mount]);
+        command.env("ORDAIN", env!("CARGO_BIN_EXE_ordain")).current_dir(&shop.root);
+        run(command)
+    };
+    // Nothing is left in the log; then as a process that died leaves it.
+    for rest in [false, true] {
+        if rest {
+            let copy = |end: &str| std::fs::read(shop.root.join(format!(".ordain/store.db{end}")));
+            let left = on_store(&shop.root, async |store| {
+                store.reseed(&[], EntryNote::by("ada", "test")).await.unwrap();
+                ["-wal", "-shm"].map(|end| (end, copy(end).unwrap()))
+            });
+            for (end, bytes) in left {
+                std::fs::write(shop.root.join(format!(".ordain/store.db{end}")), bytes).unwrap();
+            }
+        }
+        let whole = verify("$ORDAIN ledger verify --rows");
+        assert!(
+            whole.code == Some(0) && whole.stdout.starts_with("the ledger is whole"),
+            "{rest}: {whole:?}"
+        );
+        let listed = verify("$ORDAIN ledger list && $ORDAIN runs list");
+        assert!(listed.code == Some(0) && listed.stdout.contains("one Classic"), "{rest}: {listed:?}");
+        let refused = verify("$ORDAIN reseed");
+        assert!(refused.code == Some(3) && refused.stderr.contains("readonly"), "{rest}: {refused:?}");
+    }
+    std::fs::remove_file(shop.root.join(".ordain/store.db-shm")).unwrap();
+    let half = verify("$ORDAIN ledger verify");
+    assert!(half.code == Some(3) && half.stderr.contains("in a log beside it"), "{half:?}");
+}
+
+#[test]
+fn a_check_of_the_ledger_says_what_it_did_not_look_at() {
+    let shop = Shop::new();
+    let sold = shop.sell(false);
+    let plain = shop.ordain(&["ledger", "verify"]);
+    assert!(
+        plain.stdout.ends_with("rows and records were not looked at; `ordain ledger verify --rows` does\n")
+    );
+    let database = rusqlite::Connection::open(shop.root.join(".ordain/store.db")).unwrap();
+    database.execute_batch("UPDATE inventory SET price = 1.0; UPDATE ordain_runs SET record = '{}'").unwrap();
+    drop(database);
+    let found = shop.ordain(&["ledger", "verify", "--rows"]);
+    assert!(found.code == Some(1) && !found.stdout.contains("not looked at"), "{found:?}");
+    for told in ["table `inventory`", sold.run_id.as_str()] {
+        assert!(found.stdout.contains(told), "{told}: {found:?}");
+    }
+}
+
+#[test]
+fn copies_go_to_a_folder_and_the_oldest_make_room() {
+    let shop = Shop::new();
+    shop.sell(false);
+    let text = std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap();
+    std::fs::write(shop.root.join("ordain.toml"), format!("{text}\n[backup]\nto = \"copies\"\nkeep = 2\n"))
+        .unwrap();
+    let settings = shop.ordain(&["config"]).stdout;
+    for setting in ["backup.to", "backup.keep", "backup.every", "store.checkpoint", "store.plan_role"] {
+        assert!(settings.contains(setting), "{setting}: {settings}");
+    }
+    let told = shop.ordain(&["doctor", "--store"]);
+    assert!(told.stdout.contains("there is no copy of the store"), "{told:?}");
+    let made: Vec<Ran> = (0..3).map(|_| shop.ordain(&["backup"])).collect();
+    assert!(made.iter().all(|made| made.code == Some(0)), "{made:?}");
+    assert!(made[2].stdout.contains("removed "), "{made:?}");
+    assert_eq!(shop.root.join("copies").read_dir().unwrap().count(), 2);
+    let told = shop.ordain(&["doctor", "--store"]);
+    assert!(told.stdout.contains("the newest copy in") && told.stdout.contains("on the disk of"), "{told:?}");
+    let elsewhere = format!("file://{}", shop.root.join("other").display());
+    assert_eq!(shop.ordain(&["backup", "--to", &elsewhere]).code, Some(0));
+    assert_eq!(shop.root.join("other").read_dir().unwrap().count(), 1);
+    for place in ["s3://bucket/shop", "https://host/shop", "file://host/shop"] {
+        let refused = shop.ordain(&["backup", "--to", place]);
+        assert!(refused.code == Some(2) && refused.stderr.contains("file:///FOLDER"), "{refused:?}");
+    }
+    // A copy outside of the workspace is for its user to accept.
+    std::fs::write(shop.root.join("ordain.toml"), format!("{text}\n[backup]\nto = \"/var/tmp/copies\"\n"))
+        .unwrap();
+    let refused = shop.ordain(&["tables"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("backup.to = /var/tmp/copies"), "{refused:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ordain_types::{Diff, Row, RowChange};
+use ordain_types::{Diff, Row, RowChange, visible};
 use serde_json::Value;
 
 /// Rows that are told one by one.
@@ -63,8 +63,8 @@ fn rows(count: usize) -> String {
 
 fn show(value: &Value) -> String {
     match value {
-        Value::String(text) => text.chars().take(60).collect(),
+        Value::String(text) => visible(&text.chars().take(60).collect::<String>()),
         Value::Null => "nothing".to_owned(),
-        other => other.to_string(),
+        other => visible(&other.to_string()),
     }
 }

@@ -22,6 +22,7 @@ use super::roles::RolesSection;
 pub(super) struct File {
     pub(super) workspace: WorkspaceSection,
     pub(super) store: StoreSection,
+    pub(super) backup: BackupSection,
     #[serde(deserialize_with = "in_order")]
     pub(super) tables: Vec<(String, TableSection)>,
     pub(super) data: BTreeMap<String, DataNotes>,
@@ -53,6 +54,14 @@ pub(super) struct StoreSection {
     pub(super) checkpoint: Option<String>,
     /// The role under which plan SQL runs.
     pub(super) plan_role: Option<String>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct BackupSection {
+    pub(super) to: Option<String>,
+    pub(super) every: Option<WrittenDuration>,
+    pub(super) keep: Option<usize>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

@@ -74,6 +74,19 @@ pub const SETTINGS: &[Setting] = &[
         is_secret: true,
         ..setting("store.url", &["ORDAIN_STORE_URL"], "where the rows are: sqlite, postgres://… or env:NAME")
     },
+    setting(
+        "store.checkpoint",
+        &["ORDAIN_STORE_CHECKPOINT"],
+        "the folder for the ledger's checkpoint, best on another disk",
+    ),
+    setting(
+        "store.plan_role",
+        &["ORDAIN_STORE_PLAN_ROLE"],
+        "the role under which plan SQL runs on PostgreSQL",
+    ),
+    setting("backup.to", &["ORDAIN_BACKUP_TO"], "the folder for copies of the store, best on another disk"),
+    setting("backup.every", &["ORDAIN_BACKUP_EVERY"], "how often a server makes a copy"),
+    setting("backup.keep", &["ORDAIN_BACKUP_KEEP"], "how many copies are kept"),
     setting("model.name", &["ORDAIN_MODEL"], "who writes plans: auto, rules, or PROVIDER:MODEL"),
     setting("model.base_url", &["ORDAIN_MODEL_BASE_URL"], "the address of an OpenAI-compatible server"),
     setting("model.review", &["ORDAIN_MODEL_REVIEW"], "whether a model gives a second opinion of code"),
@@ -180,6 +193,11 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
     match key {
         "workspace.name" => file.workspace.name = text(),
         "store.url" => file.store.url = text(),
+        "store.checkpoint" => file.store.checkpoint = text(),
+        "store.plan_role" => file.store.plan_role = text(),
+        "backup.to" => file.backup.to = text(),
+        "backup.every" => file.backup.every = duration()?,
+        "backup.keep" => file.backup.keep = Some(number(value)?),
         "model.name" => file.model.name = text(),
         "model.base_url" => file.model.base_url = text(),
         "model.review" => file.model.review = Some(switch(value)?),
@@ -260,6 +278,13 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
             // A connection string may hold a password.
             ordain_store::Database::Postgres { .. } => "postgres://…".to_owned(),
         },
+        "store.checkpoint" => {
+            return workspace.checkpoint.as_ref().map(|path| path.display().to_string());
+        }
+        "store.plan_role" => return workspace.plan_role.clone(),
+        "backup.to" => workspace.backup.folder.display().to_string(),
+        "backup.every" => return workspace.backup.every.map(format_duration),
+        "backup.keep" => return workspace.backup.keep.map(|keep| keep.to_string()),
         "model.name" => model.name.clone(),
         "model.base_url" => return model.base_url.clone(),
         "model.review" => model.review.to_string(),

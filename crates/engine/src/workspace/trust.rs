@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ordain_cell::Level;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Accepted {
     pub root: PathBuf,
     /// The users to whom the folder and its `ordain.toml` belong.
     pub owners: BTreeSet<u32>,
-    /// What its own files ask for beyond the usual: addresses that they name, less isolation.
+    /// What its own files ask for beyond the usual: addresses that they name, less isolation, folders elsewhere.
     pub asks: BTreeSet<String>,
 }
 
@@ -130,11 +130,26 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     if let Some(address) = file.model.base_url.as_ref().filter(|_| !is_own("ORDAIN_MODEL_BASE_URL")) {
         asks.insert(format!("model.base_url = {address}"));
     }
+    for (key, variable, folder) in [
+        ("store.checkpoint", "ORDAIN_STORE_CHECKPOINT", &file.store.checkpoint),
+        ("backup.to", "ORDAIN_BACKUP_TO", &file.backup.to),
+    ] {
+        if let Some(folder) = folder.as_ref().filter(|folder| leads_out(folder) && !is_own(variable)) {
+            asks.insert(format!("{key} = {folder}"));
+        }
+    }
     let minimum = file.sandbox.minimum.map(LevelName::level).filter(|minimum| *minimum < Level::Full);
     if let Some(minimum) = minimum.filter(|_| !is_own("ORDAIN_SANDBOX_MINIMUM")) {
         asks.insert(format!("sandbox.minimum = {minimum}"));
     }
     Ok(Accepted { root: resolved(root), owners, asks })
+}
+
+/// Whether something would be written outside of the workspace.
+fn leads_out(folder: &str) -> bool {
+    let parts = Path::new(folder).components();
+    folder.contains("://")
+        || parts.into_iter().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// Refuses a workspace that asks for more than was accepted.

@@ -430,11 +430,14 @@ impl Parser<'_> {
     /// `what is the balance`: a running total stands in the newest row.
     fn balance(&self, path: &Path, end: usize, cost: u32) -> All<Select> {
         let table = &self.index.tables[self.focus];
+        // A path with hops ends in another table, whose columns are others.
+        if !(table.append_only && path.hops.is_empty()) {
+            return Vec::new();
+        }
         let column = &table.columns[path.column];
-        let words = split_name(&column.name);
         let is_running = column.role.as_deref() == Some("balance")
-            || words.iter().any(|word| word == "balance" || word == "running");
-        if !(table.append_only && is_running && path.hops.is_empty()) {
+            || split_name(&column.name).iter().any(|word| word == "balance" || word == "running");
+        if !is_running {
             return Vec::new();
         }
         let order = Some(Order { by: None, down: true });

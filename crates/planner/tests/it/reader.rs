@@ -253,3 +253,52 @@ fn a_short_answer_edits_what_was_said_before() {
     assert!(said(&[turn("How much is the Classic?", "success")], "what about the moon?").contains("Moon"));
     assert!(said(&[], "yes").contains("not understand"));
 }
+
+/// Words that mean something to the reader of an example: those of its catalog, of its values, and of the language.
+fn vocabulary(brief: &Brief) -> Vec<String> {
+    let language = "what which who how many much is are was were in of for by per not no never except or and but if only \
+                    at least most than more under over between the a every each first last second cheapest average \
+                    total highest newest before after today yesterday 0 2 3.5 $10 10% ? , buy sell return set to add"
+        .split_whitespace()
+        .map(str::to_owned);
+    let columns = brief.tables.iter().flat_map(|table| {
+        table.columns.iter().flat_map(|column| {
+            let values =
+                column.values.iter().flatten().take(3).map(|value| value.to_string().replace('"', ""));
+            values.chain([column.name.replace('_', " ")]).collect::<Vec<_>>()
+        })
+    });
+    let declared = brief.catalog.tables.values().flat_map(|table| {
+        table.synonyms.iter().chain(table.columns.values().flat_map(|column| &column.synonyms)).cloned()
+    });
+    let tables = brief.tables.iter().map(|table| table.table.name.clone());
+    language.chain(columns).chain(declared).chain(tables).collect()
+}
+
+/// `who is enrolled in Power Yoga` once made it panic: a column was looked up in a table that is not its own.
+#[test]
+fn no_mixture_of_its_own_words_makes_it_panic() {
+    for example in ["bike-parts", "sunglasses"] {
+        let mut brief = brief(example, "");
+        // A table that has fewer columns than the one it refers to.
+        let tables = std::sync::Arc::make_mut(&mut brief.tables);
+        if let Some(ledger) = tables.iter_mut().find(|table| table.table.name == "sales_ledger") {
+            ledger.columns.truncate(3);
+            ledger.table.columns.truncate(3);
+        }
+        let words = vocabulary(&brief);
+        let mut seed = 7_u64;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(seed >> 33).unwrap() % below
+        };
+        for _ in 0..300 {
+            let length = 1 + next(6);
+            let said: Vec<&str> = (0..length).map(|_| words[next(words.len())].as_str()).collect();
+            for beginning in ["", "what is the ", "who is "] {
+                brief.request = format!("{beginning}{}", said.join(" "));
+                reader::plan(&brief);
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! What somebody else put into a SQLite file that Ordain made: triggers, cascades, changed definitions.
+//! What somebody else put into a database: triggers, cascades, changed definitions.
 //!
 //! They would change rows that no diff shows, so that a table with such a thing is not written to, unless its owner
 //! says `accept_triggers`.
@@ -14,18 +14,39 @@ use super::keep;
 /// Ordain's own triggers, which keep the ledger from being edited by mistake.
 const OWN_TRIGGERS: [&str; 2] = ["ordain_entries_stay", "ordain_entries_keep"];
 
-/// Changes whenever a table, an index, a trigger or a view does; 0 on PostgreSQL.
+/// A number that is another one as soon as a trigger, a rule or a foreign key is added.
+const VERSION: &str = "
+SELECT ((SELECT coalesce(sum(oid::bigint + ascii(tgenabled)), 0) FROM pg_catalog.pg_trigger WHERE NOT tgisinternal)
+  + (SELECT coalesce(sum(oid::bigint), 0) FROM pg_catalog.pg_rewrite)
+  + (SELECT coalesce(sum(oid::bigint), 0) FROM pg_catalog.pg_constraint WHERE contype = 'f'))::bigint::text";
+
+/// Triggers and rules on Ordain's own tables that are not Ordain's.
+const ON_OWN_TABLES: &str = "
+SELECT t.tgname::text, c.relname::text FROM pg_catalog.pg_trigger t
+JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'ordain' AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgname <> 'entries_stay'
+UNION ALL
+SELECT rulename::text, tablename::text FROM pg_catalog.pg_rules WHERE schemaname = 'ordain'";
+
+/// Changes whenever a table, an index, a trigger or a view does; on PostgreSQL with triggers, rules and foreign keys.
 pub(crate) async fn schema_version(session: &mut Session) -> Result<i64, StoreError> {
-    if session.dialect() == Dialect::Postgres {
-        return Ok(0);
-    }
-    let sql = session.sql("SELECT schema_version FROM pragma_schema_version");
+    let sql = session.sql(match session.dialect() {
+        Dialect::Sqlite => "SELECT schema_version FROM pragma_schema_version",
+        Dialect::Postgres => VERSION,
+    });
     let rows = session.read(sql).await?;
     Ok(rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default())
 }
 
-/// Marks the tables that must not be written to.
+/// Marks the tables that must not be written to. Those of PostgreSQL are marked where they are looked at.
 pub(crate) async fn mark(session: &mut Session, relations: &mut [Relation]) -> Result<(), StoreError> {
+    if session.dialect() == Dialect::Postgres {
+        let sql = session.sql(ON_OWN_TABLES);
+        let found = session.read(sql).await?;
+        let text = |datum: &Datum| datum.as_text().unwrap_or_default().to_owned();
+        return found.first().map_or(Ok(()), |row| Err(not_ours(&text(&row[0]), &text(&row[1]))));
+    }
     let sql = session.sql("SELECT type, name, lower(tbl_name), coalesce(sql, '') FROM sqlite_schema");
     let schema = session.read(sql).await?;
     let text = |datum: &Datum| datum.as_text().unwrap_or_default().to_owned();
@@ -96,6 +117,6 @@ fn not_ours(trigger: &str, table: &str) -> StoreError {
         message: format!(
             "trigger `{trigger}` on `{table}` is not Ordain's, and may change rows that no diff shows"
         ),
-        hint: Some(format!("look at it, then remove it: DROP TRIGGER \"{trigger}\"")),
+        hint: Some(format!("look at it, then remove it with DROP TRIGGER \"{trigger}\" (or DROP RULE)")),
     }
 }

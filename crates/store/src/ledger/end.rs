@@ -16,6 +16,7 @@ use crate::Answer;
 use crate::error::StoreError;
 use crate::relation::Relation;
 use crate::row_sums;
+use crate::runs;
 use crate::session::{Intent, Session};
 use crate::store::{Inner, Store};
 
@@ -93,7 +94,8 @@ pub(crate) fn not_accepted(problem: &str) -> StoreError {
 }
 
 impl Store {
-    /// Checks the whole ledger, then whether the rows of the tables that Ordain keeps are those of its last change.
+    /// Checks the whole ledger, then whether the rows of the tables that Ordain keeps are those of its last change, and
+    /// every record the one of its entry.
     pub fn verify_rows(&self) -> Answer<'_, LedgerReport> {
         Box::pin(async move {
             let store = self.inner();
@@ -113,6 +115,10 @@ impl Store {
                 };
                 report.findings.push(LedgerFinding { code: "rows", seq: None, message });
             }
+            let altered = runs::altered(&store.ledger, &mut session).await?;
+            let found =
+                altered.into_iter().map(|message| LedgerFinding { code: "record", seq: None, message });
+            report.findings.extend(found);
             session.roll_back().await?;
             Ok(report)
         })

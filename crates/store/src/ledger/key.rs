@@ -25,7 +25,7 @@ impl Key {
         let failed = |error: std::io::Error| unusable(error.to_string());
         let path = state.join("ledger.key");
         fs_err::create_dir_all(state).map_err(failed)?;
-        let (text, is_new) = match fs_err::read_to_string(&path) {
+        let (text, is_new) = match super::read_file(&path) {
             Ok(text) => (text, false),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Self::make(&path)?, true),
             Err(error) => return Err(failed(error)),
@@ -56,7 +56,7 @@ impl Key {
         match linked {
             Ok(()) => Ok(text),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                fs_err::read_to_string(path).map_err(|error| unusable(error.to_string()))
+                super::read_file(path).map_err(|error| unusable(error.to_string()))
             }
             Err(error) => Err(unusable(error.to_string())),
         }
@@ -73,7 +73,7 @@ impl Key {
 
     /// The keys whose signatures count: the workspace's own, and those of the file `ledger.trusted`.
     pub(super) fn trusted(&self) -> Vec<String> {
-        let listed = fs_err::read_to_string(&self.trusted).unwrap_or_default();
+        let listed = super::read_file(&self.trusted).unwrap_or_default();
         let listed = listed.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
         [self.public()].into_iter().chain(listed).collect()
     }

@@ -1,5 +1,7 @@
 //! Finds entries that were edited, removed, moved or cut off.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -7,6 +9,7 @@ use super::end::ACCEPTED;
 use super::key::is_signed;
 use super::{Checkpoint, Ledger, LedgerEntry, NOTHING, chained, checkpoint_message, entries, entry_message};
 use crate::error::StoreError;
+use crate::sealed::altered;
 use crate::session::Session;
 
 /// Entries that are read at once.
@@ -32,7 +35,8 @@ pub struct LedgerReport {
 /// One thing that is wrong with the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LedgerFinding {
-    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`, `rows`.
+    /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`, `rows`,
+    /// `record`.
     pub code: &'static str,
     /// The entry.
     pub seq: Option<u64>,
@@ -67,6 +71,26 @@ impl Ledger {
             && is_signed(signer, &format!("ordain seal {message}"), signature)
     }
 
+    /// Refuses if something was edited, removed or put in behind an entry.
+    pub(crate) async fn check_since(&self, session: &mut Session, seq: u64) -> Result<(), StoreError> {
+        let mut chain = Chain { trusted: self.key.trusted(), seq, ..Chain::default() };
+        let start = entries(session, seq.saturating_sub(1), 1).await?;
+        chain.previous = start.first().map(|entry| entry.hash.clone()).unwrap_or_default();
+        loop {
+            let page = entries(session, chain.seq, PAGE).await?;
+            for entry in &page {
+                chain.link(entry);
+            }
+            if let Some(finding) = chain.findings.first() {
+                let seq = finding.seq.unwrap_or_default();
+                return Err(altered(format!("entry {seq} of the ledger: {}", finding.message)));
+            }
+            if page.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Reads the whole chain and checks every link.
     pub(crate) async fn verify(&self, session: &mut Session) -> Result<LedgerReport, StoreError> {
         self.verify_with_sums(session, &mut Value::Null).await
@@ -98,6 +122,11 @@ impl Ledger {
                 chain.link(entry);
             }
         }
+        for (table, seq) in std::mem::take(&mut chain.gaps) {
+            let message =
+                format!("the rows of table `{table}` do not follow from those of the change before");
+            chain.find("rows", Some(seq), message);
+        }
         chain.end(checkpoint.as_ref(), remembered.as_deref(), unreadable);
         let head = (chain.entries > 0).then_some(chain.previous);
         *sums = chain.sums;
@@ -114,6 +143,8 @@ struct Chain {
     entries: u64,
     accepted: Vec<u64>,
     sums: Value,
+    /// The first change of each table before which its rows were not those of the change before.
+    gaps: BTreeMap<String, u64>,
     findings: Vec<LedgerFinding>,
 }
 
@@ -127,6 +158,7 @@ impl Default for Chain {
             entries: 0,
             accepted,
             sums: Value::Null,
+            gaps: BTreeMap::new(),
             findings,
         }
     }
@@ -150,9 +182,6 @@ impl Chain {
             self.find("moved", seq, "it does not follow the entry before it".to_owned());
         }
         let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
-        if body["content"]["rows"].is_object() {
-            self.sums.clone_from(&body["content"]["rows"]);
-        }
         let is_its_own = body["seq"].as_u64() == seq
             && body["kind"].as_str() == Some(&entry.kind)
             && body["at"].as_str() == Some(&entry.at)
@@ -172,8 +201,30 @@ impl Chain {
                 format!("it was signed by the key {signer}, which is not trusted here"),
             );
         }
+        self.rows(entry, &body["content"]);
         self.seq = entry.seq;
         self.previous.clone_from(&entry.hash);
+    }
+
+    /// Follows the sums of the tables' rows from change to change. Behind an entry that is missing nothing follows.
+    fn rows(&mut self, entry: &LedgerEntry, content: &Value) {
+        let Some(after) = content["rows"].as_object() else { return };
+        if entry.seq == self.seq + 1 {
+            for (table, sum) in self.sums.as_object().into_iter().flatten() {
+                if content["rows_before"].get(table).is_some_and(|before| before != sum) {
+                    self.gaps.entry(table.clone()).or_insert(entry.seq);
+                }
+            }
+        }
+        // Rows that the owner had counted anew need not follow from anything.
+        let counted = content["tables"].as_array().into_iter().flatten();
+        for table in counted.filter_map(|filled| filled["table"].as_str()) {
+            self.gaps.remove(table);
+        }
+        if entry.kind == ACCEPTED {
+            self.gaps.clear();
+        }
+        self.sums = after.clone().into();
     }
 
     fn end(&mut self, checkpoint: Option<&Checkpoint>, remembered: Option<&str>, unreadable: Option<String>) {

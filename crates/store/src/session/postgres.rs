@@ -101,6 +101,20 @@ impl PostgresPool {
         })
     }
 
+    /// Whether a writer of any process waits for the lock. What cannot be asked is not known.
+    pub(super) async fn somebody_waits(pool: &Arc<Self>) -> bool {
+        // A lock by one number is shown in two halves.
+        let sql = format!(
+            "SELECT 1 FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND NOT granted AND objsubid = 1
+             AND (classid::bigint << 32 | objid::bigint) = {WRITER_LOCK} LIMIT 1"
+        );
+        let Ok(session) = Self::session(pool).await else { return false };
+        let Ok(client) = session.client() else { return false };
+        client.simple_query(&sql).await.is_ok_and(|rows| {
+            rows.iter().any(|row| matches!(row, tokio_postgres::SimpleQueryMessage::Row(_)))
+        })
+    }
+
     async fn connect(&self) -> Result<Kept, StoreError> {
         let unreachable = |error: tokio_postgres::Error| StoreError::Unreachable { message: chain(&error) };
         // The task ends by itself when the client is dropped; the client reports what went wrong.
@@ -146,6 +160,10 @@ enum Phase {
 }
 
 impl PostgresSession {
+    pub(super) fn pool(&self) -> Arc<PostgresPool> {
+        Arc::clone(&self.pool)
+    }
+
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
         if intent == Intent::Write {
             // Before `BEGIN`, because a transaction keeps the snapshot of its first statement.

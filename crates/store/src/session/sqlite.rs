@@ -11,14 +11,14 @@ mod guarded;
 mod watch;
 
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ordain_types::Row;
 use rusqlite::types::{Value as SqliteValue, ValueRef};
-use rusqlite::{Connection, ErrorCode, InterruptHandle, ffi};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Guarded, Intent, Rows, in_the_way, weight};
@@ -30,15 +30,58 @@ use crate::sql::{Datum, Sql};
 #[derive(Debug)]
 pub(super) struct SqlitePool {
     path: PathBuf,
+    medium: Medium,
+    /// Whether triggers run that somebody else put into the file: the owner said that they may.
+    with_triggers: bool,
     lock_wait: Duration,
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
 }
 
+/// What can be done with the file and its folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Medium {
+    Writable,
+    /// The file can be read, and the log beside it is there.
+    ReadOnly,
+    /// The file can be read; there is no log that would have to be read with it.
+    Fixed,
+}
+
 impl SqlitePool {
-    pub(super) fn new(path: PathBuf, limits: &StoreLimits) -> Self {
+    pub(super) fn new(path: PathBuf, limits: &StoreLimits, with_triggers: bool) -> Result<Self, StoreError> {
         let places = Arc::new(Semaphore::new(limits.connections_max as usize));
-        Self { path, lock_wait: limits.lock_wait, idle: Mutex::default(), places }
+        let medium = medium(&path)?;
+        let (lock_wait, idle) = (limits.lock_wait, Mutex::default());
+        Ok(Self { path, medium, with_triggers, lock_wait, idle, places })
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.medium != Medium::Writable
+    }
+
+    /// Whether another process, or another store of this one, waits for the lock of the file.
+    pub(super) fn somebody_waits(&self) -> bool {
+        let opened = std::fs::File::open(self.waiting());
+        opened.is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
+    }
+
+    /// A file that is locked by each process that waits, because SQLite does not tell.
+    fn waiting(&self) -> PathBuf {
+        self.path.with_extension("waiting")
+    }
+
+    /// Begins to write; says so while it waits.
+    fn begin_writing(&self, connection: &Connection) -> rusqlite::Result<()> {
+        connection.busy_timeout(Duration::ZERO)?;
+        let at_once = connection.execute_batch("BEGIN IMMEDIATE");
+        connection.busy_timeout(self.lock_wait)?;
+        if !matches!(&at_once, Err(error) if matches!(store_error(error), StoreError::Conflict)) {
+            return at_once;
+        }
+        let said = std::fs::OpenOptions::new().create(true).append(true).open(self.waiting());
+        let _said = said.and_then(|file| file.lock_shared().map(|()| file));
+        connection.execute_batch("BEGIN IMMEDIATE")
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<SqliteSession, StoreError> {
@@ -65,17 +108,56 @@ impl SqlitePool {
             StoreError::Database { message } => StoreError::Unreachable { message },
             other => other,
         };
-        let connection = Connection::open(&self.path).map_err(unreachable)?;
+        let connection = match self.medium {
+            Medium::Writable => Connection::open(&self.path),
+            Medium::ReadOnly => Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY),
+            Medium::Fixed => {
+                let path =
+                    self.path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
+            }
+        };
+        let connection = connection.map_err(unreachable)?;
+        // A trigger that Ordain did not make would change rows that no diff shows.
+        let triggers = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER;
+        connection.set_db_config(triggers, self.with_triggers).map_err(unreachable)?;
         connection.busy_timeout(self.lock_wait).map_err(unreachable)?;
         connection.set_prepared_statement_cache_capacity(128);
         // A commit must survive a power failure: the ledger's checkpoint is written after it and may not run ahead.
         // What a statement sorts or keeps aside goes to a file once it is large: memory is the supervisor's.
-        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-             PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;";
-        connection.execute_batch(pragmas).map_err(unreachable)?;
+        let pragmas = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
+             PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;";
+        let journal = if self.is_read_only() { "" } else { "PRAGMA journal_mode = WAL;" };
+        connection.execute_batch(&format!("{journal} {pragmas}")).map_err(unreachable)?;
         functions::replace_unbounded(&connection).map_err(unreachable)?;
         Ok(connection)
     }
+}
+
+/// What can be done with a database that is there; one that is not is going to be made.
+fn medium(path: &Path) -> Result<Medium, StoreError> {
+    use rustix::fs::{Access, access};
+
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let is_writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();
+    if !path.exists() || (is_writable(path) && is_writable(folder)) {
+        return Ok(Medium::Writable);
+    }
+    let beside = |end: &str| PathBuf::from(format!("{}{end}", path.display()));
+    let log = std::fs::metadata(beside("-wal")).map(|log| log.len()).unwrap_or_default();
+    if log == 0 {
+        return Ok(Medium::Fixed);
+    }
+    if beside("-shm").exists() {
+        return Ok(Medium::ReadOnly);
+    }
+    Err(StoreError::Unreachable {
+        message: format!(
+            "{} cannot be written, and its newest changes are still in a log beside it; copy both to where you may write",
+            path.display()
+        ),
+    })
 }
 
 /// One connection.
@@ -97,11 +179,18 @@ impl std::fmt::Debug for SqliteSession {
 }
 
 impl SqliteSession {
+    pub(super) fn pool(&self) -> Arc<SqlitePool> {
+        Arc::clone(&self.pool)
+    }
+
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
         let begun = match intent {
             // This only notes that a transaction is to begin; nothing is read or locked yet.
             Intent::Read => self.at_once(|connection| connection.execute_batch("BEGIN DEFERRED")),
-            Intent::Write => self.script("BEGIN IMMEDIATE".to_owned()).await,
+            Intent::Write => {
+                let pool = Arc::clone(&self.pool);
+                self.with(move |connection| pool.begin_writing(connection)).await
+            }
         };
         // Outside a transaction the busy handler has waited for as long as it may.
         begun.map_err(|error| if matches!(error, StoreError::Conflict) { StoreError::Busy } else { error })

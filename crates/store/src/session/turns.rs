@@ -1,4 +1,4 @@
-//! The line of writers: whoever came first writes first, and nobody may keep the others waiting for long.
+//! The line of writers: the first to come is the first to write, and none may keep the others waiting for long.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,11 @@ use std::time::Duration;
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
+use super::Elsewhere;
 use crate::error::StoreError;
+
+/// How often the database is asked whether another process waits.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// The line of one process. A second process waits for the database's own lock, which knows no order.
 #[derive(Debug)]
@@ -76,19 +80,19 @@ pub(super) struct Watched {
 
 impl Watched {
     /// Ends when the turn has taken longer than it may and somebody waits.
-    pub(super) async fn overdue(self) -> StoreError {
+    pub(super) async fn overdue(self, elsewhere: &Elsewhere) -> StoreError {
         let hold = self.turns.hold;
         tokio::time::sleep_until(self.began + hold).await;
         loop {
             let arrived = self.turns.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            if self.turns.waiting.load(Ordering::SeqCst) > 0 {
+            if self.turns.waiting.load(Ordering::SeqCst) > 0 || elsewhere.somebody_waits().await {
                 return StoreError::LockLimit {
                     hold_ms: u64::try_from(hold.as_millis()).unwrap_or(u64::MAX),
                 };
             }
-            arrived.await;
+            let _ = tokio::time::timeout(LOOK_AGAIN, arrived).await;
         }
     }
 }

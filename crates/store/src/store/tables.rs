@@ -18,6 +18,7 @@ use crate::review;
 use crate::row_sums;
 use crate::seed::{self, Seed};
 use crate::session::{Intent, Session};
+use crate::sql::Dialect;
 
 impl Inner {
     pub(super) async fn open_tables(&self, only: Option<&[String]>) -> Result<(), StoreError> {
@@ -25,7 +26,7 @@ impl Inner {
         let (mut relations, missing) = self.known_tables(&mut session, only).await?;
         drop(session);
         let unindexed = relations.iter().any(|relation| !self.missing_indexes(relation).is_empty());
-        if (!missing.is_empty() || unindexed) && self.ledger.refusal().is_none() {
+        if (!missing.is_empty() || unindexed) && self.may_write() {
             relations = self.make_tables(only).await?;
         }
         // Declared order first, then what else the database has.
@@ -47,18 +48,24 @@ impl Inner {
         let definitions = catalog::definitions(session).await?;
         let kept: Vec<Relation> = definitions.into_iter().map(catalog::Definition::relation).collect();
         let in_place = match session.dialect() {
-            crate::sql::Dialect::Sqlite => Vec::new(),
-            crate::sql::Dialect::Postgres => catalog::introspect(session).await?,
+            Dialect::Sqlite => Vec::new(),
+            Dialect::Postgres => catalog::introspect(session).await?,
         };
         let is_kept = |name: &str| kept.iter().any(|relation| relation.table.name == name);
         let mut found: Vec<Relation> =
-            in_place.into_iter().filter(|relation| !is_kept(&relation.table.name)).collect();
+            in_place.iter().filter(|relation| !is_kept(&relation.table.name)).cloned().collect();
         if let Some(only) = only {
             found.retain(|relation| {
                 only.contains(&relation.table.name) || self.declaration(&relation.table.name).is_some()
             });
         }
         let mut kept = kept;
+        for relation in &mut kept {
+            if let Some(there) = in_place.iter().find(|there| there.table.name == relation.table.name) {
+                relation.read_only_reason.clone_from(&there.read_only_reason);
+                relation.notes.clone_from(&there.notes);
+            }
+        }
         self.mark_foreign(session, &mut kept).await?;
         let declared = kept.into_iter().filter(|relation| self.declaration(&relation.table.name).is_some());
         let (mut relations, mut missing) = (Vec::new(), Vec::new());
@@ -73,11 +80,8 @@ impl Inner {
         Ok((relations, missing))
     }
 
-    /// Marks tables of SQLite with what somebody else added to them, unless their owner accepts it.
+    /// Marks tables with what somebody else added to them, unless their owner accepts it.
     async fn mark_foreign(&self, session: &mut Session, kept: &mut [Relation]) -> Result<(), StoreError> {
-        if session.dialect() == crate::sql::Dialect::Postgres {
-            return Ok(());
-        }
         self.schema_version.store(catalog::schema_version(session).await?, Ordering::Relaxed);
         catalog::mark_foreign(session, kept).await?;
         for relation in kept {
@@ -98,8 +102,12 @@ impl Inner {
         if catalog::schema_version(session).await? == self.schema_version.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let mut kept: Vec<Relation> =
-            catalog::definitions(session).await?.into_iter().map(catalog::Definition::relation).collect();
+        let mut kept: Vec<Relation> = match session.dialect() {
+            Dialect::Sqlite => {
+                catalog::definitions(session).await?.into_iter().map(catalog::Definition::relation).collect()
+            }
+            Dialect::Postgres => catalog::introspect(session).await?,
+        };
         self.mark_foreign(session, &mut kept).await?;
         let is_touched = |relation: &Relation| {
             relation.read_only_reason.is_some() && touched.contains(relation.table.name.as_str())

@@ -85,8 +85,9 @@ impl Transaction {
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
         let (store, catalog) = (&self.store, &self.catalog);
-        let sums = row_sums::advance(&store.ledger, &mut self.session, catalog, &changes).await?;
+        let (before, sums) = row_sums::advance(&store.ledger, &mut self.session, catalog, &changes).await?;
         let mut entry = runs::entry(kind, &record, Some(&changes), note);
+        entry.content["rows_before"] = serde_json::json!(before);
         entry.content["rows"] = serde_json::json!(sums);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
         rows_changed(&mut self.session, checkpoint.seq).await?;

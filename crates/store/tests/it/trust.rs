@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ordain_store::{
-    CachedPlan, Claim, Intent, RestoreAt, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
+    CachedPlan, Claim, EntryNote, Intent, RestoreAt, RunFilter, SeenBy, Store, StoreError, StoreLimits,
+    StoreOptions, TableDeclaration,
 };
 use ordain_types::{RunId, RunState};
 use serde_json::json;
@@ -199,6 +200,141 @@ on_both! {
         assert!(!found(&store).await.is_empty());
         store.reseed(&[], note()).await.unwrap();
         assert_eq!(found(&store).await, [""; 0]);
+    }
+
+    async fn who_asked_and_who_decided_is_what_the_ledger_says(world: World) {
+        let store = world.shop().await;
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 3).await.unwrap());
+        let held = hold(transaction).await.unwrap();
+        store.reject(held.run_id.as_str(), EntryNote::by("boss", "test")).await.unwrap();
+        store.keep_plan(&CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }).await.unwrap();
+        let runs = world.own("runs");
+        world.tamper(&format!("UPDATE {runs} SET who = 'mallory', decided_by = 'mallory', state = 'held'"));
+        let owned = store.owned_run(held.run_id.as_str()).await.unwrap();
+        assert_eq!((owned.who.as_deref(), owned.decided_by.as_deref()), (Some("tester"), Some("boss")));
+        let seen_by = |sees_held| Some(SeenBy { who: "mallory".to_owned(), sees_held });
+        for filter in [
+            RunFilter { seen_by: seen_by(true), limit: 9, ..RunFilter::default() },
+            RunFilter { state: Some(RunState::Held), limit: 9, ..RunFilter::default() },
+        ] {
+            assert!(store.find_runs(filter.clone()).await.unwrap().is_empty(), "{filter:?}");
+        }
+        assert!(store.plans_after(None, Some("mallory"), None, 9).await.unwrap().is_empty());
+        assert!(matches!(store.approve(held.run_id.as_str(), note()).await, Err(StoreError::WrongState { .. })));
+    }
+
+    async fn a_rejected_run_does_not_come_back_with_its_row_and_without_its_entry(world: World) {
+        let store = world.shop().await;
+        let mut transaction = begin(&store, Intent::Write).await;
+        assert!(buy(&mut transaction, "Classic", 3).await.unwrap());
+        let held = hold(transaction).await.unwrap();
+        let id = held.run_id.as_str();
+        let (runs, entries) = (world.own("runs"), world.own("entries"));
+        world.tamper(&format!("CREATE TABLE saved AS SELECT * FROM {runs}"));
+        store.reject(id, note()).await.unwrap();
+        bought(&store).await;
+        let back = format!("UPDATE {runs} SET state = 'held', record = (SELECT record FROM saved WHERE saved.run_id = {runs}.run_id) WHERE run_id = '{id}'");
+        world.tamper(&back);
+        assert!(is_ledger(&store.approve(id, note()).await));
+        let guards = if world.url.is_some() {
+            "DROP TRIGGER entries_stay ON ordain.entries"
+        } else {
+            "DROP TRIGGER ordain_entries_stay; DROP TRIGGER ordain_entries_keep"
+        };
+        // The entry of the refusal is taken out, or made into one about nothing.
+        world.tamper(&format!("{guards}; UPDATE {entries} SET run_id = NULL WHERE kind = 'reject'"));
+        let refused = store.approve(id, note()).await;
+        assert!(is_ledger(&refused), "{refused:?}");
+        world.tamper(&format!("DELETE FROM {entries} WHERE kind = 'reject'"));
+        let refused = store.approve(id, note()).await;
+        assert!(is_ledger(&refused), "{refused:?}");
+        assert!(rows(&store, "inventory").await.iter().any(|row| row["quantity_in_stock"] == 10));
+    }
+
+    async fn rows_and_their_sum_that_were_put_back_together_are_found(world: World) {
+        let store = world.shop().await;
+        bought(&store).await;
+        let meta = world.own("meta");
+        world.tamper(&format!("CREATE TABLE saved_rows AS SELECT * FROM inventory; CREATE TABLE saved_meta AS SELECT * FROM {meta}"));
+        bought(&store).await;
+        world.tamper(&format!("UPDATE inventory SET quantity_in_stock = (SELECT s.quantity_in_stock FROM saved_rows AS s WHERE s.doc_id = inventory.doc_id);
+            UPDATE {meta} SET value = (SELECT s.value FROM saved_meta AS s WHERE s.name = 'rows') WHERE name = 'rows'"));
+        bought(&store).await;
+        let findings = store.verify_rows().await.unwrap().findings;
+        assert!(findings.iter().any(|finding| finding.code == "rows" && finding.seq.is_some()), "{findings:?}");
+    }
+
+    async fn a_record_that_was_edited_or_taken_away_is_found(world: World) {
+        let store = world.shop().await;
+        let (edited, gone) = (bought(&store).await, bought(&store).await);
+        assert!(store.verify_rows().await.unwrap().is_whole());
+        let runs = world.own("runs");
+        world.tamper(&format!("UPDATE {runs} SET record = 'no record' WHERE run_id = '{}'", edited.run_id));
+        world.tamper(&format!("DELETE FROM {runs} WHERE run_id = '{}'", gone.run_id));
+        let findings = store.verify_rows().await.unwrap().findings;
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        for (finding, run) in std::iter::zip(&findings, [&edited, &gone]) {
+            assert!(finding.code == "record" && finding.message.contains(run.run_id.as_str()), "{finding:?}");
+        }
+        assert_eq!(store.runs(None, None, 9).await.unwrap()[0].error.as_ref().unwrap().code, "altered");
+    }
+
+    async fn a_trigger_that_comes_while_the_store_is_open_changes_no_row(world: World) {
+        let store = world.shop().await;
+        bought(&store).await;
+        let before = rows(&store, "inventory").await;
+        let entries = world.own("entries");
+        world.tamper(&if world.url.is_some() {
+            format!("CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE inventory SET price = 1; RETURN NULL; END $$;
+                CREATE TRIGGER evil AFTER INSERT ON {entries} FOR EACH ROW EXECUTE FUNCTION evil()")
+        } else {
+            format!("CREATE TRIGGER evil AFTER INSERT ON {entries} BEGIN UPDATE inventory SET price = 1; END")
+        });
+        let run = store.new_run_id().unwrap();
+        let recorded = store.record(crate::world::record(&run), note()).await;
+        assert!(matches!(recorded, Err(StoreError::Declaration { .. })), "{recorded:?}");
+        assert_eq!(rows(&store, "inventory").await, before);
+        let opened = Store::open(world.shop_options()).await;
+        assert!(matches!(opened, Err(StoreError::Declaration { .. })), "{opened:?}");
+    }
+
+    async fn a_writer_that_keeps_another_process_waiting_is_told_to_give_up(world: World) {
+        let mut options = world.shop_options();
+        options.limits = StoreLimits { lock_hold: Duration::from_millis(50), lock_wait: Duration::from_mins(2), ..StoreLimits::default() };
+        // A second store knows no more of the first one than a second process does.
+        let (store, other) = (Store::open(options.clone()).await.unwrap(), Store::open(options).await.unwrap());
+        let first = begin(&store, Intent::Write).await;
+        let overdue = first.overdue();
+        assert!(tokio::time::timeout(Duration::from_millis(600), first.overdue()).await.is_err());
+        let second = tokio::spawn(async move { bought(&other).await });
+        let late = overdue.await;
+        assert!(matches!(late, Err(StoreError::LockLimit { hold_ms: 50 })), "{late:?}");
+        first.roll_back().await.unwrap();
+        second.await.unwrap();
+        let third = begin(&store, Intent::Write).await;
+        assert!(tokio::time::timeout(Duration::from_millis(600), third.overdue()).await.is_err());
+    }
+
+    async fn a_key_or_checkpoint_that_is_no_ordinary_file_is_refused_at_once(world: World) {
+        drop(world.shop().await);
+        for name in ["ledger.key", "ledger.checkpoint"] {
+            let path = world.folder.path().join(name);
+            let kept = std::fs::read(&path).unwrap();
+            for odd in ["pipe", "/dev/zero", "/dev/tty", "."] {
+                std::fs::remove_file(&path).unwrap();
+                if odd == "pipe" {
+                    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+                } else {
+                    std::os::unix::fs::symlink(odd, &path).unwrap();
+                }
+                let opened = Store::open(world.shop_options()).await;
+                assert!(is_ledger(&opened), "{name} as {odd}: {opened:?}");
+            }
+            std::fs::remove_file(&path).unwrap();
+            std::fs::write(&path, kept).unwrap();
+        }
+        bought(&world.shop().await).await;
     }
 
     async fn a_writer_that_keeps_others_waiting_is_told_to_give_up(world: World) {

@@ -137,6 +137,11 @@ const MEMBERS: &[BlockedCall] = &[
     in_plans("gc.*", INTERPRETER, "leave it out"),
     always("string.Formatter", "it reaches attributes by text", "use an f-string or `str.format`"),
     in_plans("typing.get_type_hints", TEXT_AS_CODE, "leave it out"),
+    in_plans(
+        "functools.singledispatch*",
+        "it runs annotations that are texts as code",
+        "choose the function with `if`",
+    ),
     in_plans("typing.ForwardRef", TEXT_AS_CODE, "leave it out"),
     always("timeit.Timer", TEXT_AS_CODE, "measure with `time.perf_counter`"),
     always("cProfile.run*", TEXT_AS_CODE, "measure with `time.perf_counter`"),

@@ -13,11 +13,6 @@ pub(crate) fn reason(attribute: &str, contract: Contract) -> Option<&'static str
     listed.filter(|_| !PLANS_ONLY.contains(&attribute))
 }
 
-/// Whether an attribute is known to open the interpreter.
-pub(crate) fn is_listed(attribute: &str) -> bool {
-    LIST.iter().any(|(name, _)| *name == attribute)
-}
-
 fn is_dunder(attribute: &str) -> bool {
     attribute.len() > 4 && attribute.starts_with("__") && attribute.ends_with("__")
 }

@@ -47,6 +47,8 @@ pub(crate) struct Binding<'a> {
     pub(crate) texts: Option<Vec<&'a str>>,
     /// Something besides imports binds it.
     pub(crate) is_variable: bool,
+    /// The class statement that binds it, if nothing else ever does.
+    pub(crate) class: Option<&'a ast::StmtClassDef>,
 }
 
 /// What a name means where it is used.
@@ -152,6 +154,17 @@ impl<'a> Binder<'a> {
         if let Some(binding) = self.binding(name) {
             binding.is_variable = true;
             binding.texts = None;
+            binding.class = None;
+        }
+    }
+
+    fn bind_class(&mut self, class: &'a ast::StmtClassDef) {
+        let is_first = self
+            .binding(class.name.as_str())
+            .is_some_and(|binding| !binding.is_variable && binding.import.is_none());
+        self.bind(class.name.as_str());
+        if let Some(binding) = self.binding(class.name.as_str()) {
+            binding.class = is_first.then_some(class);
         }
     }
 
@@ -166,6 +179,7 @@ impl<'a> Binder<'a> {
                 binding.texts = Some(texts.to_vec());
             }
             binding.is_variable = true;
+            binding.class = None;
         }
     }
 
@@ -173,6 +187,7 @@ impl<'a> Binder<'a> {
         if let Some(binding) = self.binding(name) {
             binding.import = Some(path);
             binding.texts = None;
+            binding.class = None;
         }
     }
 
@@ -271,7 +286,7 @@ impl<'a> Visitor<'a> for Binder<'a> {
         match stmt {
             Stmt::FunctionDef(function) => self.function(function),
             Stmt::ClassDef(class) => {
-                self.bind(class.name.as_str());
+                self.bind_class(class);
                 for decorator in &class.decorator_list {
                     self.visit_decorator(decorator);
                 }

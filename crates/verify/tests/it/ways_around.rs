@@ -47,8 +47,45 @@ fn a_pattern_does_not_open_what_a_dot_may_not() {
             "class C:\n    pass\nC.__match_args__ = ('__self__',)",
             "from dataclasses import dataclass\n@dataclass\nclass C:\n    __self__: int",
             "class M(type):\n    def __instancecheck__(cls, x):\n        return True",
+            "from dataclasses import dataclass\n@dataclass\nclass C:\n    __kwdefaults__: int",
         ],
         PLANS,
+    );
+}
+
+#[test]
+fn a_pattern_by_position_is_used_with_classes_whose_attributes_can_be_read() {
+    refused(
+        &[
+            "D = type('D', (), {'__match' + '_args__': ('__se' + 'lf__',)})\nmatch print:\n    case D(b):\n        pass",
+            "T = type(int)\nD = T('D', (), {})\nmatch print:\n    case D(b):\n        pass",
+            "B = type('B', (), {})\nclass D(B):\n    pass\nmatch print:\n    case D(b):\n        pass",
+            "def f(c):\n    return type('D', (), {})\n@f\nclass D:\n    pass\nmatch print:\n    case D(b):\n        pass",
+            "M = type\nclass D(metaclass=M):\n    pass\nmatch print:\n    case D(b):\n        pass",
+            "class D:\n    pass\nif 1:\n    D = type('D', (), {})\nmatch print:\n    case D(b):\n        pass",
+            "class D(D):\n    pass\nmatch print:\n    case D(b):\n        pass",
+            "from dataclasses import make_dataclass\nD = make_dataclass('D', ['__se' + 'lf__'])\nmatch print:\n    \
+             case [D(b)]:\n        pass",
+        ],
+        PLANS,
+    );
+}
+
+#[test]
+fn an_annotation_is_not_a_place_for_code_that_nobody_judges() {
+    refused(
+        &[
+            "from functools import singledispatch\n@singledispatch\ndef g(x): pass\n@g.register\ndef h(x: \"print('out')\"): pass",
+            "import functools\nclass C:\n    @functools.singledispatchmethod\n    def g(self, x): pass",
+        ],
+        PLANS,
+    );
+    refused(
+        &[
+            "from __future__ import annotations\ndef f(x: __import__('os')): pass",
+            "from __future__ import annotations\nclass C:\n    x: eval('1')",
+        ],
+        ALL,
     );
 }
 
@@ -108,6 +145,10 @@ fn ordinary_programs_are_not_taken_for_ways_around() {
     let ordinary = [
         "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n    y: int\nmatch Point(1, 2):\n    \
          case Point(x=1, y=y):\n        print(y)",
+        "from dataclasses import dataclass\nclass Shape:\n    pass\n@dataclass(frozen=True)\nclass Circle(Shape):\n    \
+         radius: float\nmatch Circle(1.0):\n    case Circle(r):\n        print(r)\n    case int(n) | str(n):\n        print(n)",
+        "from __future__ import annotations\nclass Node:\n    def add(self, other: Node, later: Unknown = None) -> Node:\n        \
+         return self",
         "class Pair:\n    __match_args__ = ('left', 'right')",
         "import operator\nprint(sorted([], key=operator.attrgetter('name')))",
         "from datetime import datetime, date\nprint(datetime.now().time(), date.today(), datetime.time)",

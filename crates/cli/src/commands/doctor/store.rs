@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use ordain_engine::Workspace;
-use ordain_store::Database;
+use ordain_store::{Database, Store};
 
 use crate::failure;
 use crate::show::line;
@@ -25,14 +25,14 @@ pub(super) fn run(args: &WorkspaceArgs) -> anyhow::Result<ExitCode> {
         for finding in &report.findings {
             writeln!(out, "{:<11}{}", finding.code, line(&finding.message))?;
         }
-        warnings(&mut out, &workspace)?;
+        warnings(&mut out, &workspace, &store)?;
         let is_sound = damaged.is_empty() && report.is_whole();
         writeln!(out, "store: {}", if is_sound { "sound" } else { "not sound" })?;
         Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
     })
 }
 
-fn warnings(out: &mut impl Write, workspace: &Workspace) -> Result<(), Failure> {
+fn warnings(out: &mut impl Write, workspace: &Workspace, store: &Store) -> Result<(), Failure> {
     match &workspace.database {
         Database::Postgres { .. } if workspace.plan_role.is_none() => {
             writeln!(
@@ -41,23 +41,43 @@ fn warnings(out: &mut impl Write, workspace: &Workspace) -> Result<(), Failure> 
             )?;
         }
         Database::Postgres { .. } => writeln!(out, "ok         plan SQL runs under a role of its own")?,
-        Database::Sqlite { .. } => {}
+        Database::Sqlite { .. } => backups(out, workspace, store)?,
     }
     let state = workspace.state();
     let checkpoint = workspace.checkpoint.as_deref().and_then(Path::parent).unwrap_or(&state).to_owned();
-    let disk = |path: &Path| path.metadata().map(|metadata| metadata.dev()).ok();
     if disk(&checkpoint) == disk(&state) {
         writeln!(
             out,
             "warning    the ledger's checkpoint and key are on the disk of the database; `[store] checkpoint = DIR` moves it"
         )?;
     }
-    let backups = state.join("backups");
-    if backups.is_dir() {
+    Ok(())
+}
+
+/// The disk that a folder is on, or will be on.
+fn disk(folder: &Path) -> Option<u64> {
+    folder.ancestors().find_map(|folder| folder.metadata().ok()).map(|metadata| metadata.dev())
+}
+
+fn backups(out: &mut impl Write, workspace: &Workspace, store: &Store) -> Result<(), Failure> {
+    let folder = &workspace.backup.folder;
+    match store.backups(folder)?.last() {
+        Some(newest) => {
+            writeln!(out, "ok         the newest copy in {} is of {}", folder.display(), newest.at)?;
+        }
+        None => {
+            writeln!(
+                out,
+                "warning    there is no copy of the store in {}; `ordain backup` makes one, `[backup] every` many",
+                folder.display()
+            )?;
+        }
+    }
+    if disk(folder) == disk(&workspace.state()) {
         writeln!(
             out,
-            "warning    copies in {} are on the disk of the database; `ordain backup --to DIR`",
-            backups.display()
+            "warning    copies in {} are on the disk of the database; `[backup] to = DIR` moves them",
+            folder.display()
         )?;
     }
     Ok(())

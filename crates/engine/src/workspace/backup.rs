@@ -1,0 +1,84 @@
+//! `[backup]`: where copies of the store go, how often they are made, and how many are kept.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::file::BackupSection;
+use super::{FILE, STATE, WorkspaceError};
+
+/// What the workspace says about copies of its store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupSettings {
+    /// The folder for copies.
+    pub folder: PathBuf,
+    /// How often a server makes one; never, if it is not said.
+    pub every: Option<Duration>,
+    /// How many are kept; all, if it is not said.
+    pub keep: Option<usize>,
+}
+
+impl BackupSettings {
+    pub(super) fn of(root: &Path, section: &BackupSection) -> Result<Self, WorkspaceError> {
+        let wrong = |message: &str, hint: &str| WorkspaceError {
+            file: FILE.to_owned(),
+            line: None,
+            message: message.to_owned(),
+            hint: Some(hint.to_owned()),
+        };
+        let folder = match &section.to {
+            Some(to) => root.join(backup_folder(to).map_err(|(message, hint)| wrong(&message, hint))?),
+            None => root.join(STATE).join("backups"),
+        };
+        let every = section.every.map(|every| every.0);
+        if every.is_some_and(|every| every < Duration::from_mins(1)) {
+            return Err(wrong("`backup.every` is a minute or more", "write a time such as \"24h\""));
+        }
+        if section.keep == Some(0) {
+            return Err(wrong("`backup.keep` is 1 or more", "leave it out to keep all copies"));
+        }
+        Ok(Self { folder, every, keep: section.keep })
+    }
+}
+
+/// The folder that a place for copies names: a path, or an address `file:///…`. Otherwise what is wrong, and what helps.
+pub fn backup_folder(place: &str) -> Result<PathBuf, (String, &'static str)> {
+    const HINT: &str = "name a folder or file:///FOLDER, such as one where a disk of elsewhere is mounted; other tools can take it on";
+    let path = match place.split_once("://") {
+        Some(("file", rest)) => rest.strip_prefix("localhost").unwrap_or(rest),
+        Some((scheme, _)) => {
+            let shown: String = scheme.escape_debug().take(20).collect();
+            return Err((format!("copies cannot be sent to `{shown}://`"), HINT));
+        }
+        None => {
+            return if place.is_empty() {
+                Err(("no folder is named".to_owned(), HINT))
+            } else {
+                Ok(place.into())
+            };
+        }
+    };
+    if !path.starts_with('/') || path.contains('%') {
+        return Err(("the address names no folder of this machine by its plain path".to_owned(), HINT));
+    }
+    Ok(path.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_for_copies_is_a_folder_and_nothing_else() {
+        for (place, folder) in [
+            ("/mnt/x", "/mnt/x"),
+            ("copies", "copies"),
+            ("file:///mnt/x", "/mnt/x"),
+            ("file://localhost/mnt/x", "/mnt/x"),
+        ] {
+            assert_eq!(backup_folder(place).unwrap(), Path::new(folder));
+        }
+        for place in ["", "s3://bucket/x", "https://host/x", "file://host/x", "file://", "file:///a%20b"] {
+            assert!(backup_folder(place).is_err(), "{place}");
+        }
+    }
+}
