@@ -162,6 +162,10 @@ pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table)
     let each = if by.is_empty() { String::new() } else { format!(" for each {}", spoken(&by)) };
     let strictly = if strict { "strictly " } else { "" };
     let rule = format!("`{name}` must be {strictly}{direction}{along}{each}");
-    code.end_with_rows(&rule, &format!("have a value in {name} that breaks the order"), std::slice::from_ref(&name));
+    code.end_with_rows(
+        &rule,
+        &format!("have a value in {name} that breaks the order"),
+        std::slice::from_ref(&name),
+    );
     Ok(())
 }
