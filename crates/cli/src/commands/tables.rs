@@ -81,6 +81,10 @@ async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
     }
     match (&args.name, tables.as_slice()) {
         (Some(_), [info]) => describe(&mut stdout, info, &samples(&store, info).await?)?,
+        (None, []) => {
+            let told = "this workspace declares no tables; `ordain tables --types` shows the files that checks look at";
+            writeln!(io::stderr(), "{told}")?;
+        }
         _ => list(&mut stdout, &tables)?,
     }
     Ok(ExitCode::SUCCESS)

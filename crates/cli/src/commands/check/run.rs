@@ -330,6 +330,12 @@ pub(super) fn prepare(
 ) -> Result<(CheckOptions, CheckFiles), ExitCode> {
     let selection = chosen.selection()?;
     let files = super::files(workspace)?;
+    if files.entries.is_empty() {
+        let _ = writeln!(
+            io::stderr(),
+            "note: there are no checks yet; `ordain check suggest TABLE` proposes some"
+        );
+    }
     if !chosen.select.is_empty() && !files.entries.iter().any(|entry| selection.holds(&entry.check)) {
         let problem = format!("no check fits `{}`", chosen.select.join(","));
         failure::print_text(&problem, Some("see `ordain check list` for ids, tags and owners"));
