@@ -291,7 +291,7 @@ fn the_ledger_is_verified_where_nothing_can_be_written() {
         );
         let listed = verify("$ORDAIN ledger list && $ORDAIN runs list");
         assert!(listed.code == Some(0) && listed.stdout.contains("one Classic"), "{rest}: {listed:?}");
-        let refused = verify("$ORDAIN reseed");
+        let refused = verify("$ORDAIN reseed inventory --yes --no-backup");
         assert!(refused.code == Some(3) && refused.stderr.contains("readonly"), "{rest}: {refused:?}");
     }
     std::fs::remove_file(shop.root.join(".ordain/store.db-shm")).unwrap();
