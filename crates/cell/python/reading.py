@@ -16,7 +16,7 @@ import json
 import re
 
 # The share of a column's values that must fit a type for the column to have it.
-FIT = 0.9
+FIT, MISFITS = 0.9, 0.1
 # Different values that a text column may have to be called a category.
 CATEGORY_MAX = 50
 # Different texts that are looked at first: where most of them do not fit a type, the column does not have it.
@@ -162,16 +162,11 @@ def number_value(found, decimal, thousands):
     return -value if is_negative else value
 
 
-def missable(total):
-    """How many of so many values need not fit."""
-    return total - FIT * total
-
-
 class Numbers:
     """What the values of a column are as numbers."""
 
     def __init__(self, texts, natives):
-        misses, allowed = 0, missable(sum(texts.values()) + sum(natives.values()))
+        misses, allowed = 0, MISFITS * (sum(texts.values()) + sum(natives.values()))
         self.parts, self.fits = {}, collections.Counter()
         self.plain, self.native = 0, sum(natives.values())
         self.digits = True
@@ -336,7 +331,7 @@ def decide_dates(name, texts, natives, table):
     if not mostly(lambda text: date_parts(text, may_be_compact), texts):
         return None
     parts = {}
-    misses, allowed = 0, missable(sum(texts.values()) + sum(natives.values()))
+    misses, allowed = 0, MISFITS * (sum(texts.values()) + sum(natives.values()))
     for text, count in texts.items():
         found = date_parts(text, may_be_compact)
         if found:
