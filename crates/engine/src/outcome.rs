@@ -13,8 +13,8 @@ use crate::story::Attempt;
 use crate::work::Work;
 
 /// Variables that a plan gives back.
-pub(crate) const COLLECTED: [&str; 6] =
-    ["answer_text", "STATUS", "answer_rows", "answer_json", "ACTION", "SHOULD_MUTATE"];
+pub(crate) const COLLECTED: [&str; 7] =
+    ["answer_text", "STATUS", "answer_rows", "answer_columns", "answer_json", "ACTION", "SHOULD_MUTATE"];
 
 /// The one status under which a change may be committed, besides those that a workspace declares.
 const SUCCESS: &str = "success";
@@ -102,6 +102,9 @@ fn answer(execution: &Execution) -> Answer {
     Answer {
         text: given("answer_text").and_then(|text| text.as_str().map(str::to_owned)),
         rows: given("answer_rows"),
+        columns: given("answer_columns")
+            .and_then(|names| serde_json::from_value(names).ok())
+            .unwrap_or_default(),
         json: given("answer_json"),
         notes: Vec::new(),
     }

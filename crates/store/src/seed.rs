@@ -70,7 +70,7 @@ pub(crate) fn read(path: &Path, declaration: &TableDeclaration) -> Result<Seed, 
     let file = shown_name(path);
     let at = |line, message: String| SeedError { file: file.clone(), line, message, hint: None };
     // A pipe that is opened would be waited for, so the kind is looked at before.
-    let metadata = fs_err::metadata(path).map_err(|error| at(None, error.to_string()))?;
+    let metadata = std::fs::metadata(path).map_err(|error| at(None, unreadable(&error)))?;
     if !metadata.is_file() {
         return Err(at(None, "it is not an ordinary file".to_owned()));
     }
@@ -86,6 +86,13 @@ pub(crate) fn read(path: &Path, declaration: &TableDeclaration) -> Result<Seed, 
         return Err(too_large());
     }
     parse(&file, &bytes, declaration)
+}
+
+fn unreadable(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("it cannot be read: {error}"),
+    }
 }
 
 /// Reads a seed from the bytes of a file; the name tells the format.

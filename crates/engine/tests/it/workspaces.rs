@@ -119,6 +119,21 @@ fn what_is_wrong_is_named_with_its_line_and_the_nearest_name() {
 }
 
 #[test]
+fn helpers_that_are_no_python_are_named_with_their_line() {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().join("shop");
+    init(&root, Some("sunglasses")).unwrap();
+    let helpers = std::fs::read_to_string(root.join("helpers.py")).unwrap();
+    std::fs::write(root.join("helpers.py"), format!("{helpers}def broken(:\n")).unwrap();
+    let error = Workspace::load(&root).unwrap_err();
+    assert_eq!(
+        (error.file.as_str(), error.line),
+        ("helpers.py", Some(helpers.lines().count() as u64 + 1)),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_workspace_is_found_from_any_folder_within_it() {
     let folder = TempDir::new().unwrap();
     init(&folder.path().join("shop"), Some("sunglasses")).unwrap();

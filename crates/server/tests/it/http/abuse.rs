@@ -198,6 +198,9 @@ async fn methods_and_addresses_that_are_not_there_are_problems_too() {
     assert_eq!((answer.status, answer.problem().as_str()), (405, "method_not_allowed"));
     assert!(answer.header("allow").is_some_and(|allow| allow.contains("GET")));
     assert_eq!(shop.get("/v2/runs").await.problem(), "no_such_route");
+    let newer =
+        shop.post("/v1/responses", &serde_json::json!({ "model": "ordain-auto", "input": "hi" })).await;
+    assert_eq!((newer.status, &newer.json()["error"]["code"]), (404, &serde_json::json!("no_such_route")));
     assert_eq!(shop.get("/v1/runs/nothing").await.problem(), "unknown_run");
     assert_eq!(shop.get("/v1/plans/nothing").await.problem(), "unknown_plan");
     assert_eq!(shop.get("/v1/tables/nothing/rows").await.problem(), "unknown_table");

@@ -194,6 +194,14 @@ async fn a_key_that_is_limited_to_tables_and_columns_has_no_way_to_the_others() 
         let state = told["state"].as_str().unwrap();
         assert!(matches!(state, "rejected" | "failed" | "rolled_back"), "{state}: {code}\n{told}");
     }
+    // An action that needs a table which the key does not see is refused, not run into an error of its own.
+    let sale = json!({ "request": "x", "plan": "done = sell(quantity=1, item='SG001', customer='Ada')\nanswer_text = done['text']\nSTATUS = done['status']\n" });
+    let told = ask(&shop, &key, "POST", "/v1/requests", &sale).await;
+    assert!(
+        told.text().contains("`sell` uses table `transactions`, which this caller may not see"),
+        "{}",
+        told.text()
+    );
     // Words are judged by the same view: what is not there for the key is not answered.
     let told = ask(&shop, &key, "POST", "/v1/requests", &json!({ "request": "how much is the Moon?" })).await;
     assert!(!told.text().contains("110"), "{}", told.text());
