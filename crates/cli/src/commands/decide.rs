@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<Exit
         };
         let mut stdout = io::stdout().lock();
         if decision == Decision::Undo && !args.json {
-            writeln!(stdout, "run {} is {}. {}", run.run_id, run.state, line(&run.receipt.text))?;
+            writeln!(stdout, "run {}: {}", run.run_id, line(&run.receipt.text))?;
         } else {
             show(&run, args.json)?;
         }
@@ -108,7 +108,8 @@ fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<ExitCode> 
         show_run::differences(&cells, ["expected", "found"]).write(&mut stdout, "")?;
     }
     let count = conflicts.len();
-    let message = format!("{count} rows have changed meanwhile; nothing was changed");
+    let have = if count == 1 { "row has" } else { "rows have" };
+    let message = format!("{count} {have} changed meanwhile; nothing was changed");
     failure::print_text(
         &message,
         Some("`ordain approve --rebase` runs the same code on the rows as they are now"),
