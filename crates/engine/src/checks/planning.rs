@@ -68,6 +68,7 @@ impl Checks {
             brief.request = format!("{} Look only at rows where {filter}.", brief.request);
         }
         brief.policy.clone_from(&self.workspace.policy);
+        brief.catalog = self.workspace.catalog.clone();
         // The judged table comes first.
         let mut names: Vec<&String> = check.target_table.iter().collect();
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
