@@ -3,4 +3,5 @@
 pub mod attacks;
 pub mod conformance;
 pub mod fuzz;
+pub mod long;
 pub mod postgres;
