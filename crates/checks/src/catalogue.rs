@@ -188,6 +188,7 @@ pub const KINDS: &[KindSpec] = &[
             optional("min", Shape::Count, "how many rows there are at least"),
             optional("max", Shape::Count, "how many rows there are at most"),
             optional("same_as", Shape::Text, "the table that has as many rows"),
+            optional("by", Shape::Columns, "each group of rows with the same values here is judged"),
         ],
     },
     KindSpec {
@@ -201,6 +202,7 @@ pub const KINDS: &[KindSpec] = &[
         params: &[
             COLUMN,
             needed("function", Shape::Choice(FUNCTIONS), "what is computed"),
+            optional("by", Shape::Columns, "each group of rows with the same values here is judged"),
             MIN,
             MAX,
             STRICT_MIN,
@@ -249,6 +251,12 @@ pub const KINDS: &[KindSpec] = &[
             COLUMN,
             optional("direction", Shape::Choice(&["increasing", "decreasing"]), "which way"),
             optional("strict", Shape::Flag, "whether equal neighbours are not allowed"),
+            optional("by", Shape::Columns, "rows with the same values here follow each other"),
+            optional(
+                "order_by",
+                Shape::Column,
+                "the column that says which row comes before; the order of the table if left out",
+            ),
         ],
     },
     KindSpec {
@@ -310,6 +318,20 @@ pub const KINDS: &[KindSpec] = &[
                 "the columns that must be equal; all that both have if left out",
             ),
             optional("tolerance", Shape::Number, "how far numbers may be apart"),
+        ],
+    },
+    KindSpec {
+        name: "condition",
+        about: "every row meets a condition, or a share of the rows does",
+        params: &[
+            needed(
+                "must",
+                Shape::Object,
+                "the condition: `{all|any: […]}`, `{not: …}`, `{compare: {left, op, right}}`, `{null: column}`, `{in: …}`, `{matches: …}`, `{length: …}`, `{weekend: column}`",
+            ),
+            optional("when", Shape::Object, "a condition on the rows that are judged"),
+            optional("min_share", Shape::Number, "the least share of rows that meet it, from 0 to 1"),
+            optional("max_share", Shape::Number, "the largest share of rows that may meet it, from 0 to 1"),
         ],
     },
     KindSpec {

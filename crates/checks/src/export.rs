@@ -136,6 +136,11 @@ fn param(check: &Check, name: &str) -> Value {
     check.params.get(name).cloned().unwrap_or_default()
 }
 
+/// Whether rows are judged in groups or in an order of their own, which other tools do not know.
+fn is_grouped(check: &Check) -> bool {
+    check.params.contains_key("by") || check.params.contains_key("order_by")
+}
+
 fn is_set(check: &Check, name: &str) -> bool {
     check.params.get(name).and_then(Value::as_bool).unwrap_or_default()
 }

@@ -6,6 +6,7 @@
 //!
 //! The code names neither the check nor its owner, so that a change of those keeps it byte for byte.
 
+mod condition;
 mod emit;
 mod figures;
 mod filter;
@@ -26,13 +27,14 @@ use crate::check::Check;
 use emit::Code;
 use params::Params;
 
+pub use condition::{Side, Test};
 pub use params::CompileError;
 
 /// The kind whose code a planner writes.
 pub const HINT: &str = "hint";
 
 /// Every built-in kind.
-pub const KIND_NAMES: [&str; 20] = [
+pub const KIND_NAMES: [&str; 21] = [
     "not_null",
     "unique",
     "foreign_key",
@@ -52,6 +54,7 @@ pub const KIND_NAMES: [&str; 20] = [
     "anomaly",
     "reconcile_totals",
     "reconcile_rows",
+    "condition",
     "python",
 ];
 
@@ -116,10 +119,11 @@ fn on_one_table(
         "functional_dependency" => references::functional_dependency(&mut code, params, table),
         "two_columns" => pairs::two_columns(&mut code, params, table),
         "monotonic" => pairs::monotonic(&mut code, params, table),
-        "row_count" => figures::row_count(&mut code, params, schema),
+        "row_count" => figures::row_count(&mut code, params, table, schema),
         "freshness" => figures::freshness(&mut code, params, table),
         "aggregate" => figures::aggregate(&mut code, params, table),
         "anomaly" => figures::anomaly(&mut code, params, table),
+        "condition" => condition::condition(&mut code, params, table),
         "distribution" => spread::distribution(&mut code, params, table, schema),
         other => Err(CompileError::unknown_kind(other)),
     }?;

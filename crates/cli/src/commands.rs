@@ -18,6 +18,7 @@ pub(crate) mod executor;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;
+pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod plans;
 pub(crate) mod python;

@@ -16,6 +16,7 @@ mod order;
 mod parse;
 mod phrase;
 mod question;
+pub(crate) mod rule;
 mod sql;
 mod token;
 mod words;

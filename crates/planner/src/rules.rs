@@ -4,7 +4,6 @@
 //! values, and writes ordinary commented plan code. The code takes its values from `user_request`, so that it serves
 //! every request of the same shape. Where a slot is missing it asks; where nothing fits it says so.
 
-pub mod check;
 pub mod files;
 pub mod roles;
 pub mod words;
@@ -13,13 +12,13 @@ use crate::brief::{Brief, Task};
 use crate::exchange::Reply;
 
 /// The version of these rules. It is part of the fingerprint of every plan that they wrote: better rules write it anew.
-pub const RULES_VERSION: u32 = 3;
+pub const RULES_VERSION: u32 = 4;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
     match brief.task {
         Task::Ask => crate::reader::plan(brief),
-        Task::Check => check::plan(brief),
+        Task::Check => crate::reader::rule::plan(brief),
         Task::Code => files::plan(brief),
     }
 }

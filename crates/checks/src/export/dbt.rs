@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{is_set, left_out, names, param, text};
+use super::{is_grouped, is_set, left_out, names, param, text};
 use crate::check::{Check, Severity, Threshold};
 use crate::import::Unmapped;
 
@@ -104,6 +104,7 @@ fn test_of(check: &Check) -> Option<Test> {
         Some(Test { column, name, arguments })
     };
     match (check.kind.as_str(), &columns[..]) {
+        _ if is_grouped(check) => None,
         ("not_null", [one]) if !is_set(check, "negate") => test(Some(one.clone()), "not_null", Vec::new()),
         ("unique", [one]) => test(Some(one.clone()), "unique", Vec::new()),
         ("unique", [_, _, ..]) => test(

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{is_set, left_out, names, param, text};
+use super::{is_grouped, is_set, left_out, names, param, text};
 use crate::check::{Check, Severity};
 use crate::import::Unmapped;
 
@@ -55,6 +55,7 @@ fn expectation(check: &Check) -> Option<(&'static str, Map<String, Value>)> {
     let column = ("column", param(check, "column"));
     let columns = names(check, "columns");
     Some(match (check.kind.as_str(), &columns[..]) {
+        _ if is_grouped(check) => return None,
         ("not_null", [one]) if is_set(check, "negate") => {
             ("expect_column_values_to_be_null", map([("column", json!(one))]))
         }

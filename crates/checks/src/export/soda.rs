@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{is_set, left_out, names, param, text};
+use super::{is_grouped, is_set, left_out, names, param, text};
 use crate::check::{Check, Threshold};
 use crate::import::Unmapped;
 
@@ -40,6 +40,7 @@ fn line_of(check: &Check) -> Option<(String, Map<String, Value>)> {
     };
     let none = Map::new();
     match (check.kind.as_str(), &columns[..]) {
+        _ if is_grouped(check) => None,
         ("not_null", [one]) if !is_set(check, "negate") => {
             Some((format!("missing_{}", limit(one, check.fail_if)?), none))
         }

@@ -60,7 +60,7 @@ impl Code {
     }
 
     /// The places of values that cannot be read in the typed ones of these columns, as an expression.
-    fn unread_places(&self, columns: &[String]) -> Option<String> {
+    pub(super) fn unread_places(&self, columns: &[String]) -> Option<String> {
         let typed: Vec<String> = columns.iter().filter(|name| self.typed.contains(name)).cloned().collect();
         (!typed.is_empty()).then(|| {
             format!(

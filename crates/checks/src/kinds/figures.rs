@@ -15,8 +15,15 @@ const LEARNING: usize = 5;
 pub(super) fn row_count(
     code: &mut Code,
     params: &mut Params<'_>,
+    table: &Table,
     schema: &Schema,
 ) -> Result<(), CompileError> {
+    if let Some(by) = groups(params, table)? {
+        let bounds = Bounds::read(params)?;
+        code.line(format!("figures = rows.groupby({}, sort=False).size()", literal::names(&by)));
+        grouped(code, "number of rows", &by, (&[], &bounds));
+        return Ok(());
+    }
     let (min, max) = (params.count("min")?, params.count("max")?);
     let same_as = params.optional_text("same_as")?;
     code.line("observed = len(rows)");
@@ -46,6 +53,26 @@ pub(super) fn row_count(
     let summary = format!("{{observed}} rows; {} expected", literal::spoken(&wanted));
     code.end_with_verdict(&format!("the table must have {wanted} rows"), &summary);
     Ok(())
+}
+
+/// The columns by which rows are put together, if there are some.
+fn groups(params: &mut Params<'_>, table: &Table) -> Result<Option<Vec<String>>, CompileError> {
+    if params.get("by").is_none() { Ok(None) } else { params.columns("by", table).map(Some) }
+}
+
+/// Judges the figure of each group: `figures`, by the values of its columns. A value that cannot be read may belong to
+/// any figure, so with one of those no group passes.
+fn grouped(code: &mut Code, what: &str, by: &[String], (of, bounds): (&[String], &Bounds)) {
+    code.uses(by);
+    code.step(format!("compute the {what} for each {}", by.join(", ")));
+    let unread = code.unread_places(of).unwrap_or_else(|| "[]".to_owned());
+    code.line(format!("unread = rows.index.isin({unread}).any()"));
+    code.line("rows = figures.rename(\"figure\").reset_index()");
+    code.line("judged = rows[\"figure\"].notna()");
+    code.line(format!("failing = judged & (~({}) | unread)", bounds.within("rows[\"figure\"]")));
+    let rule = format!("the {what} must be {} for each {}", bounds.spoken(), by.join(", "));
+    let failure = format!("(one for each {}) have a {what} that is not {}", by.join(", "), bounds.spoken());
+    code.end_with_rows(&rule, &failure, &[by, &["figure".to_owned()]].concat());
 }
 
 /// The newest row is not too old.
@@ -124,12 +151,26 @@ pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table)
         _ => {}
     }
     let bounds = Bounds::read(params)?;
+    let by = groups(params, table)?;
     let is_figure = matches!(function, "min" | "max");
     let values = if is_figure || matches!(function, "mean" | "median" | "sum" | "stdev") {
         bounds.comparable(code, table, &name)?
     } else {
         column(&name)
     };
+    if let Some(by) = by {
+        if !matches!(function, "min" | "max" | "mean" | "median" | "sum" | "count") {
+            return Err(CompileError::param(
+                format!("`aggregate` does not compute the {function} of groups"),
+                "with `by`, use min, max, mean, median, sum or count",
+            ));
+        }
+        code.line(format!("values = {values}"));
+        let keys: Vec<String> = by.iter().map(|name| column(name)).collect();
+        code.line(format!("figures = values.groupby([{}], sort=False).{function}()", keys.join(", ")));
+        grouped(code, &format!("{function} of `{name}`"), &by, (std::slice::from_ref(&name), &bounds));
+        return Ok(());
+    }
     code.line(format!("values = {values}.dropna()"));
     let figure = FUNCTIONS.iter().find(|(known, _)| *known == function).map_or("", |(_, code)| *code);
     code.line(format!("observed = {figure}"));

@@ -119,31 +119,49 @@ fn several_columns(
     Ok(())
 }
 
-/// Every value follows the one before it.
+/// Every value follows the one before it, in its group and in the given order.
 pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
     let name = params.column("column", table)?;
     let direction = params.choice("direction", &["increasing", "decreasing"])?;
     let strict = params.flag("strict")?;
-    code.uses(std::slice::from_ref(&name));
+    let by = if params.get("by").is_none() { Vec::new() } else { params.columns("by", table)? };
+    let order = if params.get("order_by").is_none() { None } else { Some(params.column("order_by", table)?) };
+    code.uses(&[std::slice::from_ref(&name), &by, order.as_slice()].concat());
     code.line(format!("judged = {}.notna()", column(&name)));
+    let ordered = order.as_ref().map_or_else(
+        || "rows[judged]".to_owned(),
+        |order| format!("rows[judged].sort_values({}, kind=\"stable\")", literal::text(order)),
+    );
+    code.line(format!("ordered = {ordered}"));
+    let values = format!("ordered[{}]", literal::text(&name));
     let is_time = table.column(&name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
-    let values = if is_time {
+    if is_time {
         code.import("import pandas as pd");
-        times(&format!("{}[judged]", column(&name)))
+        code.line(format!("values = {}", times(&values)));
     } else {
-        format!("{}[judged]", column(&name))
-    };
-    code.line(format!("values = {values}"));
+        code.line(format!("values = {values}"));
+    }
+    code.line(match by.as_slice() {
+        [] => "before = values.shift()".to_owned(),
+        by => {
+            let keys: Vec<String> =
+                by.iter().map(|name| format!("ordered[{}]", literal::text(name))).collect();
+            format!("before = values.groupby([{}], sort=False).shift()", keys.join(", "))
+        }
+    });
     let broken = match (direction, strict) {
         ("increasing", false) => "<",
         ("increasing", true) => "<=",
         (_, false) => ">",
         (_, true) => ">=",
     };
-    code.line(format!("steps = values.iloc[1:] {broken} values.shift().iloc[1:]"));
+    code.line(format!("steps = before.notna() & (values {broken} before).fillna(False).astype(\"bool\")"));
     code.line("failing = steps.reindex(rows.index, fill_value=False).astype(\"bool\")");
     code.step(format!("mark the rows whose `{name}` does not follow the one before"));
-    let rule = format!("`{name}` must be {}{direction}", if strict { "strictly " } else { "" });
+    let along = order.map_or_else(String::new, |order| format!(" in the order of `{order}`"));
+    let each = if by.is_empty() { String::new() } else { format!(" for each {}", spoken(&by)) };
+    let strictly = if strict { "strictly " } else { "" };
+    let rule = format!("`{name}` must be {strictly}{direction}{along}{each}");
     code.end_with_rows(&rule, &format!("have a {name} that breaks the order"), std::slice::from_ref(&name));
     Ok(())
 }

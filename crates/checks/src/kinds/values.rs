@@ -83,14 +83,14 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
     code.line("judged = values.notna()");
     let (mark, rule, failure) = if negate {
-        ("values.isin(forbidden)", "must be none of the listed values", "is a forbidden value")
+        ("values.isin(forbidden)", "must be none of", "is a forbidden value")
     } else {
-        ("~values.isin(allowed)", "must be one of the listed values", "is not an allowed value")
+        ("~values.isin(allowed)", "must be one of", "is not an allowed value")
     };
     code.line(format!("failing = judged & {mark}"));
     code.step(format!("mark the rows whose `{name}` {failure}"));
     code.end_with_rows(
-        &format!("`{name}` {rule}"),
+        &format!("`{name}` {rule} {values}"),
         &format!("have a {name} that {failure}"),
         std::slice::from_ref(&name),
     );

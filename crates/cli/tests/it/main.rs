@@ -16,6 +16,7 @@ mod exec_users;
 mod executor;
 mod executor_killed;
 mod executor_python;
+mod mcp;
 mod models;
 mod readme;
 mod serve;

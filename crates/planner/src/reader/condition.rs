@@ -431,7 +431,7 @@ impl Parser<'_> {
     }
 
     /// A year as days.
-    fn year(&self, place: usize) -> Option<(Lit, Lit, usize)> {
+    pub(crate) fn year(&self, place: usize) -> Option<(Lit, Lit, usize)> {
         let (number, lit, end) = self.number(place)?;
         let is_year = number.value.fract() == 0.0
             && (1000.0..3000.0).contains(&number.value)

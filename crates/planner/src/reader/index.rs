@@ -164,6 +164,10 @@ impl Index {
             let what = What::Column(place, at);
             let column = self.tables[place].columns[at].clone();
             self.add(&names[at], what.clone(), 0);
+            self.add_exact(&[column.name.to_lowercase()], what.clone(), 0);
+            for spoken in spoken_names(&names[at], column.sort) {
+                self.add(&spoken, what.clone(), 0);
+            }
             let column_notes = notes.and_then(|notes| notes.columns.get(&column.name));
             for synonym in column_notes.map(|notes| notes.synonyms.as_slice()).unwrap_or_default() {
                 self.add(&split_text(synonym), what.clone(), 0);
@@ -368,10 +372,13 @@ fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         .columns
         .iter()
         .filter(|column| !column.hidden)
-        .filter_map(|column| Some((column, brief.columns.iter().find(|seen| seen.name == column.name)?)))
+        .filter_map(|column| {
+            let seen = brief.columns.iter().find(|seen| seen.name == column.name).cloned();
+            Some((column, seen.or_else(|| brief.columns.is_empty().then(Default::default))?))
+        })
         .map(|(column, seen)| Column {
             name: column.name.clone(),
-            sort: sort(column.column_type, &column.name, seen),
+            sort: sort(column.column_type, &column.name, &seen),
             has_nulls: seen.null_share > 0.0,
             has_time: seen
                 .samples
@@ -452,6 +459,27 @@ fn is_sentences(name: &[String], values: &[&str]) -> bool {
 fn is_day(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[..4].iter().all(u8::is_ascii_digit)
+}
+
+/// A column's name in whole words: `order number` for `order_no`, `active` for `is_active`.
+fn spoken_names(words: &[String], sort: Sort) -> Vec<Vec<String>> {
+    let whole = |word: &String| {
+        let known = LEXICON.matches("abbreviations", &[word.as_str()]);
+        known.first().map_or_else(|| word.clone(), |(_, whole)| (*whole).to_owned())
+    };
+    let spelled: Vec<String> = words.iter().map(whole).collect();
+    let mut found = Vec::new();
+    if spelled != words {
+        found.push(spelled);
+    }
+    if sort == Sort::Flag
+        && let [first, rest @ ..] = words
+        && matches!(first.as_str(), "is" | "has" | "was")
+        && !rest.is_empty()
+    {
+        found.push(rest.to_vec());
+    }
+    found
 }
 
 /// The words of a name: `rate_per_night`, `unitPrice`.

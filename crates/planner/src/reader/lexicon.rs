@@ -38,6 +38,11 @@ const PLAIN: [&str; 13] = [
     "show",
 ];
 
+/// Words of rules are operators in rules alone.
+fn is_plain(class: &str) -> bool {
+    PLAIN.contains(&class) || class.starts_with("rule") || class == "abbreviations"
+}
+
 impl Lexicon {
     fn parse(text: &str) -> Self {
         let table: toml::Table = text.parse().unwrap_or_default();
@@ -96,7 +101,7 @@ impl Lexicon {
     /// Whether any class but the fillers knows a word.
     pub(crate) fn is_operator(&self, word: &str) -> bool {
         self.phrases.get(word).is_some_and(|entries| {
-            entries.iter().any(|entry| entry.words.len() == 1 && !PLAIN.contains(&entry.class.as_str()))
+            entries.iter().any(|entry| entry.words.len() == 1 && !is_plain(&entry.class))
         })
     }
 

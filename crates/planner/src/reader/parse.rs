@@ -28,6 +28,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) focus: usize,
     /// The rows that the conversation was about.
     pub(crate) context: Option<super::form::Select>,
+    /// The request as it is written.
+    pub(crate) text: &'a str,
+    /// Columns are known by their whole names alone, and none by what it probably means.
+    pub(crate) strict: bool,
     /// How deep tables are nested.
     pub(crate) depth: usize,
     /// The last token that was understood.
@@ -48,6 +52,8 @@ impl<'a> Parser<'a> {
             tokens,
             focus,
             context: None,
+            text: "",
+            strict: false,
             depth: 0,
             furthest,
             atoms: RefCell::default(),
@@ -65,6 +71,8 @@ impl<'a> Parser<'a> {
             tokens: self.tokens,
             focus,
             context,
+            text: self.text,
+            strict: self.strict,
             depth,
             furthest: self.furthest,
             atoms,
@@ -183,6 +191,9 @@ impl<'a> Parser<'a> {
             let more = self.index.at(self.tokens, after).into_iter();
             found.extend(more.map(|(what, length, cost)| (what, after + length, cost)));
         }
+        if self.strict {
+            found.retain(|(what, _, cost)| *cost == 0 || !matches!(what, What::Column(..)));
+        }
         // The longest mention wins.
         let longest = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
         self.reached(longest);
@@ -290,6 +301,9 @@ impl<'a> Parser<'a> {
 
     /// The column that is meant by a price, a stock or a date.
     pub(crate) fn role(&self, role: &str) -> Option<usize> {
+        if self.strict {
+            return None;
+        }
         if role == "date" {
             let table = &self.index.tables[self.focus];
             let year = || table.columns.iter().position(|column| column.name == "year");

@@ -70,19 +70,7 @@ pub(crate) async fn all(
     may.caller.must_see_every_table()?;
     let (parts, body) = request.into_parts();
     let new = read_body(body, &parts.headers, &service).await?;
-    let mut selection = Selection::default();
-    for (place, terms) in new.select.iter().enumerate() {
-        selection.add(terms).map_err(|error| {
-            let pointer = format!("/select/{place}");
-            Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
-        })?;
-    }
-    let files = look(&service, read).await?;
-    let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
-    let options =
-        CheckOptions { selection, if_changed: new.if_changed, frozen: new.frozen, ..CheckOptions::default() };
-    let fingerprint = serde_json::to_string(&new).unwrap_or_default();
-    let wanted = Wanted { files, options, words, fingerprint };
+    let wanted = Wanted::selected(&service, new).await?;
     answer_with_report(&service, &may.caller, &context, &parts.headers, wanted).await
 }
 
@@ -118,14 +106,43 @@ pub(crate) struct Wanted {
     words: String,
     /// What was asked, for an idempotency key.
     fingerprint: String,
+    /// The protocol over which it was asked.
+    pub(crate) through: &'static str,
 }
 
 impl Wanted {
+    /// The checks that a body selects.
+    pub(crate) async fn selected(service: &Service, new: NewCheckRun) -> Result<Self, Problem> {
+        let mut selection = Selection::default();
+        for (place, terms) in new.select.iter().enumerate() {
+            selection.add(terms).map_err(|error| {
+                let pointer = format!("/select/{place}");
+                Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
+            })?;
+        }
+        let files = look(service, read).await?;
+        let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
+        let options = CheckOptions {
+            selection,
+            if_changed: new.if_changed,
+            frozen: new.frozen,
+            ..CheckOptions::default()
+        };
+        let fingerprint = serde_json::to_string(&new).unwrap_or_default();
+        Ok(Self { files, options, words, fingerprint, through: "http" })
+    }
+
     /// Every check.
     pub(crate) async fn all(service: &Service) -> Result<Self, Problem> {
         let files = look(service, read).await?;
         let fingerprint = serde_json::to_string(&NewCheckRun::default()).unwrap_or_default();
-        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), fingerprint })
+        Ok(Self {
+            files,
+            options: CheckOptions::default(),
+            words: ALL_WORDS.to_owned(),
+            fingerprint,
+            through: "http",
+        })
     }
 
     /// The checks of an earlier run, by the words that it was recorded with.
@@ -141,7 +158,8 @@ impl Wanted {
         let files = look(service, read).await?;
         find(files.clone(), check)?;
         let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
-        Ok(Self { files, options, words: format!("run check {check}"), fingerprint: format!("one:{check}") })
+        let (words, fingerprint) = (format!("run check {check}"), format!("one:{check}"));
+        Ok(Self { files, options, words, fingerprint, through: "http" })
     }
 }
 
@@ -232,7 +250,7 @@ async fn carry_out(
             Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
         }
     }
-    let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, "http") };
+    let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, wanted.through) };
     let mut telling = Telling(Arc::clone(&run));
     let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, run.should_stop()).await;
     match ran {
@@ -251,7 +269,7 @@ async fn carry_out(
 }
 
 /// The report of a run that has ended.
-async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
+pub(crate) async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
     let run: RunId = record.run_id.clone();
     if let Some(error) = &record.error {
         let mut problem = Problem::new(StatusCode::CONFLICT, &error.code, error.message.clone());

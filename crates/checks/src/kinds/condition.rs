@@ -1,0 +1,425 @@
+//! A condition that every row must meet, or that a share of them may: comparisons, gaps, lists, patterns and formulas, joined.
+//!
+//! A comparison with a value that is not there is neither true nor false. A row fails only if its condition is false, and
+//! it is judged only if its condition is true or false.
+
+use std::collections::BTreeSet;
+
+use ordain_types::{ColumnType, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::emit::{Code, column};
+use super::literal;
+use super::params::{CompileError, Params, column_of};
+use super::values::{times, type_words};
+
+/// A condition on one row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// All of them hold.
+    All(Vec<Test>),
+    /// One of them holds.
+    Any(Vec<Test>),
+    /// It does not hold.
+    Not(Box<Test>),
+    /// Two sides compare so.
+    Compare {
+        /// The one side.
+        left: Side,
+        /// `==`, `!=`, `<`, `<=`, `>` or `>=`.
+        op: String,
+        /// The other side.
+        right: Side,
+    },
+    /// The column has no value.
+    Null(String),
+    /// The column has one of these values.
+    In {
+        /// The column.
+        column: String,
+        /// The values.
+        values: Vec<Value>,
+    },
+    /// The column's text matches a pattern of Python's `re`, anywhere.
+    Matches {
+        /// The column.
+        column: String,
+        /// The pattern.
+        pattern: String,
+    },
+    /// The column's text has so many characters.
+    Length {
+        /// The column.
+        column: String,
+        /// At least.
+        min: Option<u64>,
+        /// At most.
+        max: Option<u64>,
+    },
+    /// The column's day is a Saturday or a Sunday.
+    Weekend(String),
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// A column.
+    Column(String),
+    /// A number, a text, or a point in time as text.
+    Value(Value),
+    /// The moment of the run.
+    Now,
+    /// The first plus the second.
+    Sum(Box<[Side; 2]>),
+    /// The first minus the second.
+    Difference(Box<[Side; 2]>),
+    /// The first times the second.
+    Product(Box<[Side; 2]>),
+    /// The first divided by the second.
+    Quotient(Box<[Side; 2]>),
+}
+
+/// The comparisons, each with its opposite.
+const OPPOSITES: [(&str, &str); 6] =
+    [("==", "!="), ("!=", "=="), ("<", ">="), (">=", "<"), (">", "<="), ("<=", ">")];
+
+/// Every row to which `when` applies meets `must`, or a share of them does.
+pub(super) fn condition(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let must = test(params, "must")?.ok_or_else(|| params.wrong("must", "a condition"))?;
+    let when = test(params, "when")?;
+    let (min, max) = (params.number("min_share")?, params.number("max_share")?);
+    let mut columns = BTreeSet::new();
+    must.columns(&mut columns);
+    let judged: Vec<String> = columns.iter().cloned().collect();
+    if let Some(when) = &when {
+        when.columns(&mut columns);
+    }
+    for name in &columns {
+        column_of(table, name)?;
+    }
+    code.uses(&columns.into_iter().collect::<Vec<_>>());
+    let writer = Writer { table };
+    if writer.needs_pandas(&must) || when.as_ref().is_some_and(|when| writer.needs_pandas(when)) {
+        code.import("import pandas as pd");
+    }
+    let mut rule = must.words();
+    if let Some(when) = &when {
+        code.line(format!("applies = ({}).fillna(False).astype(\"bool\")", writer.python(when, true)?));
+        code.line("rows = rows[applies]");
+        code.step(format!("keep the rows where {}", when.words()));
+        rule = format!("{rule}, where {}", when.words());
+    }
+    code.line(format!("holds = ({}).fillna(False).astype(\"bool\")", writer.python(&must, true)?));
+    code.step(format!("mark the rows where {}", must.words()));
+    if min.is_some() || max.is_some() {
+        return share(code, &rule, min, max);
+    }
+    code.line(format!("failing = ({}).fillna(False).astype(\"bool\")", writer.python(&must, false)?));
+    code.line("judged = holds | failing");
+    code.end_with_rows(&format!("in every row {rule}"), &format!("break the rule: {rule}"), &judged);
+    Ok(())
+}
+
+fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Result<(), CompileError> {
+    code.line("observed = float(holds.mean()) if len(rows) else None");
+    let mut tests = vec!["observed is not None".to_owned()];
+    let mut wanted = Vec::new();
+    for (bound, sign, words) in [(min, ">=", "at least"), (max, "<=", "at most")] {
+        if let Some(bound) = bound {
+            if !(0.0..=1.0).contains(&bound) {
+                return Err(CompileError::param(
+                    format!("the share {bound} is not between 0 and 1"),
+                    "write 0.05 for 5 %",
+                ));
+            }
+            tests.push(format!("observed {sign} {bound}"));
+            wanted.push(format!("{words} {} %", (bound * 1e6).round() / 1e4));
+        }
+    }
+    code.line(format!("holds = {}", tests.join(" and ")));
+    let wanted = wanted.join(" and ");
+    let rule = format!("in {wanted} of the rows {rule}");
+    code.end_with_verdict(
+        &rule,
+        &format!("{{observed:.2%}} of the rows; {} allowed", literal::spoken(&wanted)),
+    );
+    Ok(())
+}
+
+fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
+    let Some(given) = params.get(name) else { return Ok(None) };
+    serde_json::from_value(given.clone())
+        .map(Some)
+        .map_err(|error| params.wrong(name, &format!("a condition ({error})")))
+}
+
+impl Test {
+    /// The columns that it looks at.
+    pub fn columns(&self, found: &mut BTreeSet<String>) {
+        match self {
+            Self::All(all) | Self::Any(all) => all.iter().for_each(|test| test.columns(found)),
+            Self::Not(inner) => inner.columns(found),
+            Self::Compare { left, right, .. } => {
+                left.columns(found);
+                right.columns(found);
+            }
+            Self::Null(name) | Self::Weekend(name) => {
+                found.insert(name.clone());
+            }
+            Self::In { column, .. } | Self::Matches { column, .. } | Self::Length { column, .. } => {
+                found.insert(column.clone());
+            }
+        }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let joined = |all: &[Self], by: &str| {
+            let parts: Vec<String> = all
+                .iter()
+                .map(|test| match test {
+                    Self::All(_) | Self::Any(_) => format!("({})", test.words()),
+                    test => test.words(),
+                })
+                .collect();
+            parts.join(by)
+        };
+        match self {
+            Self::All(all) => joined(all, " and "),
+            Self::Any(all) => joined(all, " or "),
+            Self::Not(inner) => match inner.as_ref() {
+                Self::Null(name) => format!("`{name}` is there"),
+                Self::In { column, values } => format!("`{column}` is not {}", said(values)),
+                other => format!("it is not so that {}", other.words()),
+            },
+            Self::Compare { left, op, right } => format!("{} {op} {}", left.words(), right.words()),
+            Self::Null(name) => format!("`{name}` is empty"),
+            Self::In { column, values } => format!("`{column}` is {}", said(values)),
+            Self::Matches { column, pattern } => format!("`{column}` matches {pattern}"),
+            Self::Length { column, min, max } => match (min, max) {
+                (Some(min), Some(max)) => format!("`{column}` has {min} to {max} characters"),
+                (Some(min), None) => format!("`{column}` has at least {min} characters"),
+                (_, max) => format!("`{column}` has at most {} characters", max.unwrap_or_default()),
+            },
+            Self::Weekend(name) => format!("`{name}` is on a weekend"),
+        }
+    }
+}
+
+fn said(values: &[Value]) -> String {
+    let said: Vec<String> =
+        values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+    said.join(" or ")
+}
+
+impl Side {
+    fn columns(&self, found: &mut BTreeSet<String>) {
+        match self {
+            Self::Column(name) => {
+                found.insert(name.clone());
+            }
+            Self::Value(_) | Self::Now => {}
+            Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
+                sides.iter().for_each(|side| side.columns(found));
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Column(name) => format!("`{name}`"),
+            Self::Value(value) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+            Self::Now => "the time of the run".to_owned(),
+            Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
+                format!("{} {} {}", sides[0].words(), self.sign(), sides[1].words())
+            }
+        }
+    }
+
+    fn sign(&self) -> &'static str {
+        match self {
+            Self::Sum(_) => "+",
+            Self::Difference(_) => "-",
+            Self::Product(_) => "*",
+            _ => "/",
+        }
+    }
+
+    fn is_formula(&self) -> bool {
+        matches!(self, Self::Sum(_) | Self::Difference(_) | Self::Product(_) | Self::Quotient(_))
+    }
+}
+
+/// Writes conditions on `rows`.
+struct Writer<'a> {
+    table: &'a Table,
+}
+
+impl Writer<'_> {
+    fn needs_pandas(&self, test: &Test) -> bool {
+        let mut columns = BTreeSet::new();
+        test.columns(&mut columns);
+        columns.iter().any(|name| self.type_of(name) == ColumnType::Timestamp)
+    }
+
+    fn type_of(&self, name: &str) -> ColumnType {
+        self.table.column(name).map_or(ColumnType::Text, |column| column.column_type)
+    }
+
+    /// An expression that is true in the rows where a condition is so: true, or false.
+    fn python(&self, test: &Test, so: bool) -> Result<String, CompileError> {
+        Ok(match (test, so) {
+            (Test::Not(inner), so) => self.python(inner, !so)?,
+            (Test::All(all), true) | (Test::Any(all), false) => self.joined(all, so, " & ")?,
+            (Test::Any(all), true) | (Test::All(all), false) => self.joined(all, so, " | ")?,
+            (Test::Compare { left, op, right }, so) => self.compare(left, op, right, so)?,
+            (Test::Null(name), so) => format!("{}.{}()", column(name), if so { "isna" } else { "notna" }),
+            (Test::In { column: name, values }, so) => {
+                let found =
+                    format!("{}.isin({})", column(name), literal::value(&Value::Array(values.clone())));
+                among(&column(name), &found, so)
+            }
+            (Test::Matches { column: name, pattern }, so) => {
+                let found =
+                    format!("{}.astype(\"str\").str.contains({})", column(name), literal::text(pattern));
+                among(&column(name), &found, so)
+            }
+            (Test::Length { column: name, min, max }, so) => {
+                self.holds_text(name)?;
+                let length = format!("{}.str.len()", column(name));
+                let bounds = [min.map(|min| (">=", "<", min)), max.map(|max| ("<=", ">", max))];
+                let tests: Vec<String> = bounds
+                    .into_iter()
+                    .flatten()
+                    .map(|(yes, no, bound)| format!("({length} {} {bound})", if so { yes } else { no }))
+                    .collect();
+                format!("({})", tests.join(if so { " & " } else { " | " }))
+            }
+            (Test::Weekend(name), so) => {
+                if self.type_of(name) != ColumnType::Timestamp {
+                    return Err(self.unlike(name, "days"));
+                }
+                let day = format!("{}.dt.dayofweek", times(&column(name)));
+                format!("({day} {} 5)", if so { ">=" } else { "<" })
+            }
+        })
+    }
+
+    fn joined(&self, all: &[Test], so: bool, by: &str) -> Result<String, CompileError> {
+        let parts: Result<Vec<String>, CompileError> = all.iter().map(|test| self.python(test, so)).collect();
+        let parts = parts?;
+        if parts.is_empty() {
+            return Err(CompileError::param(
+                "a condition names nothing",
+                "give at least one test in `all` and `any`",
+            ));
+        }
+        Ok(format!("({})", parts.join(by)))
+    }
+
+    fn compare(&self, left: &Side, op: &str, right: &Side, so: bool) -> Result<String, CompileError> {
+        let Some((op, opposite)) = OPPOSITES.iter().find(|(known, _)| *known == op) else {
+            return Err(CompileError::param(
+                format!("there is no comparison `{op}`"),
+                "use ==, !=, <, <=, > or >=",
+            ));
+        };
+        self.alike(left, right)?;
+        let op = if so { op } else { opposite };
+        let is_time = self.is_time(left) || self.is_time(right);
+        let (a, b) = (side_of(left, is_time), side_of(right, is_time));
+        if left.is_formula() || right.is_formula() {
+            // Sums and products of fractions are not exact to the last digit.
+            return Ok(format!("(({a} - {b}).round(6) {op} 0)"));
+        }
+        let is_there =
+            |side: &Side, text: &str| matches!(side, Side::Column(_)).then(|| format!(" & {text}.notna()"));
+        let there = if *op == "!=" { [is_there(left, &a), is_there(right, &b)] } else { [None, None] };
+        Ok(format!("(({a} {op} {b}){})", there.into_iter().flatten().collect::<String>()))
+    }
+
+    fn is_time(&self, side: &Side) -> bool {
+        match side {
+            Side::Column(name) => self.type_of(name) == ColumnType::Timestamp,
+            Side::Now => true,
+            _ => false,
+        }
+    }
+
+    /// Nothing is converted: two sides of different types are an error that names both.
+    fn alike(&self, left: &Side, right: &Side) -> Result<(), CompileError> {
+        let (one, other) = (self.sort(left)?, self.sort(right)?);
+        if one == other {
+            return Ok(());
+        }
+        Err(CompileError::param(
+            format!("{} holds {one} and {} is {other}: they cannot be compared", left.words(), right.words()),
+            format!(
+                "declare the type of the column under `[data.{}.columns]`, or correct the rule",
+                self.table.name
+            ),
+        ))
+    }
+
+    fn sort(&self, side: &Side) -> Result<&'static str, CompileError> {
+        Ok(match side {
+            Side::Column(name) => match self.type_of(name) {
+                ColumnType::Integer | ColumnType::Real | ColumnType::Boolean => "numbers",
+                other => type_words(other),
+            },
+            Side::Value(Value::String(text)) if ordain_types::is_timestamp(text) => "points in time",
+            Side::Value(Value::String(_)) => "text",
+            Side::Value(_) => "numbers",
+            Side::Now => "points in time",
+            Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
+                for side in sides.iter() {
+                    if self.sort(side)? != "numbers" {
+                        return Err(CompileError::param(
+                            format!("{} is no number, so nothing can be computed from it", side.words()),
+                            "name columns that hold numbers",
+                        ));
+                    }
+                }
+                "numbers"
+            }
+        })
+    }
+
+    fn holds_text(&self, name: &str) -> Result<(), CompileError> {
+        match self.type_of(name) {
+            ColumnType::Text | ColumnType::Json => Ok(()),
+            _ => Err(self.unlike(name, "text")),
+        }
+    }
+
+    fn unlike(&self, name: &str, wanted: &str) -> CompileError {
+        CompileError::param(
+            format!(
+                "column `{name}` holds {}, and the rule asks for {wanted}",
+                type_words(self.type_of(name))
+            ),
+            format!("declare its type under `[data.{}.columns]`, or correct the rule", self.table.name),
+        )
+    }
+}
+
+/// One side as Python.
+fn side_of(side: &Side, is_time: bool) -> String {
+    match side {
+        Side::Column(name) if is_time => times(&column(name)),
+        Side::Column(name) => column(name),
+        Side::Value(value) if is_time => format!("pd.Timestamp({}, tz=\"UTC\")", literal::value(value)),
+        Side::Value(value) => literal::value(value),
+        Side::Now => "pd.Timestamp(inputs[\"now\"])".to_owned(),
+        Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
+            format!("({} {} {})", side_of(&sides[0], false), side.sign(), side_of(&sides[1], false))
+        }
+    }
+}
+
+fn among(values: &str, found: &str, so: bool) -> String {
+    if so { format!("({values}.notna() & {found})") } else { format!("({values}.notna() & ~{found})") }
+}

@@ -1,0 +1,173 @@
+//! Rules about data in words: each becomes a built-in kind of check with its params, and the kind compiles to code.
+//!
+//! The laws are those of requests: every word stands in the rule, there is one reading, and it is restated. Columns are
+//! known by their whole names alone, so that a column that comes, goes or is renamed never changes what a rule means.
+
+mod claim;
+mod figure;
+mod phrase;
+mod sentence;
+
+use std::cell::Cell;
+
+use ordain_checks::kinds::{self, CompiledKind, HINT};
+use ordain_checks::{Check, Samples, Severity};
+use ordain_types::Schema;
+use serde_json::{Map, Value, json};
+
+use super::index::{Index, What};
+use super::parse::Parser;
+use super::token;
+use super::{TOKENS_MAX, unknown};
+use crate::brief::Brief;
+use crate::exchange::{Draft, Reply};
+
+pub(crate) use claim::Rule;
+
+/// What stands between a hint and the filter of its check.
+const FILTER: &str = " Look only at rows where ";
+
+/// Writes the code of a check that is stated in words.
+pub(crate) fn plan(brief: &Brief) -> Reply {
+    let (hint, filter) = match brief.request.split_once(FILTER) {
+        Some((hint, filter)) => (hint, Some(filter.trim_end_matches('.'))),
+        None => (brief.request.as_str(), None),
+    };
+    if brief.tables.is_empty() {
+        return Reply::Refusal("there is no table to look at".to_owned());
+    }
+    match read(brief, hint) {
+        Ok(rules) => chosen(brief, &rules, filter),
+        Err(word) => Reply::Refusal(declined(brief, word.as_deref())),
+    }
+}
+
+/// The rules that a sentence may state, the plainest ones; the word that is not understood if there is none.
+pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<String>> {
+    let index = Index::of(brief, &brief.catalog);
+    let tokens = token::tokens(hint);
+    let furthest = Cell::new(0);
+    if tokens.is_empty() || tokens.len() > TOKENS_MAX {
+        return Err(None);
+    }
+    let mut all: Vec<(Rule, u32)> = Vec::new();
+    // The table that the check names first is judged; another one only where the sentence names it before any other.
+    let named = (0..tokens.len()).find_map(|at| {
+        index.at(&tokens, at).into_iter().find_map(|(what, ..)| match what {
+            What::Table(table) => Some(table),
+            _ => None,
+        })
+    });
+    for focus in [Some(0), named].into_iter().flatten() {
+        let parser = Parser { strict: true, text: hint, ..Parser::new(&index, &tokens, focus, &furthest) };
+        all.extend(parser.rules());
+        if !all.is_empty() {
+            break;
+        }
+    }
+    let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
+        return Err(unknown(&index, &tokens, furthest.get()));
+    };
+    let mut rules: Vec<Rule> = Vec::new();
+    for (rule, _) in all.into_iter().filter(|(_, cost)| *cost == least) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    Ok(rules)
+}
+
+fn chosen(brief: &Brief, rules: &[Rule], filter: Option<&str>) -> Reply {
+    match rules {
+        [rule] => match compile(brief, rule, filter) {
+            Ok((compiled, params)) => Reply::Plan(draft(rule, compiled, params)),
+            Err(reason) => Reply::Refusal(format!("the reader read this as `{}`, but {reason}", rule.kind)),
+        },
+        several => {
+            let read =
+                |rule: &Rule| compile(brief, rule, filter).ok().map(|(compiled, _)| compiled.plan.intent);
+            let choices: Vec<String> = several.iter().filter_map(read).collect();
+            Reply::Question(format!(
+                "it can be read in several ways: {}; say it in other words",
+                choices.join("; or ")
+            ))
+        }
+    }
+}
+
+fn compile(
+    brief: &Brief,
+    rule: &Rule,
+    filter: Option<&str>,
+) -> Result<(CompiledKind, Map<String, Value>), String> {
+    let own = rule.filter.as_deref();
+    let filter = match (filter, own) {
+        (Some(one), Some(other)) => Some(format!("({one}) and ({other})")),
+        (one, other) => one.or(other).map(str::to_owned),
+    };
+    let params = rule.params.as_object().cloned().unwrap_or_default();
+    let schema = Schema { tables: brief.tables.iter().map(|table| table.table.clone()).collect() };
+    let check = check_of(&rule.table, rule.kind, params, filter);
+    let mut compiled = kinds::compile(&check, &schema).map_err(|error| {
+        let help = error.hint().map(|help| format!("; {help}")).unwrap_or_default();
+        format!("{error}{help}")
+    })?;
+    if let Some(own) = own {
+        compiled.plan.intent = format!("{}, where {own}", compiled.plan.intent);
+    }
+    Ok((compiled, check.params))
+}
+
+fn draft(rule: &Rule, compiled: CompiledKind, params: Map<String, Value>) -> Draft {
+    let mut declared = json!(compiled.plan);
+    declared["kind"] = json!(rule.kind);
+    declared["params"] = Value::Object(params);
+    declared["planner"] = json!("rules");
+    Draft {
+        code: compiled.code,
+        reading: Some(compiled.plan.intent.clone()),
+        title: compiled.plan.intent,
+        declared: Some(declared),
+        ..Draft::default()
+    }
+}
+
+fn check_of(table: &str, kind: &str, params: Map<String, Value>, filter: Option<String>) -> Check {
+    Check {
+        check_id: HINT.to_owned(),
+        check_name: String::new(),
+        description: String::new(),
+        target_table: vec![table.to_owned()],
+        kind: kind.to_owned(),
+        calculation_hint: None,
+        accepted_reading: None,
+        params,
+        key_columns: Vec::new(),
+        filter,
+        severity: Severity::default(),
+        warn_if: None,
+        fail_if: None,
+        enabled: true,
+        owner: None,
+        tags: Vec::new(),
+        schedule: None,
+        depends_on: Vec::new(),
+        blocking: false,
+        samples: Samples::default(),
+        unknown: Map::new(),
+    }
+}
+
+fn declined(brief: &Brief, word: Option<&str>) -> String {
+    let columns: Vec<&str> =
+        brief.tables[0].table.columns.iter().map(|column| column.name.as_str()).take(12).collect();
+    let word = word.map_or_else(|| "it as a whole".to_owned(), |word| format!("“{word}” in it"));
+    format!(
+        "the reader does not understand this rule: {word}; name columns as they are called ({}) and say what must hold \
+         (\"price must be above 0\", \"when status is paid, paid_at must not be null\"), or use a model, or a built-in kind",
+        columns.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;
