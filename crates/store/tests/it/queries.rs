@@ -124,7 +124,6 @@ on_both! {
             // A function of one argument that is called like a column, and a whole row as a value.
             "SELECT ('data_directory'::text).current_setting AS x",
             "SELECT (customers).email FROM customers",
-            "SELECT to_jsonb(customers) AS x FROM customers",
             "SELECT row_to_json(c) AS x FROM public.customers AS c",
             "SELECT customers.text AS x FROM customers",
             "SELECT (('SELECT 1'::text).ts_stat).word AS x",
