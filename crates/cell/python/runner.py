@@ -442,7 +442,7 @@ def run(job, source, compiled, namespace):
     namespace.update(job["values"])
     if job["tables"] or job["frames"] or readings:
         tables = {name: TABLES.Table(call, name) for name in job["tables"]}
-        mounted = {table: MOUNTED[name] for table, name in job["frames"].items()}
+        mounted = {table: namespace["files"][name] for table, name in job["frames"].items()}
         namespace["reading_notes"] = []
         namespace["frame"] = FRAMES.framer(mounted, tables, readings, namespace["files"], namespace["reading_notes"])
         if tables:

@@ -34,6 +34,7 @@ pub(crate) fn of_engine(error: &EngineError) -> ExitCode {
     match error {
         EngineError::Store(error) => workspace::of_store(error),
         EngineError::Cell(error) => failure::of_cell(error),
+        EngineError::Checks(error) => crate::commands::check::of_checks(error),
         error => {
             failure::print(error, error.hint().as_deref());
             ExitCode::from(UNAVAILABLE)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::code::key;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{RULES, hash};
+use crate::fingerprint::{Components, Ground, RULES, hash};
 use crate::rounds::{Accepted, Trial as _, Tried};
 use crate::story::{Story, millis};
 use crate::trial::RunTrial;
@@ -80,14 +80,9 @@ impl Engine {
         story: &mut Story,
         trial: &mut RunTrial<'_>,
     ) -> Result<Option<RunRecord>, EngineError> {
-        for plan in self.store.find_plans(key.kind.as_str(), &key.exact, None).await? {
-            // Whoever points Ordain to a model wants its plans and not those of the rules.
-            let is_outdone = planner.can_repair() && plan.source == "rules";
-            if is_outdone {
-                continue;
-            }
+        for plan in self.store.find_plans(key.kind.as_str(), Some(&key.exact)).await? {
             let cached_plan = plan.plan_id.clone();
-            if let Some(stale) = self.settings.stale(&plan, trial.schema()) {
+            if let Some(stale) = why_stale(&plan, self.settings.ground(trial.schema()), planner) {
                 story.rounds.push(Round::Stale { cached_plan, stale });
                 continue;
             }
@@ -136,29 +131,72 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
-        let mut components = self.settings.ground(&schema).components(&accepted.effects);
-        let is_model = record.plan.source == PlanSource::Model;
-        if !is_model {
-            components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
-        }
         let plan = CachedPlan {
-            plan_id: hash(&format!("{}\0{}\0{}", key.kind, key.exact, draft.code)),
-            kind: key.kind.as_str().to_owned(),
-            exact: key.exact.clone(),
-            shape: None,
-            request: record.request.clone(),
             title: draft.title.clone(),
-            code: draft.code.clone(),
-            source: if is_model { "model" } else { "rules" }.to_owned(),
             model: record.plan.model.clone(),
-            run_id: record.run_id.to_string(),
-            components,
-            pinned: false,
-            uses: 0,
-            created_at: String::new(),
-            last_used_at: String::new(),
+            ..cached_plan(Written {
+                kind: key.kind,
+                exact: &key.exact,
+                request: &record.request,
+                code: &draft.code,
+                source: if record.plan.source == PlanSource::Model { "model" } else { "rules" },
+                run_id: &record.run_id,
+                components: self.settings.ground(&schema).components(&accepted.effects, false),
+            })
         };
-        self.store.keep_plan(&plan).await?;
+        self.store.keep_plans(std::slice::from_ref(&plan)).await?;
         Ok(plan.plan_id)
+    }
+}
+
+/// Code that was accepted, and what it was written for.
+pub(crate) struct Written<'a> {
+    pub(crate) kind: RunKind,
+    pub(crate) exact: &'a str,
+    pub(crate) request: &'a str,
+    pub(crate) code: &'a str,
+    /// Who wrote it.
+    pub(crate) source: &'static str,
+    pub(crate) run_id: &'a RunId,
+    pub(crate) components: Components,
+}
+
+/// A plan as it is kept.
+pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
+    let Written { kind, exact, request, code, source, run_id, mut components } = written;
+    if source == "rules" {
+        components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
+    }
+    CachedPlan {
+        plan_id: hash(&format!("{kind}\0{exact}\0{code}")),
+        kind: kind.as_str().to_owned(),
+        exact: exact.to_owned(),
+        declared: None,
+        request: request.to_owned(),
+        title: String::new(),
+        code: code.to_owned(),
+        source: source.to_owned(),
+        model: None,
+        run_id: run_id.to_string(),
+        components,
+        pinned: false,
+        uses: 0,
+        created_at: String::new(),
+        last_used_at: String::new(),
+    }
+}
+
+/// Why a kept plan is not used again; `None` if it is.
+pub(crate) fn why_stale(plan: &CachedPlan, ground: Ground<'_>, planner: &Planner) -> Option<String> {
+    // Whoever points Ordain to a model wants its plans, and neither the reader's nor another model's.
+    let name = planner.name();
+    let other = match plan.source.as_str() {
+        "rules" => Some("the reader"),
+        "model" => plan.model.as_deref().filter(|model| *model != name),
+        _ => None,
+    };
+    match other.filter(|_| planner.can_repair() && !plan.pinned) {
+        Some(other) => Some(format!("{other} wrote it, and now {name} is to write it")),
+        None => ground.stale(&plan.components),
     }
 }

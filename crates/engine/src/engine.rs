@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
 pub use ordain_types::Approval;
-use ordain_types::{Catalog, Limits, Schema};
+use ordain_types::{Catalog, Limits, RunKind, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
-use crate::fingerprint::Ground;
+use crate::fingerprint::{Ground, RULES};
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -64,9 +64,17 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// Why a cached plan no longer holds; `None` if it does.
+    /// Why a cached plan no longer holds; `None` if it does. The tables and the rule of a check are not the store's:
+    /// `ordain check diff` compares them.
     pub fn stale(&self, plan: &CachedPlan, schema: &Schema) -> Option<String> {
-        self.ground(schema).stale(&plan.components)
+        let mut components = plan.components.clone();
+        if plan.kind == RunKind::Check.as_str() {
+            let is_known = |name: &str| {
+                matches!(name, "policy" | "verifier" | "plan API" | RULES) || name.starts_with("helper ")
+            };
+            components.retain(|name, _| is_known(name));
+        }
+        self.ground(schema).stale(&components)
     }
 
     fn policy_of_asks(&self) -> Policy {
@@ -77,9 +85,15 @@ impl EngineSettings {
         policy
     }
 
+    pub(crate) fn policy_of_checks(&self) -> Policy {
+        let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
+        policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
+        policy
+    }
+
     /// What plans are compiled against.
     pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
-        Ground { schema, policy: &self.policy, helpers: &self.helpers }
+        Ground { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
     }
 }
 

@@ -1,16 +1,36 @@
 //! The host of a plan's code: the run's open transaction.
 
-use ordain_cell::{CellError, Execution, Host, HostCall, HostError, HostFuture};
+use futures_util::future::{Either, select};
+use ordain_cell::{CellError, Execution, Executor, Host, HostCall, HostError, HostFuture, Job, Output};
 use ordain_store::{Call, Reply, StoreError, Transaction};
 use ordain_types::Cause;
 use serde_json::Value;
 
 use crate::actions::{Acted, Actions, Stop};
 use crate::claims::Evidence;
+use crate::error::EngineError;
 use crate::grant::Grant;
 
 /// Calls of the table interface begin with this.
 const TABLE_CALL: &str = "table.";
+
+/// Runs a job whose calls are answered from the transaction, as far as they are granted, until the transaction's time
+/// is over.
+pub(crate) async fn run_with_tables(
+    executor: &dyn Executor,
+    job: Job,
+    mut host: TransactionHost<'_>,
+    output: &mut dyn Output,
+) -> Result<(Execution, Acted), EngineError> {
+    let overdue = host.transaction.overdue();
+    let execution = match select(executor.run(job, &mut host, output), overdue).await {
+        Either::Left((execution, _)) => execution,
+        // Dropping the run ends its cell.
+        Either::Right((Err(late), _)) => return Err(late.into()),
+    };
+    let acted = host.take_acted();
+    Ok((host.settle::<EngineError>(execution)?, acted))
+}
 
 /// Answers a plan's calls from one transaction.
 pub(crate) struct TransactionHost<'a> {

@@ -126,7 +126,7 @@ pub(crate) fn broken_promise(
     if !may_be_silent && attempt.answer.text.as_deref().is_none_or(|text| text.trim().is_empty()) {
         let hint = match work {
             Work::Ask(_) => "set answer_text to one or two sentences on every path",
-            Work::Code(_) | Work::Exec(_) => "set answer_text to one or two sentences, or print the result",
+            _ => "set answer_text to one or two sentences, or print the result",
         };
         return Some(broken("missing-answer", "the plan set no answer_text".to_owned(), hint));
     }

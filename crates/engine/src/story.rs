@@ -36,6 +36,8 @@ pub(crate) struct Story {
     pub(crate) modifications: Vec<Modification>,
     pub(crate) usage: Usage,
     pub(crate) timing: Timing,
+    /// The steps of a run that has several programs. Otherwise the code that was judged last is the only one.
+    steps: Vec<StepRecord>,
     /// The code that was judged last, and what was found in it.
     draft: Option<Draft>,
     findings: Vec<Value>,
@@ -75,6 +77,11 @@ impl Story {
     /// A round began.
     pub(crate) fn begins(&mut self, round: u32) {
         self.iterations = round;
+    }
+
+    /// The run has programs of its own in several steps, each of which was accepted or never run.
+    pub(crate) fn went_through(&mut self, steps: Vec<StepRecord>, source: PlanSource) {
+        (self.steps, self.source, self.is_accepted) = (steps, source, true);
     }
 
     /// Code was judged.
@@ -192,7 +199,11 @@ impl Story {
             source: self.source,
             model: self.model.clone(),
             goal: head.request.chars().take(GOAL_CHARS_MAX).collect(),
-            steps: self.draft.iter().map(step).collect(),
+            steps: if self.steps.is_empty() {
+                self.draft.iter().map(step).collect()
+            } else {
+                self.steps.clone()
+            },
             written_by: self.written_by.clone(),
             plan_id: self.plan_id.clone(),
         }

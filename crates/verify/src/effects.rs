@@ -67,6 +67,9 @@ pub struct TableRead {
     pub columns: BTreeSet<String>,
     /// Rows are used as a whole (printed, returned, handed on), so that every column counts.
     pub whole: bool,
+    /// The columns that the code names, also where rows are used as a whole.
+    #[serde(skip)]
+    pub named: BTreeSet<String>,
 }
 
 /// What is written to a table.

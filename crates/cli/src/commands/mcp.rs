@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Workspace};
 use ordain_server::http::{self, HttpOptions, Service};
@@ -73,13 +73,11 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     let mut options = HttpOptions::new(&workspace.name, nowhere, workspace.state());
     options.model_base_url.clone_from(&workspace.model.base_url);
     options.code_enabled = switched_off::is_code_enabled();
-    options.checks = DataDir::from_env()
-        .ok()
-        .map(|data_dir| Checks::new(Arc::new(workspace.clone()), store.clone(), data_dir));
     if let Chosen::Local(local) = &executor {
         options.local = Some(Arc::clone(local));
     }
     let engine = Engine::new(store, executor.executor(), workspace.settings());
+    options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     http::serve_stdio(Service::new(engine, planner, options), args.approve).await?;
     executor.close().await;
     Ok(ExitCode::SUCCESS)

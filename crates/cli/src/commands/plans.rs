@@ -116,7 +116,7 @@ async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Resul
         writeln!(io::stderr(), "no plans are kept yet; `ordain ask` keeps those that worked")?;
         return Ok(());
     }
-    let mut grid = Grid::new(["plan", "kind", "by", "serves", "uses", "holds", "request"]);
+    let mut grid = Grid::new(["plan", "kind", "by", "uses", "holds", "request"]);
     for plan in &plans {
         let holds = match (kept.stale(plan), plan.pinned) {
             (Some(why), _) => format!("stale: {why}"),
@@ -127,7 +127,6 @@ async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Resul
             plan.plan_id.chars().take(12).collect(),
             line(&plan.kind),
             line(plan.model.as_deref().unwrap_or(&plan.source)),
-            if plan.shape.is_some() { "its shape" } else { "its words" }.to_owned(),
             plan.uses.to_string(),
             line(&holds),
             cut(&line(&plan.request), 60),

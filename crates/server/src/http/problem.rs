@@ -234,6 +234,7 @@ impl From<EngineError> for Problem {
         let mut problem = match error {
             EngineError::Store(error) => return error.into(),
             EngineError::Cell(error) => return error.into(),
+            EngineError::Checks(error) => return error.into(),
             EngineError::Inspection => return Self::internal(detail),
             EngineError::Contended { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)

@@ -339,8 +339,8 @@ pub(crate) struct Plan {
     pub(crate) kind: String,
     /// The key of exactly what was asked.
     pub(crate) exact: String,
-    /// The key of its shape, where it serves every request of that shape.
-    pub(crate) shape: Option<String>,
+    /// What its author declares that it does, as JSON, where that is kept.
+    pub(crate) declared: Option<String>,
     /// What was asked when it was written.
     pub(crate) request: String,
     /// What it does.

@@ -37,7 +37,7 @@ fn plan(code: &str) -> CachedPlan {
         plan_id: "0123456789abcdef".to_owned(),
         kind: "ask".to_owned(),
         exact: "exact".to_owned(),
-        shape: None,
+        declared: None,
         request: "do you have classic?".to_owned(),
         title: "looks".to_owned(),
         code: code.to_owned(),
@@ -163,18 +163,18 @@ on_both! {
 
     async fn an_edited_plan_of_the_cache_is_not_found(world: World) {
         let store = world.shop().await;
-        store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
-        assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 1);
+        store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
+        assert_eq!(store.find_plans("ask", Some("exact")).await.unwrap().len(), 1);
         // Keeping it again and using it leave it genuine.
-        store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+        store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
         store.pin_plan("0123456789abcdef", true).await.unwrap();
-        assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 1);
+        assert_eq!(store.find_plans("ask", Some("exact")).await.unwrap().len(), 1);
         let plans = world.own("plans");
         for edit in ["code = 'inventory_tbl.truncate()'", "components = '{\"a\":\"b\"}'", "exact = 'other'", "seal = NULL"] {
-            store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+            store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
             world.tamper(&format!("UPDATE {plans} SET {edit}"));
-            assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 0, "{edit}");
-            assert_eq!(store.find_plans("ask", "other", None).await.unwrap().len(), 0, "{edit}");
+            assert_eq!(store.find_plans("ask", Some("exact")).await.unwrap().len(), 0, "{edit}");
+            assert_eq!(store.find_plans("ask", Some("other")).await.unwrap().len(), 0, "{edit}");
             assert_eq!(store.plans(None, 10).await.unwrap()[0].code, "", "{edit}");
         }
         store.evict_plan("0123456789abcdef").await.unwrap();
@@ -229,7 +229,7 @@ on_both! {
         assert!(buy(&mut transaction, "Classic", 3).await.unwrap());
         let held = hold(transaction).await.unwrap();
         store.reject(held.run_id.as_str(), EntryNote::by("boss", "test")).await.unwrap();
-        store.keep_plan(&CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }).await.unwrap();
+        store.keep_plans(&[CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }]).await.unwrap();
         let runs = world.own("runs");
         world.tamper(&format!("UPDATE {runs} SET who = 'mallory', decided_by = 'mallory', state = 'held'"));
         let owned = store.owned_run(held.run_id.as_str()).await.unwrap();

@@ -9,6 +9,8 @@ use ordain_engine::Workspace;
 use ordain_engine::checks::State;
 use serde_json::json;
 
+use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, USAGE};
 use crate::runtime;
 use crate::show::line;
@@ -37,13 +39,13 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
         return Ok(code);
     }
     runtime::on_two_threads(Box::pin(async {
-        let checks = match super::open(workspace).await {
+        let checks = match super::open(workspace, &ExecutorArgs::default()).await {
             Ok(checks) => checks,
             Err(code) => return Ok(code),
         };
         let changes = match checks.changes(&files, 2).await {
             Ok(changes) => changes,
-            Err(error) => return Ok(super::of_checks(&error)),
+            Err(error) => return Ok(engine::of_engine(&error)),
         };
         let mut stdout = io::stdout().lock();
         if args.json {

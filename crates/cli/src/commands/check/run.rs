@@ -12,10 +12,12 @@ use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::report::{Format, PastResult, TextOptions, render};
 use ordain_checks::{CodeFrom, RunReport, Selection};
-use ordain_engine::checks::{CheckOptions, CheckProgress as _, CheckRun, Checks, ChecksError, needs_frames};
-use ordain_engine::{Planner, Workspace};
+use ordain_engine::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, needs_frames};
+use ordain_engine::{EngineError, Planner, Progress as _, Workspace};
 
 use super::bar::Bar;
+use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, USAGE};
 use crate::planner::{self, PlannerArgs};
 use crate::runtime;
@@ -37,6 +39,8 @@ pub(super) struct Chosen {
     jobs: Option<usize>,
     #[command(flatten)]
     planner: PlannerArgs,
+    #[command(flatten)]
+    executor: ExecutorArgs,
 }
 
 impl Chosen {
@@ -153,6 +157,16 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
     }))?
 }
 
+/// The run as a piece of work.
+fn task(checks: &Checks, files: &CheckFiles, options: &CheckOptions, chosen: &Chosen) -> CheckTask {
+    let note = workspace::note();
+    let mut task = checks.task(files.clone(), &note.who, &note.through);
+    if !chosen.select.is_empty() {
+        task.request = format!("run checks {}", chosen.select.join(","));
+    }
+    CheckTask { options: options.clone(), ..task }
+}
+
 /// Runs once, shows the results and gives the exit code.
 pub(super) async fn carry_out(
     args: &Args,
@@ -162,11 +176,8 @@ pub(super) async fn carry_out(
 ) -> anyhow::Result<ExitCode> {
     let mut bar = Bar::new(false);
     let ran = loop {
-        let stop = async {
-            let _ = tokio::signal::ctrl_c().await;
-        };
-        match checks.run(files, options, workspace::note(), &mut bar, stop).await {
-            Err(ChecksError::Busy) if args.waits => {
+        match checks.run(task(checks, files, options, &args.chosen), &mut bar).await {
+            Err(EngineError::Checks(ChecksError::Busy)) if args.waits => {
                 bar.stage("waiting for another run to end");
                 if tokio::time::timeout(BUSY_POLL, tokio::signal::ctrl_c()).await.is_ok() {
                     return Ok(ExitCode::from(exit::INTERRUPTED));
@@ -177,8 +188,9 @@ pub(super) async fn carry_out(
     };
     bar.finish();
     let CheckRun { report, is_interrupted, is_frozen } = match ran {
-        Ok(ran) => ran,
-        Err(error) => return Ok(super::of_checks(&error)),
+        Ok((_, Some(ran))) => ran,
+        Ok((_, None)) => return Ok(ExitCode::SUCCESS),
+        Err(error) => return Ok(engine::of_engine(&error)),
     };
     if let Err(error) = print_all(args, checks, &report) {
         failure::print_text(&format!("the results could not be written: {error}"), None);
@@ -267,11 +279,12 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow:
             Err(code) => return Ok(code),
         };
         let mut bar = Bar::new(args.json);
-        let ran = checks.run(&files, &options, workspace::note(), &mut bar, std::future::pending()).await;
+        let ran = checks.run(task(&checks, &files, &options, &args.chosen), &mut bar).await;
         bar.finish();
         let report = match ran {
-            Ok(ran) => ran.report,
-            Err(error) => return Ok(super::of_checks(&error)),
+            Ok((_, Some(ran))) => ran.report,
+            Ok((_, None)) => return Ok(ExitCode::SUCCESS),
+            Err(error) => return Ok(engine::of_engine(&error)),
         };
         print_compiled(&report, args.json)?;
         let is_broken = report.results.iter().any(ordain_checks::CheckResult::is_open);
@@ -312,7 +325,7 @@ pub(super) fn prepare(
         return Err(ExitCode::from(USAGE));
     }
     let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
-    if chosen_ones.into_iter().any(needs_frames) {
+    if !chosen.executor.is_remote() && chosen_ones.into_iter().any(needs_frames) {
         super::ensure_python()?;
     }
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
@@ -334,5 +347,5 @@ pub(super) async fn ready(
     } else {
         Planner::Rules
     };
-    super::open(Arc::clone(workspace)).await
+    super::open(Arc::clone(workspace), &chosen.executor).await
 }

@@ -11,11 +11,10 @@ use axum::response::Response;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::{RunReport, Selection};
-use ordain_engine::checks::{CheckOptions, Checks, ChecksError};
-use ordain_engine::{EngineError, Planner};
-use ordain_store::{Claim, EntryNote};
+use ordain_engine::Planner;
+use ordain_engine::checks::{CheckOptions, CheckTask, Checks, ChecksError};
 use ordain_types::{RunId, RunKind, RunRecord};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::super::answer;
@@ -38,7 +37,7 @@ const JOBS_MAX: usize = 8;
 const ALL_WORDS: &str = "run all checks";
 
 /// Which checks, and how. Without a body all of them run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct NewCheckRun {
     /// Terms such as `id:CHK-002`, `tag:integrity`, `owner:…`, `table:…`, `severity:high`, `state:changed`.
@@ -104,8 +103,6 @@ pub(crate) struct Wanted {
     options: CheckOptions,
     /// What was asked, for people.
     words: String,
-    /// What was asked, for an idempotency key.
-    fingerprint: String,
     /// The protocol over which it was asked.
     pub(crate) through: &'static str,
 }
@@ -128,21 +125,13 @@ impl Wanted {
             frozen: new.frozen,
             ..CheckOptions::default()
         };
-        let fingerprint = serde_json::to_string(&new).unwrap_or_default();
-        Ok(Self { files, options, words, fingerprint, through: "http" })
+        Ok(Self { files, options, words, through: "http" })
     }
 
     /// Every check.
     pub(crate) async fn all(service: &Service) -> Result<Self, Problem> {
         let files = look(service, read).await?;
-        let fingerprint = serde_json::to_string(&NewCheckRun::default()).unwrap_or_default();
-        Ok(Self {
-            files,
-            options: CheckOptions::default(),
-            words: ALL_WORDS.to_owned(),
-            fingerprint,
-            through: "http",
-        })
+        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), through: "http" })
     }
 
     /// The checks of an earlier run, by the words that it was recorded with.
@@ -158,8 +147,7 @@ impl Wanted {
         let files = look(service, read).await?;
         find(files.clone(), check)?;
         let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
-        let (words, fingerprint) = (format!("run check {check}"), format!("one:{check}"));
-        Ok(Self { files, options, words, fingerprint, through: "http" })
+        Ok(Self { files, options, words: format!("run check {check}"), through: "http" })
     }
 }
 
@@ -196,7 +184,7 @@ async fn answer_with_report(
 pub(crate) fn begin(
     service: &Service,
     caller: &Caller,
-    mut wanted: Wanted,
+    wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
     if wanted.files.entries.is_empty() && wanted.files.errors().next().is_none() {
@@ -212,60 +200,39 @@ pub(crate) fn begin(
     let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    wanted.options.jobs = processors.clamp(1, JOBS_MAX);
-    wanted.options.run_id = Some(run_id.clone());
     let has_hints = wanted.files.entries.iter().any(|entry| entry.check.kind == HINT);
-    wanted.options.planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
+    let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
+    let task = CheckTask {
+        request: wanted.words.clone(),
+        options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..wanted.options },
+        idempotency_key: claim.clone(),
+        run_id: Some(run_id.clone()),
+        ..checks.task(wanted.files, &caller.id, wanted.through)
+    };
     let about = About {
         run_id,
         kind: RunKind::Check,
-        request: wanted.words.clone(),
+        request: wanted.words,
         who: caller.id.clone(),
-        claim: claim.clone(),
+        claim,
         conversation: None,
     };
-    let (service_of_run, who) = (service.clone(), caller.id.clone());
-    service.begin(about, cells, |run| async move {
-        carry_out(&service_of_run, &checks, &wanted, &who, claim, run).await
-    })
+    let service_of_run = service.clone();
+    service.begin(about, cells, |run| async move { carry_out(&service_of_run, &checks, task, run).await })
 }
 
-/// Runs the checks, unless the idempotency key says that they were run.
+/// Runs the checks.
 async fn carry_out(
     service: &Service,
     checks: &Checks,
-    wanted: &Wanted,
-    who: &str,
-    claim: Option<String>,
+    task: CheckTask,
     run: Arc<LiveRun>,
 ) -> Result<RunRecord, Problem> {
-    let run_id = run.about.run_id.clone();
-    let store = checks.store();
-    if let Some(key) = &claim {
-        let fingerprint = format!("checks\0{}", wanted.fingerprint);
-        match store.claim_for(key, &fingerprint, &run_id).await? {
-            Claim::Taken => {}
-            Claim::Finished(record) => return Ok(*record),
-            Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
-            Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
-        }
+    let (record, ran) = checks.run(task, &mut Telling(run)).await?;
+    if let Some(ran) = ran {
+        service.inner.metrics.checks(&ran.report);
     }
-    let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, wanted.through) };
-    let mut telling = Telling(Arc::clone(&run));
-    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, run.should_stop()).await;
-    match ran {
-        Ok(ran) => {
-            service.inner.metrics.checks(&ran.report);
-            Ok(store.run(run_id.as_str()).await?)
-        }
-        Err(error) => {
-            if let Some(key) = &claim {
-                // Nothing was done, so the key is free for another try.
-                let _ = store.release(key, &run_id).await;
-            }
-            Err(error.into())
-        }
-    }
+    Ok(record)
 }
 
 /// The report of a run that has ended.

@@ -17,7 +17,7 @@ use super::visit::{Nothing, Sent, Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::{Read, Run};
 use crate::http::checks::run::{Wanted, begin};
-use crate::http::checks::{find, look, read, stale};
+use crate::http::checks::{find, look, read, served, stale};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 
@@ -88,12 +88,11 @@ pub(super) async fn page(
         let history = newest(past);
         let report = history.last().and_then(|last| state.report(&last.run_id));
         let results = report.into_iter().flat_map(|report| report.results);
-        let kept = state.checks.get(&check).cloned();
         let shown = CheckPage {
             check: entry.check.clone(),
             file: entry.file.clone(),
             line: entry.line,
-            compiled: kept.map(|kept| (kept.code, kept.code_from, kept.compiled_at, kept.plan)),
+            compiled: None,
             stale: None,
             result: results.into_iter().find(|result| result.check_id == check),
             history,
@@ -101,6 +100,8 @@ pub(super) async fn page(
         Ok((entry, shown))
     })
     .await?;
+    let kept = served(&service)?.kept_code(&entry.check.check_id).await.map_err(Problem::from)?;
+    shown.compiled = kept.map(|kept| (kept.code, kept.code_from, kept.at, kept.plan));
     if shown.compiled.is_some() {
         shown.stale = stale(&service, &entry).await?;
     }
