@@ -138,7 +138,7 @@ pub(crate) fn decision(record: &RunRecord, viewer: &Viewer) -> Markup {
             RunState::Held if viewer.may_approve => {
                 form.decide.bar method="post" action=(action("approve")) {
                     (viewer.hidden_token())
-                    input type="hidden" name="seen" value=(diff::diff_hash(&record.diff));
+                    input type="hidden" name="seen" value=(diff::diff_hash(record));
                     label.grow { span.unseen { "Comment" } input type="text" name="comment" maxlength="500" placeholder="Comment (optional)" autocomplete="off"; }
                     button.primary type="submit" { "Commit " (rows) }
                     button.danger type="submit" formaction=(action("reject")) { "Reject" }

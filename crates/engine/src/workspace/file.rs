@@ -36,6 +36,7 @@ pub(super) struct File {
     pub(super) limits: LimitsSection,
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
+    pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

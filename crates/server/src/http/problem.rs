@@ -182,10 +182,13 @@ impl From<StoreError> for Problem {
             | StoreError::AmbiguousRun { .. }
             | StoreError::UnknownPlan { .. }
             | StoreError::UnknownTable { .. }
+            | StoreError::UnknownCall { .. }
             | StoreError::UnknownKey { .. } => StatusCode::NOT_FOUND,
             StoreError::WrongState { .. }
             | StoreError::RowsConflict { .. }
             | StoreError::Violated { .. }
+            | StoreError::CallUnderWay { .. }
+            | StoreError::CallDone { .. }
             | StoreError::KeyHeld { .. } => StatusCode::CONFLICT,
             StoreError::Conflict | StoreError::Busy => StatusCode::SERVICE_UNAVAILABLE,
             error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,

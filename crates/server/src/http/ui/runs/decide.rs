@@ -36,7 +36,7 @@ pub(crate) async fn approve(
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
     let record = service.run_seen_by(&sent.visit.caller, &run).await?;
-    if record.state == RunState::Held && diff_hash(&record.diff) != sent.form.seen {
+    if record.state == RunState::Held && diff_hash(&record) != sent.form.seen {
         return Ok(back(record.run_id.as_str(), "changed"));
     }
     decided(&service, &run, Decision::Approve, &sent).await
