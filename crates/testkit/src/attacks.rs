@@ -31,7 +31,6 @@ mod report;
 mod round;
 mod serve;
 mod table;
-mod tables;
 mod word;
 
 pub use program::{Class, HeaderError, Program, ProgramLimits};

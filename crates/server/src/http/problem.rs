@@ -284,6 +284,7 @@ impl From<ChecksError> for Problem {
             ChecksError::NoFiles => conflict("no_checks", detail),
             ChecksError::Busy => conflict("checks_running", detail).after(1),
             ChecksError::Table { .. } => conflict("bad_table", detail),
+            ChecksError::Edit { .. } => conflict("check_not_changed", detail),
         };
         problem.hint = hint;
         problem
