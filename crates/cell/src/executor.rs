@@ -44,6 +44,23 @@ pub trait Executor: Send + Sync {
 
     /// Ends a session; `false` if there is none of that name.
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+
+    /// Cells for many jobs that read the same files, which every one of them sees in place. `None` where there is no such
+    /// way, so that files have to go with each job.
+    fn sharing(&self, _shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
+        Ok(None)
+    }
+}
+
+/// What many jobs have in common.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// The files that they read.
+    pub files: Vec<InputFile>,
+    /// Jobs that run at once.
+    pub running_max: usize,
+    /// How often a zygote goes through a typical program before its first cell.
+    pub rehearsals: Option<u32>,
 }
 
 /// How a local executor is set up.
@@ -253,7 +270,13 @@ impl LocalExecutor {
                 Ok((cell.run(&job, &compiled, host, output).await?, cell, queue))
             };
             match ran.await {
-                Ok((ran, ..)) if ran.is_lost_without_trace && attempt < TRIES => {}
+                // Nobody can tell that it ran, so it may run again.
+                Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls == 0 && attempt < TRIES => {}
+                // Whoever answered its calls can undo what they did, and let it run again.
+                Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls > 0 => {
+                    let (executor, said) = ("this machine".to_owned(), "the cell's zygote ended".to_owned());
+                    return Err(CellError::Cut { executor, said });
+                }
                 Ok((ran, cell, queue)) => {
                     return Ok(self.finish_single(cell, ran, &job, started, queue).await);
                 }
@@ -403,6 +426,20 @@ impl Executor for LocalExecutor {
 
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(self.sessions.end(name))
+    }
+
+    fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
+        // Every cell is made for a job that waits already. Cells that are made ahead practise before they are idle, which
+        // a run that keeps all processors busy would pay for and never get back.
+        let options = LocalOptions {
+            idle_cells: 0,
+            running_max: shared.running_max.max(1),
+            waiting_max: 1 << 20,
+            mounts: shared.files,
+            rehearsals: shared.rehearsals,
+            ..self.options.clone()
+        };
+        LocalExecutor::new(options).map(Some)
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Job {
     pub values: Map<String, Value>,
     /// Tables that it finds as `<name>_tbl`; what it asks of them reaches the host as `table.…` calls.
     pub tables: Vec<String>,
-    /// Tables that `frame(name)` maps from mounted Arrow files: the table's name and the mount's.
+    /// Tables that `frame(name)` maps from Arrow files: the table's name, and that of a mounted file or of one of `files`.
     pub frames: BTreeMap<String, String>,
     /// What becomes of the failing rows that the code of a check gives as `result["failed_rows"]`.
     pub failing: Option<FailingRows>,

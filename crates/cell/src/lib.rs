@@ -19,6 +19,7 @@ mod error;
 mod executor;
 mod files;
 mod filter;
+mod group;
 mod host;
 mod isolation;
 mod job;
@@ -33,7 +34,7 @@ mod zygote;
 
 pub use artifact::{Artifact, Refusal, name_problem};
 pub use error::CellError;
-pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions};
+pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions, Shared};
 pub use files::hash_files;
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};

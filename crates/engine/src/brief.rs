@@ -58,8 +58,8 @@ impl Engine {
                 Ok((brief, hash))
             }
             Work::Ask(ask) => self.brief(&ask.request, self.turns_before(ask).await?).await,
-            // Given code has no planner.
-            Work::Exec(exec) => self.brief(&exec.given.name, Vec::new()).await,
+            // Given code has no planner, and each check has a brief of its own.
+            Work::Exec(_) | Work::Check(_) => self.brief(trial.work.order().request, Vec::new()).await,
         }
     }
 
@@ -67,6 +67,7 @@ impl Engine {
     pub(crate) async fn policy_for(&self, work: &Work) -> Result<Policy, EngineError> {
         match work {
             Work::Ask(_) => Ok(Policy::clone(&self.policy)),
+            Work::Check(_) => Ok(self.settings.policy_of_checks()),
             Work::Exec(exec) => Ok(exec.policy(&self.exec_sessions.of(exec.session.as_deref()))),
             Work::Code(task) => {
                 let mut policy = self.code_policy(task);

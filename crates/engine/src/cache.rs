@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::code::key;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{RULES, hash};
+use crate::fingerprint::{Components, Ground, RULES, hash};
 use crate::rounds::{Accepted, Trial as _, Tried};
 use crate::story::{Story, millis};
 use crate::trial::RunTrial;
@@ -29,6 +29,8 @@ pub(crate) struct CacheKey {
     pub(crate) is_usable: bool,
     /// What the reader took from the request, for a kept plan.
     pub(crate) params: Map<String, Value>,
+    /// The request as the reader read it, with its own values.
+    reading: Option<String>,
 }
 
 impl CacheKey {
@@ -38,7 +40,13 @@ impl CacheKey {
             // Only the files' schemas are part of the key of a question about files.
             (RunKind::Ask, Planner::Rules) => Self::of_reading(brief),
             (RunKind::Ask, Planner::Model(_)) => Self::of_words(brief),
-            _ => Self { kind, exact: key::of(brief), is_usable: brief.turns.is_empty(), params: Map::new() },
+            _ => Self {
+                kind,
+                exact: key::of(brief),
+                is_usable: brief.turns.is_empty(),
+                params: Map::new(),
+                reading: None,
+            },
         }
     }
 
@@ -46,15 +54,14 @@ impl CacheKey {
     fn of_reading(brief: &Brief) -> Self {
         let kind = RunKind::Ask;
         let Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
-            return Self { kind, exact: String::new(), is_usable: false, params: Map::new() };
+            return Self { kind, exact: String::new(), is_usable: false, params: Map::new(), reading: None };
         };
-        // The first line is the reading in words, which holds the values.
-        let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
         Self {
             kind,
-            exact: hash(&format!("ask\0read\0{code}")),
+            exact: hash(&format!("ask\0read\0{}", without_reading(&draft.code))),
             is_usable: draft.hold.is_none() && draft.reading.is_some(),
             params: draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect(),
+            reading: draft.reading,
         }
     }
 
@@ -67,8 +74,14 @@ impl CacheKey {
             || words.first().is_some_and(|first| first == "and" || first == "what")
                 && words.get(1).is_some_and(|second| second == "about");
         let exact = hash(&format!("ask\0{}", words.join(" ")));
-        Self { kind: RunKind::Ask, exact, is_usable: brief.turns.is_empty() || !refers, params: Map::new() }
+        let is_usable = brief.turns.is_empty() || !refers;
+        Self { kind: RunKind::Ask, exact, is_usable, params: Map::new(), reading: None }
     }
+}
+
+/// A plan of the reader without its first line: that is the reading in words, which holds the values of one request.
+fn without_reading(code: &str) -> &str {
+    code.split_once('\n').map_or("", |(_, code)| code)
 }
 
 impl Engine {
@@ -80,18 +93,13 @@ impl Engine {
         story: &mut Story,
         trial: &mut RunTrial<'_>,
     ) -> Result<Option<RunRecord>, EngineError> {
-        for plan in self.store.find_plans(key.kind.as_str(), &key.exact, None).await? {
-            // Whoever points Ordain to a model wants its plans and not those of the rules.
-            let is_outdone = planner.can_repair() && plan.source == "rules";
-            if is_outdone {
-                continue;
-            }
+        for plan in self.store.find_plans(key.kind.as_str(), Some(&key.exact)).await? {
             let cached_plan = plan.plan_id.clone();
-            if let Some(stale) = self.settings.stale(&plan, trial.schema()) {
+            if let Some(stale) = why_stale(&plan, self.settings.ground(trial.schema()), planner) {
                 story.rounds.push(Round::Stale { cached_plan, stale });
                 continue;
             }
-            match self.try_one(plan, story.clone(), trial).await? {
+            match self.try_one(key, plan, story.clone(), trial).await? {
                 Some(Tried::Done(record)) => return Ok(Some(record)),
                 Some(Tried::Trouble { trouble, .. }) => {
                     story.rounds.push(Round::KeptFailed { cached_plan, trouble });
@@ -105,6 +113,7 @@ impl Engine {
     /// Judges a kept plan and tries it; `None` if the verifier refuses it now.
     async fn try_one(
         &self,
+        key: &CacheKey,
         plan: CachedPlan,
         mut story: Story,
         trial: &mut RunTrial<'_>,
@@ -113,7 +122,9 @@ impl Engine {
         story.model = plan.model;
         story.written_by = Some(RunId(plan.run_id));
         story.plan_id = Some(plan.plan_id.clone());
-        let draft = Draft { code: plan.code, title: plan.title, ..Draft::default() };
+        // The plan was kept for another request: what is said about this run has this run's values.
+        let title = key.reading.clone().unwrap_or(plan.title);
+        let draft = Draft { code: plan.code, title, ..Draft::default() };
         let judging = std::time::Instant::now();
         let verdict = self.verdicts.on(&draft.code, trial.policy(), trial.schema());
         story.timing.verify = millis(judging);
@@ -136,29 +147,73 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
-        let mut components = self.settings.ground(&schema).components(&accepted.effects);
-        let is_model = record.plan.source == PlanSource::Model;
-        if !is_model {
-            components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
-        }
+        let code = if key.reading.is_some() { without_reading(&draft.code) } else { &draft.code };
         let plan = CachedPlan {
-            plan_id: hash(&format!("{}\0{}\0{}", key.kind, key.exact, draft.code)),
-            kind: key.kind.as_str().to_owned(),
-            exact: key.exact.clone(),
-            shape: None,
-            request: record.request.clone(),
             title: draft.title.clone(),
-            code: draft.code.clone(),
-            source: if is_model { "model" } else { "rules" }.to_owned(),
             model: record.plan.model.clone(),
-            run_id: record.run_id.to_string(),
-            components,
-            pinned: false,
-            uses: 0,
-            created_at: String::new(),
-            last_used_at: String::new(),
+            ..cached_plan(Written {
+                kind: key.kind,
+                exact: &key.exact,
+                request: &record.request,
+                code,
+                source: if record.plan.source == PlanSource::Model { "model" } else { "rules" },
+                run_id: &record.run_id,
+                components: self.settings.ground(&schema).components(&accepted.effects, false),
+            })
         };
-        self.store.keep_plan(&plan).await?;
+        self.store.keep_plans(std::slice::from_ref(&plan)).await?;
         Ok(plan.plan_id)
+    }
+}
+
+/// Code that was accepted, and what it was written for.
+pub(crate) struct Written<'a> {
+    pub(crate) kind: RunKind,
+    pub(crate) exact: &'a str,
+    pub(crate) request: &'a str,
+    pub(crate) code: &'a str,
+    /// Who wrote it.
+    pub(crate) source: &'static str,
+    pub(crate) run_id: &'a RunId,
+    pub(crate) components: Components,
+}
+
+/// A plan as it is kept.
+pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
+    let Written { kind, exact, request, code, source, run_id, mut components } = written;
+    if source == "rules" {
+        components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
+    }
+    CachedPlan {
+        plan_id: hash(&format!("{kind}\0{exact}\0{code}")),
+        kind: kind.as_str().to_owned(),
+        exact: exact.to_owned(),
+        declared: None,
+        request: request.to_owned(),
+        title: String::new(),
+        code: code.to_owned(),
+        source: source.to_owned(),
+        model: None,
+        run_id: run_id.to_string(),
+        components,
+        pinned: false,
+        uses: 0,
+        created_at: String::new(),
+        last_used_at: String::new(),
+    }
+}
+
+/// Why a kept plan is not used again; `None` if it is.
+pub(crate) fn why_stale(plan: &CachedPlan, ground: Ground<'_>, planner: &Planner) -> Option<String> {
+    // Whoever points Ordain to a model wants its plans, and neither the reader's nor another model's.
+    let name = planner.name();
+    let other = match plan.source.as_str() {
+        "rules" => Some("the reader"),
+        "model" => plan.model.as_deref().filter(|model| *model != name),
+        _ => None,
+    };
+    match other.filter(|_| planner.can_repair() && !plan.pinned) {
+        Some(other) => Some(format!("{other} wrote it, and now {name} is to write it")),
+        None => ground.stale(&plan.components),
     }
 }

@@ -1,67 +1,69 @@
 //! Checks of a workspace: read, compiled once, run in parallel cells, graded and remembered.
 //!
-//! `tables` makes every table a mapped file that cells share, `compile` keeps or renews each check's code by the change
-//! matrix, `execute` runs one check in one cell, `run` brings them together and `state` keeps what the next run needs.
+//! A run of checks is one piece of work like any other. `tables` makes every table a file that cells share, `compile`
+//! takes each check's code from the plan cache or has it made, `cells` runs one check, `results` grades what came of
+//! it, `run` brings them together and `state` keeps what the next run needs.
 //!
 //! Invariant: a result says what this run saw. What could not be evaluated is an ERROR, what was not evaluated is
-//! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same, and
-//! says from which run it is.
+//! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same,
+//! and says from which run it is.
 
+mod cells;
 mod changes;
 mod compile;
 mod convert;
+mod edit;
 mod error;
-mod execute;
-mod going;
-mod planning;
+mod history;
 mod read;
 mod record;
+mod results;
 mod run;
 mod sources;
 mod state;
 mod suggest;
 mod tables;
+mod task;
+mod write;
 
+pub use cells::Found;
 pub use changes::Change;
-pub use compile::{Standing, needs_frames};
+pub use compile::{KeptCode, needs_frames};
+pub(crate) use convert::CONVERTER;
+pub use edit::{ADDED_TO, FileChange, add_checks, change_check};
 pub use error::ChecksError;
+pub use history::History;
 pub use read::{read_checks, write_file};
-pub use run::{CheckOptions, CheckProgress, CheckRun, Silent};
-pub use state::{KeptCheck, Past, State};
+pub use state::{LastRun, Past, State};
 pub use tables::{TableFacts, TableState};
+pub use task::{CheckOptions, CheckRun, CheckTask};
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ordain_cell::LocalOptions;
-use ordain_cell::profile::DataDir;
 use ordain_store::Store;
 
+use crate::engine::Engine;
 use crate::workspace::Workspace;
 
 /// The checks of one workspace.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Checks {
     pub(crate) workspace: Arc<Workspace>,
-    pub(crate) store: Store,
-    pub(crate) data_dir: DataDir,
-}
-
-impl std::fmt::Debug for Checks {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Checks").field("root", &self.workspace.root).finish_non_exhaustive()
-    }
+    pub(crate) engine: Engine,
+    history: history::SharedHistory,
 }
 
 impl Checks {
-    /// The checks of a workspace whose store is open.
-    pub fn new(workspace: Arc<Workspace>, store: Store, data_dir: DataDir) -> Self {
-        Self { workspace, store, data_dir }
+    /// The checks of a workspace, run by its engine.
+    pub fn new(workspace: Arc<Workspace>, engine: Engine) -> Self {
+        Self { workspace, engine, history: Arc::default() }
     }
 
-    /// The store, which keeps the ledger.
+    /// The store, which keeps the ledger and the code.
     pub fn store(&self) -> &Store {
-        &self.store
+        &self.engine.store
     }
 
     /// The workspace.
@@ -69,7 +71,20 @@ impl Checks {
         &self.workspace
     }
 
-    /// What is kept between runs.
+    /// The tables of files, each with its file; a workbook is named once.
+    pub fn data_tables(&self) -> Result<Vec<(String, String)>, ChecksError> {
+        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        Ok(files.into_iter().map(|file| (file.stem, file.shown)).collect())
+    }
+
+    /// The tables that there are by their files and in the store.
+    pub fn table_names(&self) -> Result<BTreeSet<String>, ChecksError> {
+        let schema = self.store().schema();
+        let stored = schema.tables.iter().map(|table| table.name.clone());
+        Ok(self.data_tables()?.into_iter().map(|(name, _)| name).chain(stored).collect())
+    }
+
+    /// What is kept between runs besides the code.
     pub fn state(&self) -> Result<State, ChecksError> {
         State::open(&self.state_folder())
     }
@@ -80,15 +95,5 @@ impl Checks {
 
     pub(crate) fn cache_folder(&self) -> PathBuf {
         self.workspace.state().join("cache").join("tables")
-    }
-
-    /// How cells for this workspace are made; `idle` are kept ready.
-    pub(crate) fn local_options(&self, running: usize, idle: usize) -> LocalOptions {
-        let mut options = LocalOptions::new(self.data_dir.clone());
-        options.limits = self.workspace.limits.clone();
-        options.running_max = running.max(1);
-        options.waiting_max = 1 << 20;
-        options.idle_cells = idle;
-        options
     }
 }

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
+use ordain_tools::Toolbox;
 pub use ordain_types::Approval;
-use ordain_types::{Catalog, Limits, Schema};
+use ordain_types::{Catalog, Limits, RunKind, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
-use crate::fingerprint::Ground;
+use crate::fingerprint::{Ground, RULES};
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -42,6 +43,8 @@ pub struct EngineSettings {
     pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
+    /// What plans may call outside of the tables.
+    pub tools: Toolbox,
 }
 
 impl Default for EngineSettings {
@@ -59,14 +62,23 @@ impl Default for EngineSettings {
             rounds: 3,
             artifacts: None,
             review: true,
+            tools: Toolbox::default(),
         }
     }
 }
 
 impl EngineSettings {
-    /// Why a cached plan no longer holds; `None` if it does.
+    /// Why a cached plan no longer holds; `None` if it does. The tables and the rule of a check are not the store's:
+    /// `ordain check diff` compares them.
     pub fn stale(&self, plan: &CachedPlan, schema: &Schema) -> Option<String> {
-        self.ground(schema).stale(&plan.components)
+        let mut components = plan.components.clone();
+        if plan.kind == RunKind::Check.as_str() {
+            let is_known = |name: &str| {
+                matches!(name, "policy" | "verifier" | "plan API" | RULES) || name.starts_with("helper ")
+            };
+            components.retain(|name, _| is_known(name));
+        }
+        self.ground(schema).stale(&components)
     }
 
     fn policy_of_asks(&self) -> Policy {
@@ -74,12 +86,22 @@ impl EngineSettings {
         policy.statuses.extend(self.statuses.iter().cloned());
         // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
         policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
+        policy.tools = self.tools.known();
+        if !policy.tools.is_empty() {
+            policy.names.push("tools".to_owned());
+        }
+        policy
+    }
+
+    pub(crate) fn policy_of_checks(&self) -> Policy {
+        let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
+        policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
         policy
     }
 
     /// What plans are compiled against.
     pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
-        Ground { schema, policy: &self.policy, helpers: &self.helpers }
+        Ground { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
     }
 }
 
@@ -118,7 +140,15 @@ impl Engine {
     /// The same engine for a caller with limits: what they hide is not there for its requests.
     #[must_use]
     pub fn limited(&self, limits: CallerLimits) -> Self {
-        Self { store: self.store.limited(limits), looked: Arc::default(), ..self.clone() }
+        // A tool carries out what such a caller may not even see, so there are none for it.
+        let settings = EngineSettings { tools: Toolbox::default(), ..self.settings.clone() };
+        let (store, policy) = (self.store.limited(limits), Arc::new(settings.policy_of_asks()));
+        Self { store, settings, policy, looked: Arc::default(), verdicts: Arc::default(), ..self.clone() }
+    }
+
+    /// Sends every call of a tool that may be sent now; how many were tried.
+    pub async fn deliver(&self) -> Result<usize, ordain_store::StoreError> {
+        crate::tools::deliver(&self.store, &self.settings.tools).await
     }
 
     /// What the workspace says about its runs.

@@ -3,6 +3,8 @@
 use ordain_cell::CellError;
 use ordain_store::StoreError;
 
+use crate::checks::ChecksError;
+
 /// Why there is no record of a run. Nothing was changed in any of these cases, unless the store itself says that it
 /// does not know.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +36,9 @@ pub enum EngineError {
         /// The run that used it.
         run: String,
     },
+    /// Checks could not be run.
+    #[error(transparent)]
+    Checks(ChecksError),
     /// The files that a run left could not be kept.
     #[error("failed to keep the artifacts of the run")]
     Artifacts(#[source] std::io::Error),
@@ -57,10 +62,21 @@ impl EngineError {
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
             Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),
+            Self::Checks(error) => error.hint(),
             Self::Artifacts(_) => Some("check the room and the rights of `.ordain/artifacts`".to_owned()),
             Self::RequestTooLong { .. } => {
                 Some("say it in fewer words, or give the data as a table".to_owned())
             }
+        }
+    }
+}
+
+impl From<ChecksError> for EngineError {
+    fn from(error: ChecksError) -> Self {
+        match error {
+            ChecksError::Cell(error) => Self::Cell(error),
+            ChecksError::Store(error) => Self::Store(error),
+            error => Self::Checks(error),
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::error::EngineError;
 /// nobody has to open it to all programs for their sake.
 pub fn own_programs() -> impl Iterator<Item = &'static str> {
     static PROGRAM: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::program);
-    std::iter::once(PROGRAM.as_str())
+    [PROGRAM.as_str(), crate::checks::CONVERTER].into_iter()
 }
 
 /// How many files a request may have.

@@ -7,8 +7,8 @@ use ordain_types::{Column, Schema, Table};
 use ordain_verify::{Effects, VERIFIER_VERSION};
 use sha2::{Digest as _, Sha256};
 
-/// The version of what plans see: names, tables, statuses.
-pub const PLAN_API_VERSION: u32 = 1;
+/// The version of what plans see (names, tables, statuses), and of the components below.
+pub const PLAN_API_VERSION: u32 = 2;
 
 /// The component of plans that rules wrote.
 pub(crate) const RULES: &str = "reader";
@@ -22,19 +22,22 @@ pub(crate) struct Ground<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) policy: &'a str,
     pub(crate) helpers: &'a str,
+    /// The parts of a check's record that its code follows from.
+    pub(crate) rule: Option<&'a Components>,
 }
 
 impl Ground<'_> {
-    /// All that code with these effects depends on.
-    pub(crate) fn components(&self, effects: &Effects) -> Components {
-        let mut components = Components::new();
+    /// All that code with these effects depends on. Of code of our own making only the columns count that it names:
+    /// it hands rows on as a whole and looks at no more of them.
+    pub(crate) fn components(&self, effects: &Effects, is_ours: bool) -> Components {
+        let mut components = self.rule.cloned().unwrap_or_default();
         components.insert("policy".to_owned(), hash(self.policy));
         components.insert("verifier".to_owned(), VERIFIER_VERSION.to_string());
         components.insert("plan API".to_owned(), PLAN_API_VERSION.to_string());
         for helper in &effects.helpers {
             components.insert(format!("helper {helper}"), self.helper(helper));
         }
-        for (table, columns) in used(effects) {
+        for (table, columns) in used(effects, is_ours) {
             self.add_table(&mut components, &table, columns.as_deref());
         }
         components
@@ -42,10 +45,42 @@ impl Ground<'_> {
 
     /// What of a plan's components is no longer so, in words; `None` if the plan still holds.
     pub(crate) fn stale(&self, kept: &Components) -> Option<String> {
-        kept.iter().find_map(|(name, was)| {
+        let is_rule = |name: &str| self.rule.is_some_and(|rule| rule.contains_key(name));
+        let (rule, others): (Vec<_>, Vec<_>) = kept.iter().partition(|(name, _)| is_rule(name));
+        rule.into_iter().chain(others).find_map(|(name, was)| {
+            if name.starts_with(COLUMNS_OF) {
+                return None;
+            }
             let now = self.today(name);
-            if now.as_deref() == Some(was) { None } else { Some(difference(name, was, now.as_deref())) }
+            if now.as_deref() == Some(was) { None } else { Some(self.difference(name, was, now, kept)) }
         })
+    }
+
+    /// What changed about the tables that does not matter to the plan.
+    pub(crate) fn notes(&self, kept: &Components) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (table, before) in
+            kept.iter().filter_map(|(name, was)| Some((name.strip_prefix(COLUMNS_OF)?, was)))
+        {
+            let (before, now) = (listed(before), self.schema.table(table).map(kinds_of).unwrap_or_default());
+            let is_used = |column: &str| kept.contains_key(&format!("column {column} of {table}"));
+            for (column, was) in before.iter().filter(|(column, _)| !is_used(column)) {
+                match now.get(column) {
+                    None => {
+                        notes.push(format!("column {column} of {table} is gone; the code does not use it"));
+                    }
+                    Some(is) if is != was => notes.push(format!(
+                        "column {column} of {table} changed {was} → {is}; the code does not use it"
+                    )),
+                    Some(_) => {}
+                }
+            }
+            let unused =
+                if before.keys().all(|column| is_used(column)) { "" } else { "; the code does not use it" };
+            let new = now.keys().filter(|column| !before.contains_key(*column));
+            notes.extend(new.map(|column| format!("column {column} of {table} is new{unused}")));
+        }
+        notes
     }
 
     fn today(&self, name: &str) -> Option<String> {
@@ -56,13 +91,13 @@ impl Ground<'_> {
             RULES => return Some(ordain_planner::RULES_VERSION.to_string()),
             _ => {}
         }
+        if let Some(part) = self.rule.and_then(|rule| rule.get(name)) {
+            return Some(part.clone());
+        }
         if let Some(helper) = name.strip_prefix("helper ") {
             return Some(self.helper(helper));
         }
-        if let Some(table) = name.strip_prefix("columns of ") {
-            return self.schema.table(table).map(columns_of);
-        }
-        if let Some((column, table)) = name.strip_prefix("column ").and_then(|name| name.split_once(" of ")) {
+        if let Some((column, table)) = column_of(name) {
             return self.schema.table(table)?.column(column).map(kind_of);
         }
         let table = name.strip_prefix("table ")?;
@@ -73,11 +108,10 @@ impl Ground<'_> {
         // A table that is not there is not depended on: the verifier would have refused the code.
         let Some(table) = self.schema.table(name) else { return };
         components.insert(format!("table {name}"), rules_of(table));
-        let Some(columns) = columns else {
-            components.insert(format!("columns of {name}"), columns_of(table));
-            return;
-        };
-        for column in columns.iter().filter_map(|column| table.column(column)) {
+        let all = serde_json::to_string(&kinds_of(table)).unwrap_or_default();
+        components.insert(format!("{COLUMNS_OF}{name}"), all);
+        let is_used = |column: &&Column| columns.is_none_or(|used| used.contains(&column.name));
+        for column in table.columns.iter().filter(is_used) {
             components.insert(format!("column {} of {name}", column.name), kind_of(column));
         }
     }
@@ -86,12 +120,51 @@ impl Ground<'_> {
     fn helper(&self, name: &str) -> String {
         hash(&ordain_verify::helper_source(self.helpers, name))
     }
+
+    fn difference(&self, name: &str, was: &str, now: Option<String>, kept: &Components) -> String {
+        match (name, now) {
+            ("policy", _) => "the policy changed".to_owned(),
+            ("verifier" | "plan API" | RULES, Some(now)) => {
+                format!("the {name} is version {now}, it was {was}")
+            }
+            (name, Some(now)) if name.starts_with("column ") => format!("{name} changed {was} → {now}"),
+            (name, None) => match column_of(name) {
+                Some((_, table)) if self.schema.table(table).is_none() => format!("table {table} is gone"),
+                Some((_, table)) => format!("{name} is gone{}", self.renamed(table, kept)),
+                None => format!("{name} is gone"),
+            },
+            (name, _) if name.starts_with("table ") => format!("the rules of {name} changed"),
+            (name, _) => format!("{name} changed"),
+        }
+    }
+
+    /// The one new column of a table, which may be the one that is gone.
+    fn renamed(&self, table: &str, kept: &Components) -> String {
+        let before = kept.get(&format!("{COLUMNS_OF}{table}")).map(|was| listed(was)).unwrap_or_default();
+        let now = self.schema.table(table).map(kinds_of).unwrap_or_default();
+        let mut new = now.keys().filter(|column| !before.contains_key(*column));
+        match (new.next(), new.next()) {
+            (Some(one), None) => format!(" (renamed to {one}?)"),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The component with all columns of a table, for the notes. What counts are the columns that the code uses.
+const COLUMNS_OF: &str = "columns of ";
+
+/// Column and table of a component's name.
+fn column_of(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("column ").and_then(|name| name.rsplit_once(" of "))
 }
 
 /// The tables that code uses, and their columns, or `None` where every column counts.
-fn used(effects: &Effects) -> BTreeMap<String, Option<Vec<String>>> {
+fn used(effects: &Effects, is_ours: bool) -> BTreeMap<String, Option<Vec<String>>> {
     let mut tables: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
-    let reads = effects.reads.iter().map(|(table, read)| (table, &read.columns, read.whole));
+    let reads = effects.reads.iter().map(|(table, read)| {
+        let columns = if is_ours { &read.named } else { &read.columns };
+        (table, columns, read.whole && !is_ours)
+    });
     let writes = effects.writes.iter().map(|(table, write)| (table, &write.columns, write.whole));
     for (table, columns, whole) in reads.chain(writes) {
         let entry = tables.entry(table.clone()).or_insert_with(|| Some(Vec::new()));
@@ -103,28 +176,18 @@ fn used(effects: &Effects) -> BTreeMap<String, Option<Vec<String>>> {
     tables
 }
 
-fn difference(name: &str, was: &str, now: Option<&str>) -> String {
-    match (name, now) {
-        ("policy", _) => "the policy changed".to_owned(),
-        ("verifier" | "plan API" | RULES, Some(now)) => format!("the {name} is version {now}, it was {was}"),
-        (name, None) => format!("{name} is gone"),
-        (name, Some(now)) if name.starts_with("column ") => format!("{name} changed {was} → {now}"),
-        (name, _) if name.starts_with("columns of ") => format!("the {name} changed"),
-        (name, _) if name.starts_with("table ") => format!("the rules of {name} changed"),
-        (name, _) => format!("{name} changed"),
-    }
-}
-
 fn kind_of(column: &Column) -> String {
     let kind = serde_json::to_value(column.column_type).ok();
     let kind = kind.and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
     if column.nullable { format!("{kind} or nothing") } else { kind }
 }
 
-fn columns_of(table: &Table) -> String {
-    let columns: Vec<String> =
-        table.columns.iter().map(|column| format!("{} {}", column.name, kind_of(column))).collect();
-    hash(&columns.join("\n"))
+fn kinds_of(table: &Table) -> BTreeMap<String, String> {
+    table.columns.iter().map(|column| (column.name.clone(), kind_of(column))).collect()
+}
+
+fn listed(columns: &str) -> BTreeMap<String, String> {
+    serde_json::from_str(columns).unwrap_or_default()
 }
 
 fn rules_of(table: &Table) -> String {
@@ -167,7 +230,8 @@ mod tests {
     }
 
     fn effects() -> Effects {
-        let read = TableRead { columns: ["name".to_owned(), "price".to_owned()].into(), whole: false };
+        let read =
+            TableRead { columns: ["name".to_owned(), "price".to_owned()].into(), ..TableRead::default() };
         Effects {
             reads: [("items".to_owned(), read)].into(),
             helpers: ["used".to_owned()].into(),
@@ -177,11 +241,12 @@ mod tests {
 
     fn stale(schema: &Schema, policy: &str, helpers: &str) -> Option<String> {
         let before = schema_ground();
-        Ground { schema, policy, helpers }.stale(&before)
+        Ground { schema, policy, helpers, rule: None }.stale(&before)
     }
 
     fn schema_ground() -> Components {
-        Ground { schema: &schema(), policy: "1. Be kind.", helpers: HELPERS }.components(&effects())
+        Ground { schema: &schema(), policy: "1. Be kind.", helpers: HELPERS, rule: None }
+            .components(&effects(), false)
     }
 
     #[test]
@@ -207,7 +272,10 @@ mod tests {
         );
         let mut renamed = schema();
         "cost".clone_into(&mut renamed.tables[0].columns[1].name);
-        assert_eq!(stale(&renamed, "1. Be kind.", HELPERS).as_deref(), Some("column price of items is gone"));
+        assert_eq!(
+            stale(&renamed, "1. Be kind.", HELPERS).as_deref(),
+            Some("column price of items is gone (renamed to cost?)")
+        );
         assert_eq!(stale(&schema(), "1. Be strict.", HELPERS).as_deref(), Some("the policy changed"));
     }
 

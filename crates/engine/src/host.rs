@@ -1,16 +1,37 @@
 //! The host of a plan's code: the run's open transaction.
 
-use ordain_cell::{CellError, Execution, Host, HostCall, HostError, HostFuture};
+use futures_util::future::{Either, select};
+use ordain_cell::{CellError, Execution, Executor, Host, HostCall, HostError, HostFuture, Job, Output};
 use ordain_store::{Call, Reply, StoreError, Transaction};
 use ordain_types::Cause;
 use serde_json::Value;
 
 use crate::actions::{Acted, Actions, Stop};
 use crate::claims::Evidence;
+use crate::error::EngineError;
 use crate::grant::Grant;
+use crate::tools::Tools;
 
 /// Calls of the table interface begin with this.
 const TABLE_CALL: &str = "table.";
+
+/// Runs a job whose calls are answered from the transaction, as far as they are granted, until the transaction's time
+/// is over.
+pub(crate) async fn run_with_tables(
+    executor: &dyn Executor,
+    job: Job,
+    mut host: TransactionHost<'_>,
+    output: &mut dyn Output,
+) -> Result<(Execution, Acted), EngineError> {
+    let overdue = host.transaction.overdue();
+    let execution = match select(executor.run(job, &mut host, output), overdue).await {
+        Either::Left((execution, _)) => execution,
+        // Dropping the run ends its cell.
+        Either::Right((Err(late), _)) => return Err(late.into()),
+    };
+    let acted = host.take_acted();
+    Ok((host.settle::<EngineError>(execution)?, acted))
+}
 
 /// Answers a plan's calls from one transaction.
 pub(crate) struct TransactionHost<'a> {
@@ -23,6 +44,8 @@ pub(crate) struct TransactionHost<'a> {
     evidence: &'a mut Evidence,
     /// What runs the workspace's actions; nothing inside of an action.
     actions: Option<Actions<'a>>,
+    /// What answers calls of tools; nothing inside of an action.
+    tools: Option<Tools<'a>>,
     acted: Acted,
 }
 
@@ -34,7 +57,14 @@ impl<'a> TransactionHost<'a> {
         actions: Option<Actions<'a>>,
     ) -> Self {
         transaction.let_queries_see(grant.readable());
-        Self { transaction, grant, failure: None, evidence, actions, acted: Acted::default() }
+        Self { transaction, grant, failure: None, evidence, actions, tools: None, acted: Acted::default() }
+    }
+
+    /// The same, with tools that the plan may call.
+    #[must_use]
+    pub(crate) fn with_tools(mut self, tools: Option<Tools<'a>>) -> Self {
+        self.tools = tools;
+        self
     }
 
     /// What became of actions.
@@ -78,6 +108,9 @@ impl<'a> TransactionHost<'a> {
                     HostError::new("store_failed", "the store failed; the run will be rolled back")
                 }
             });
+        }
+        if let (crate::tools::CALL, Some(tools)) = (call.name.as_str(), &mut self.tools) {
+            return tools.call(&call.arguments, self.transaction, self.evidence).await;
         }
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));

@@ -41,6 +41,7 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
         | EngineError::Running { .. }
         | EngineError::KeyReused { .. }
         | EngineError::RequestTooLong { .. }
+        | EngineError::Checks(_)
         | EngineError::Artifacts(_) => None,
     }
 }

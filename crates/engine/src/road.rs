@@ -9,6 +9,7 @@ use ordain_store::Claim;
 use ordain_types::{ErrorClass, ModuleRecord, RunError, RunId, RunRecord, RunState, Trouble};
 
 use crate::cache::CacheKey;
+use crate::checks::CheckRun;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
@@ -28,6 +29,8 @@ pub(crate) struct Finished {
     pub(crate) prepared: Prepared,
     /// What running the code came to last; nothing if none ran now.
     pub(crate) execution: Option<Arc<Execution>>,
+    /// What a run of checks found; nothing if none ran now.
+    pub(crate) checked: Option<CheckRun>,
 }
 
 impl Engine {
@@ -50,7 +53,8 @@ impl Engine {
         if let Some(key) = order.idempotency_key
             && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
         {
-            return Ok(Finished { record, prepared: Prepared::default(), execution: None });
+            let prepared = Prepared::default();
+            return Ok(Finished { record, prepared, execution: None, checked: None });
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let finished = Box::pin(self.go(&work, run_id.clone(), progress, output)).await;
@@ -102,8 +106,12 @@ impl Engine {
         story.timing.plan = millis(started);
         let policy = self.policy_for(work).await?;
         let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
-        let record = self.plan_and_run(&mut trial, story, progress).await?;
-        Ok(Finished { record, prepared: trial.prepared, execution: trial.execution })
+        let record = match work {
+            Work::Check(task) => self.run_checks(task, &mut trial, story, progress).await?,
+            _ => self.plan_and_run(&mut trial, story, progress).await?,
+        };
+        let RunTrial { prepared, execution, checked, .. } = trial;
+        Ok(Finished { record, prepared, execution, checked })
     }
 
     async fn plan_and_run(

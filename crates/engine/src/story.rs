@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
-    Answer, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource, Round,
-    RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing,
-    Trouble, Usage, VerdictRecord,
+    Answer, Call, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource,
+    Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy,
+    Timing, Trouble, Usage, VerdictRecord,
 };
 use ordain_verify::Verdict;
 use serde_json::{Value, json};
@@ -36,6 +36,8 @@ pub(crate) struct Story {
     pub(crate) modifications: Vec<Modification>,
     pub(crate) usage: Usage,
     pub(crate) timing: Timing,
+    /// The steps of a run that has several programs. Otherwise the code that was judged last is the only one.
+    steps: Vec<StepRecord>,
     /// The code that was judged last, and what was found in it.
     draft: Option<Draft>,
     findings: Vec<Value>,
@@ -49,8 +51,19 @@ pub(crate) struct Attempt {
     pub(crate) outcome: RunOutcome,
     pub(crate) status: Option<String>,
     pub(crate) answer: Answer,
+    /// What the answer took as it was given. One that is too large is not kept.
+    pub(crate) answer_bytes: u64,
     pub(crate) diff: Diff,
+    /// What was called outside of the tables, or is to be.
+    pub(crate) calls: Vec<Call>,
     pub(crate) invariants: Vec<InvariantResult>,
+}
+
+impl Attempt {
+    /// Whether something is to be called after the commit.
+    pub(crate) fn has_later_calls(&self) -> bool {
+        self.calls.iter().any(Call::is_later)
+    }
 }
 
 /// How a run ended.
@@ -75,6 +88,11 @@ impl Story {
     /// A round began.
     pub(crate) fn begins(&mut self, round: u32) {
         self.iterations = round;
+    }
+
+    /// The run has programs of its own in several steps, each of which was accepted or never run.
+    pub(crate) fn went_through(&mut self, steps: Vec<StepRecord>, source: PlanSource) {
+        (self.steps, self.source, self.is_accepted) = (steps, source, true);
     }
 
     /// Code was judged.
@@ -156,9 +174,9 @@ impl Story {
         };
         record.plan = self.plan(head, attempt.as_deref());
         if let Some(attempt) = attempt {
-            let Attempt { outcome, status, answer, diff, invariants } = *attempt;
+            let Attempt { outcome, status, answer, diff, calls, invariants, .. } = *attempt;
             (record.outcome, record.status, record.answer) = (outcome, status, answer);
-            (record.diff, record.invariants) = (diff, invariants);
+            (record.diff, record.calls, record.invariants) = (diff, calls, invariants);
         }
         record
     }
@@ -192,7 +210,11 @@ impl Story {
             source: self.source,
             model: self.model.clone(),
             goal: head.request.chars().take(GOAL_CHARS_MAX).collect(),
-            steps: self.draft.iter().map(step).collect(),
+            steps: if self.steps.is_empty() {
+                self.draft.iter().map(step).collect()
+            } else {
+                self.steps.clone()
+            },
             written_by: self.written_by.clone(),
             plan_id: self.plan_id.clone(),
         }

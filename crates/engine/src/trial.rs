@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use futures_util::future::{Either, select};
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::Exchange;
 use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
@@ -17,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
 use crate::ask::Mode;
+use crate::checks::CheckRun;
 use crate::claims::{self, Evidence, Told};
 use crate::code::modules;
 use crate::engine::Engine;
@@ -24,18 +24,19 @@ use crate::error::EngineError;
 use crate::exec::Exec;
 use crate::files::Prepared;
 use crate::grant::Grant;
-use crate::host::TransactionHost;
+use crate::host::{TransactionHost, run_with_tables};
 use crate::outcome::{self, run_error};
 use crate::profile::Needs;
 use crate::road::{is_planners, module_records};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, End, Head, Story, millis};
+use crate::tools::{self, Asked, Tools};
 use crate::work::Work;
 
 /// How often a run is tried when other runs change the same rows at the same time.
 const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
-const EXECUTORS_MAX: u32 = 4;
+pub(crate) const EXECUTORS_MAX: u32 = 4;
 
 /// The variable in which a cell tells what it found when it read the values of files.
 const READING_NOTES: &str = "reading_notes";
@@ -55,13 +56,17 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) params: Map<String, Value>,
     /// What running the code came to last.
     pub(crate) execution: Option<Arc<Execution>>,
-    head: Head,
+    /// What a run of checks found.
+    pub(crate) checked: Option<CheckRun>,
+    pub(crate) head: Head,
     /// Where what the code prints goes. Only the one who runs the code takes hold of it.
     output: Mutex<&'a mut dyn Output>,
     /// Code that makes the modules which the plan imports.
     loader: String,
     /// What those modules import.
     module_imports: BTreeSet<String>,
+    /// What tools said that were asked while the code ran, over all tries.
+    asked: Asked,
 }
 
 impl Trial for RunTrial<'_> {
@@ -78,7 +83,7 @@ impl Trial for RunTrial<'_> {
     fn verdict(&self, code: &str) -> Verdict {
         match self.work {
             Work::Exec(exec) => exec.judge(code, &self.engine.exec_sessions.of(exec.session.as_deref())),
-            Work::Ask(_) | Work::Code(_) => verify(code, &self.policy, &self.schema),
+            _ => verify(code, &self.policy, &self.schema),
         }
     }
 
@@ -149,10 +154,12 @@ impl<'a> RunTrial<'a> {
             plan_id: None,
             params: Map::new(),
             execution: None,
+            checked: None,
             head,
             output: Mutex::new(output),
             loader: String::new(),
             module_imports: BTreeSet::new(),
+            asked: Asked::new(),
         }
     }
 
@@ -160,7 +167,7 @@ impl<'a> RunTrial<'a> {
     pub(crate) fn given_modules(&self) -> Vec<ModuleRecord> {
         match self.work {
             Work::Code(task) => module_records(&task.modules),
-            Work::Ask(_) | Work::Exec(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -208,6 +215,7 @@ impl<'a> RunTrial<'a> {
         let mut attempt = outcome::attempt(&execution, self.work);
         attempt.answer.notes = self.reading_notes(accepted, &execution);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
+        attempt.calls = transaction.as_ref().map(|open| open.calls().to_vec()).unwrap_or_default();
         if let (Some(status), Cause::Ok) = (&acted.refused, execution.cause) {
             // An action that was not carried out takes back everything that the plan did.
             roll_back(transaction).await?;
@@ -230,7 +238,7 @@ impl<'a> RunTrial<'a> {
         self.engine.keep_artifacts(&self.head.run_id, &execution)?;
         if let Some(trouble) = self.unsupported(&attempt, &diff, &evidence, accepted) {
             // A change is never thrown away for the words about it.
-            if diff.is_empty() && !is_last {
+            if diff.is_empty() && !attempt.has_later_calls() && !is_last {
                 roll_back(transaction).await?;
                 let (state, attempt) = (RunState::RolledBack, Some(Box::new(attempt.unanswered())));
                 return Ok(Tried::Trouble { trouble, state, attempt });
@@ -239,7 +247,9 @@ impl<'a> RunTrial<'a> {
             story.replaced(said, &trouble);
         }
         let rows = diff.rows();
-        let is_held = accepted.hold || acted.approvals.iter().any(|approval| approval.holds(rows));
+        let is_held = accepted.hold
+            || acted.approvals.iter().any(|approval| approval.holds(rows))
+            || tools::need_approval(&self.engine.settings.tools, &attempt.calls);
         self.settle(story, attempt, transaction, exchange, is_held).await
     }
 
@@ -247,7 +257,7 @@ impl<'a> RunTrial<'a> {
         let intent = match self.work {
             Work::Ask(_) if accepted.effects.may_write => Intent::Write,
             Work::Ask(_) | Work::Code(_) => Intent::Read,
-            Work::Exec(_) => return Ok(None),
+            Work::Exec(_) | Work::Check(_) => return Ok(None),
         };
         let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
         Ok(Some(self.engine.store.begin(begin).await?))
@@ -269,23 +279,23 @@ impl<'a> RunTrial<'a> {
         let grant = match self.work {
             Work::Ask(_) => Grant::of_plan(&accepted.effects, &self.policy, &self.engine.settings.catalog),
             // A session's earlier turns and the modules of a program may read what this code does not name.
-            Work::Code(_) | Work::Exec(_) => Grant::read_only(),
+            _ => Grant::read_only(),
         };
-        let overdue = transaction.overdue();
         let actions = Actions {
             executor: self.engine.executor.as_ref(),
             settings: &self.engine.settings,
             schema: &self.schema,
         };
         let actions = matches!(self.work, Work::Ask(_)).then_some(actions);
-        let mut host = TransactionHost::new(transaction, grant, evidence, actions);
-        let execution = match select(executor.run(job, &mut host, output), overdue).await {
-            Either::Left((execution, _)) => execution,
-            // Dropping the run ends its cell.
-            Either::Right((Err(late), _)) => return Err(late.into()),
+        let tools = Tools {
+            toolbox: &self.engine.settings.tools,
+            known: &self.policy.tools,
+            granted: &accepted.effects.calls,
+            asked: &mut self.asked,
         };
-        let acted = host.take_acted();
-        Ok((host.settle::<EngineError>(execution)?, acted))
+        let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
+        let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
+        run_with_tables(executor.as_ref(), job, host, output).await
     }
 
     /// What there is to run, with the modules that it imports.
@@ -313,8 +323,10 @@ impl<'a> RunTrial<'a> {
         job.values.insert("user_request".to_owned(), Value::from(self.head.request.as_str()));
         job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
         let helpers = match self.work {
-            Work::Ask(_) => actions::stubbed(&settings.helpers, &settings.catalog),
-            Work::Code(_) | Work::Exec(_) => settings.helpers.clone(),
+            Work::Ask(_) => {
+                actions::stubbed(&settings.helpers, &settings.catalog) + &tools::stubs(&self.policy.tools)
+            }
+            _ => settings.helpers.clone(),
         };
         job.helpers = if loader.is_empty() { helpers } else { format!("{helpers}\n{loader}") };
         if let Work::Ask(_) = self.work {
@@ -351,7 +363,7 @@ impl<'a> RunTrial<'a> {
                 Work::Exec(exec) => Some(exec.profile),
                 // A session keeps its first profile, so it gets all packages.
                 Work::Code(task) if task.session.is_some() => Some(ordain_cell::profile::Profile::Full),
-                Work::Ask(_) | Work::Code(_) => None,
+                _ => None,
             },
         }
     }
@@ -436,7 +448,8 @@ impl<'a> RunTrial<'a> {
             return Ok(violated(&review.violations, attempt));
         }
         let unchanged = RunState::without_changes(attempt.status.as_deref());
-        let state = if attempt.diff.is_empty() { unchanged } else { RunState::RolledBack };
+        let is_changed = !attempt.diff.is_empty() || attempt.has_later_calls();
+        let state = if is_changed { RunState::RolledBack } else { unchanged };
         let end = End::Ended { state, attempt: Box::new(attempt) };
         self.write_down(story, end, exchange).await.map(Tried::Done)
     }
@@ -464,8 +477,9 @@ impl<'a> RunTrial<'a> {
             Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
             Work::Code(task) => json!({ "session": task.session }),
             Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
+            Work::Check(_) => self.checked.as_ref().map(CheckRun::note).unwrap_or_default(),
         };
-        if !matches!(self.work, Work::Ask(_)) {
+        if matches!(self.work, Work::Code(_) | Work::Exec(_)) {
             let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));
             detail["files"] = files.collect();
         }

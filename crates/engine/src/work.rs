@@ -4,6 +4,7 @@ use ordain_planner::Planner;
 use ordain_types::{RunId, RunKind, Strategy};
 
 use crate::ask::{Ask, Mode, PlanFile};
+use crate::checks::CheckTask;
 use crate::code::{CodeTask, cell_name};
 use crate::exec::Exec;
 
@@ -16,6 +17,8 @@ pub(crate) enum Work {
     Code(CodeTask),
     /// Given code, without the workspace's tables.
     Exec(Exec),
+    /// Standing rules about the tables and the files with data.
+    Check(CheckTask),
 }
 
 /// What every kind of work has.
@@ -77,6 +80,18 @@ impl Work {
                 who: &exec.who,
                 through: &exec.through,
             },
+            Self::Check(task) => Order {
+                kind: RunKind::Check,
+                request: &task.request,
+                strategy: Strategy::Direct,
+                plan: None,
+                planner: &task.options.planner,
+                cache: !task.options.force,
+                idempotency_key: task.idempotency_key.as_deref(),
+                run_id: task.run_id.as_ref(),
+                who: &task.who,
+                through: &task.through,
+            },
         }
     }
 
@@ -84,14 +99,14 @@ impl Work {
     pub(crate) fn mode(&self) -> Option<Mode> {
         match self {
             Self::Ask(ask) => Some(ask.mode),
-            Self::Code(_) | Self::Exec(_) => None,
+            _ => None,
         }
     }
 
     /// The cell that is kept from one piece of work to the next.
     pub(crate) fn session(&self) -> Option<String> {
         match self {
-            Self::Ask(_) => None,
+            Self::Ask(_) | Self::Check(_) => None,
             Self::Code(task) => task.session.as_deref().map(cell_name),
             Self::Exec(exec) => exec.session.clone(),
         }
@@ -108,6 +123,7 @@ impl Work {
             Self::Ask(ask) => ask.fingerprint(),
             Self::Code(task) => task.fingerprint().await,
             Self::Exec(exec) => exec.fingerprint().await,
+            Self::Check(task) => task.fingerprint(),
         }
     }
 }

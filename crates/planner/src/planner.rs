@@ -1,6 +1,7 @@
 //! The planner: one face for the reader and for models.
 
-use ordain_types::Trouble;
+use ordain_checks::CheckResult;
+use ordain_types::{BoxFuture, Trouble};
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
@@ -17,12 +18,20 @@ pub enum Planner {
     Model(Model),
 }
 
-/// Takes what a model says as it says it, for live display.
+/// Takes what happens in a run as it happens, for live display, and can end a run of checks early.
 pub trait Progress: Send {
     /// Takes one piece of the model's text.
-    fn text(&mut self, piece: &str);
+    fn text(&mut self, _piece: &str) {}
     /// Something begins: `planning`, `repairing`, `reviewing` …
     fn stage(&mut self, name: &str);
+    /// So many checks will be run.
+    fn expect(&mut self, _checks: usize) {}
+    /// One check is done.
+    fn checked(&mut self, _result: &CheckResult) {}
+    /// Ends when a run of checks is to stop. What has finished by then is kept.
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// Takes progress and shows nothing.
@@ -30,7 +39,6 @@ pub trait Progress: Send {
 pub struct Quiet;
 
 impl Progress for Quiet {
-    fn text(&mut self, _piece: &str) {}
     fn stage(&mut self, _name: &str) {}
 }
 

@@ -30,6 +30,7 @@ mod ledger;
 mod live;
 mod lock;
 mod log;
+mod mcp;
 mod metrics;
 mod openai;
 mod openapi;
@@ -41,6 +42,7 @@ mod rate;
 mod requests;
 mod runs;
 mod schema;
+mod sending;
 mod serve;
 mod service;
 mod session_book;
@@ -56,6 +58,7 @@ mod wait;
 pub use caller::Scope;
 pub use lock::{ServeLock, ServeLockError};
 pub use log::LogFormat;
+pub use mcp::serve_stdio;
 pub use openapi::document;
 pub use problem::Problem;
 pub use serve::{ServeError, check_address, raise_descriptor_limit, serve};
@@ -70,6 +73,7 @@ pub fn router(service: &Service) -> Router {
     let (routes, _) = documented().split_for_parts();
     let routes = routes
         .merge(docs::routes())
+        .route("/mcp", axum::routing::any(mcp::post))
         .merge(openai::routes_without_version())
         .merge(if service.inner.options.ui { ui::routes() } else { Router::new() })
         .fallback(frame::not_found)

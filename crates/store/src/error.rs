@@ -182,7 +182,7 @@ pub enum StoreError {
         key: String,
     },
     /// A run that is not in the state which the operation needs.
-    #[error("run `{run}` is {state}, so it cannot be {operation}")]
+    #[error("run `{run}` {}, so it cannot be {operation}", why(*state))]
     WrongState {
         /// The run.
         run: String,
@@ -190,6 +190,26 @@ pub enum StoreError {
         state: RunState,
         /// `approved`, `rejected` or `undone`.
         operation: &'static str,
+    },
+    /// No such call in the outbox.
+    #[error("there is no call `{key}` in the outbox")]
+    UnknownCall {
+        /// What was given.
+        key: String,
+    },
+    /// A call is being sent at this moment.
+    #[error("the call `{key}` is being sent at this moment")]
+    CallUnderWay {
+        /// The call.
+        key: String,
+    },
+    /// A call that is done.
+    #[error("the call `{key}` is {state} already")]
+    CallDone {
+        /// The call.
+        key: String,
+        /// `sent` or `cancelled`.
+        state: &'static str,
     },
     /// The idempotency key belongs to a run that is still going on, or whose lease was taken over.
     #[error("the idempotency key is held by run `{run}`")]
@@ -270,6 +290,9 @@ impl StoreError {
             Self::UnknownPlan { .. } => "unknown_plan",
             Self::UnknownKey { .. } => "unknown_key",
             Self::WrongState { .. } => "wrong_state",
+            Self::UnknownCall { .. } => "unknown_call",
+            Self::CallUnderWay { .. } => "call_under_way",
+            Self::CallDone { .. } => "call_done",
             Self::KeyHeld { .. } => "key_held",
             Self::Ledger { .. } => "ledger",
             Self::CommitUnknown { .. } => "commit_unknown",
@@ -295,6 +318,8 @@ impl StoreError {
             Self::Timeout { .. } => Some("ask for fewer rows, or for less at once".to_owned()),
             Self::DuplicateKey { .. } => Some("take a key that is not in use, or update the row".to_owned()),
             Self::UnknownKey { .. } => Some("`ordain keys list` shows the keys".to_owned()),
+            Self::UnknownCall { .. } => Some("`ordain outbox list` shows the calls".to_owned()),
+            Self::CallUnderWay { .. } => Some("try again in a moment".to_owned()),
             Self::Conflict => Some("run it again".to_owned()),
             Self::Busy => Some("wait for the other process to finish, then try again".to_owned()),
             Self::Unreachable { .. } => {
@@ -329,6 +354,21 @@ impl StoreError {
                 | Self::Limit { .. }
                 | Self::Query { .. }
         )
+    }
+}
+
+/// What became of a run, as a reason why it cannot be decided on.
+const fn why(state: RunState) -> &'static str {
+    match state {
+        RunState::Answered => "changed nothing",
+        RunState::Committed => "was committed already",
+        RunState::Held => "still waits for approval",
+        RunState::Declined => "was not carried out",
+        RunState::Rejected => "was refused and changed nothing",
+        RunState::RolledBack => "was a dry run or was rolled back, and changed nothing",
+        RunState::Failed => "failed and changed nothing",
+        RunState::Conflicted => "came too late: its rows had changed",
+        RunState::Undone => "was undone already",
     }
 }
 

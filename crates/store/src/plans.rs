@@ -38,7 +38,7 @@ const COLUMNS: [&str; 16] = [
     "plan_id",
     "kind",
     "exact",
-    "shape",
+    "declared",
     "request",
     "title",
     "code",
@@ -62,15 +62,15 @@ pub struct CachedPlan {
     pub kind: String,
     /// The key of exactly what was asked.
     pub exact: String,
-    /// The key of its shape, where it serves every request of that shape.
-    pub shape: Option<String>,
+    /// What its author declares that it does, as JSON, where that is kept.
+    pub declared: Option<String>,
     /// What was asked when it was written.
     pub request: String,
     /// What it does.
     pub title: String,
     /// Its Python.
     pub code: String,
-    /// Who wrote it: `model`, `rules` or `file`.
+    /// Who wrote it: `model`, `rules`, `kind` (a built-in kind of check) or `file` (its owner).
     pub source: String,
     /// The model's name, where a model wrote it.
     pub model: Option<String>,
@@ -88,40 +88,14 @@ pub struct CachedPlan {
     pub last_used_at: String,
 }
 
-/// Keeps a plan; one with the same id is replaced, its pin and uses kept.
-pub(crate) async fn keep(store: &Arc<Inner>, plan: &CachedPlan) -> Result<(), StoreError> {
+/// Keeps plans in one transaction; one with the same id is replaced, its pin and uses kept.
+pub(crate) async fn keep(store: &Arc<Inner>, kept: &[CachedPlan]) -> Result<(), StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
     let plans = own(session.dialect(), "plans");
     let now = store.clock.timestamp();
-    let components = serde_json::to_string(&plan.components)
-        .map_err(|error| StoreError::Database { message: error.to_string() })?;
-    let seal = store.ledger.seal(&message(plan));
-    let mut sql = session.sql(&format!("INSERT INTO {plans} ({}) VALUES (", COLUMNS.join(", ")));
-    sql.text_param(&plan.plan_id).push(", ").text_param(&plan.kind).push(", ").text_param(&plan.exact);
-    optional(sql.push(", "), plan.shape.as_deref());
-    for text in [&plan.request, &plan.title, &plan.code, &plan.source] {
-        sql.push(", ").text_param(text);
+    for plan in kept {
+        insert(store, &mut session, plan, &now).await?;
     }
-    optional(sql.push(", "), plan.model.as_deref());
-    sql.push(", ").text_param(&plan.run_id).push(", ").text_param(&components);
-    sql.push(", ")
-        .integer_param(i64::from(plan.pinned))
-        .push(", 0, ")
-        .text_param(&now)
-        .push(", ")
-        .text_param(&now)
-        .push(", ")
-        .text_param(&seal);
-    // Everything that the seal covers, so that it covers what is there.
-    let sealed =
-        ["kind", "exact", "shape", "request", "title", "code", "source", "model", "run_id", "components"];
-    sql.push(
-        ") ON CONFLICT (plan_id) DO UPDATE SET seal = excluded.seal, last_used_at = excluded.last_used_at",
-    );
-    for column in sealed {
-        sql.push(&format!(", {column} = excluded.{column}"));
-    }
-    session.write(sql).await?;
     let mut sql = session.sql(&format!(
         "DELETE FROM {plans} WHERE pinned = 0 AND plan_id IN (SELECT plan_id FROM {plans} \
          ORDER BY pinned DESC, last_used_at DESC LIMIT 1000000 OFFSET "
@@ -131,21 +105,60 @@ pub(crate) async fn keep(store: &Arc<Inner>, plan: &CachedPlan) -> Result<(), St
     session.commit().await
 }
 
-/// Plans of a kind for exactly this, or for its shape: pinned ones first, then exact ones, then the newest.
+async fn insert(
+    store: &Inner,
+    session: &mut Session,
+    plan: &CachedPlan,
+    now: &str,
+) -> Result<(), StoreError> {
+    let plans = own(session.dialect(), "plans");
+    let components = serde_json::to_string(&plan.components)
+        .map_err(|error| StoreError::Database { message: error.to_string() })?;
+    let seal = store.ledger.seal(&message(plan));
+    let mut sql = session.sql(&format!("INSERT INTO {plans} ({}) VALUES (", COLUMNS.join(", ")));
+    sql.text_param(&plan.plan_id).push(", ").text_param(&plan.kind).push(", ").text_param(&plan.exact);
+    optional(sql.push(", "), plan.declared.as_deref());
+    for text in [&plan.request, &plan.title, &plan.code, &plan.source] {
+        sql.push(", ").text_param(text);
+    }
+    optional(sql.push(", "), plan.model.as_deref());
+    sql.push(", ").text_param(&plan.run_id).push(", ").text_param(&components);
+    sql.push(", ")
+        .integer_param(i64::from(plan.pinned))
+        .push(", 0, ")
+        .text_param(now)
+        .push(", ")
+        .text_param(now)
+        .push(", ")
+        .text_param(&seal);
+    // Everything that the seal covers, so that it covers what is there.
+    let sealed =
+        ["kind", "exact", "declared", "request", "title", "code", "source", "model", "run_id", "components"];
+    sql.push(
+        ") ON CONFLICT (plan_id) DO UPDATE SET seal = excluded.seal, last_used_at = excluded.last_used_at",
+    );
+    for column in sealed {
+        sql.push(&format!(", {column} = excluded.{column}"));
+    }
+    session.write(sql).await.map(drop)
+}
+
+/// Plans of a kind, all of them or those for exactly this: pinned ones first, then the newest.
 pub(crate) async fn find(
     ledger: &Ledger,
     session: &mut Session,
     kind: &str,
-    exact: &str,
-    shape: Option<&str>,
+    exact: Option<&str>,
 ) -> Result<Vec<CachedPlan>, StoreError> {
     let mut sql = select(session);
-    sql.push(" WHERE kind = ").text_param(kind).push(" AND (exact = ").text_param(exact);
-    if let Some(shape) = shape {
-        sql.push(" OR shape = ").text_param(shape);
+    sql.push(" WHERE kind = ").text_param(kind);
+    if let Some(exact) = exact {
+        sql.push(" AND exact = ").text_param(exact);
     }
-    sql.push(") ORDER BY pinned DESC, CASE WHEN exact = ").text_param(exact);
-    sql.push(" THEN 0 ELSE 1 END, created_at DESC LIMIT 8");
+    sql.push(" ORDER BY pinned DESC, created_at DESC");
+    if exact.is_some() {
+        sql.push(" LIMIT 8");
+    }
     let rows = session.read(sql).await?;
     // A plan that was altered is as good as gone.
     rows.iter().filter(|row| is_sealed(ledger, row)).map(|row| plan(row)).collect()
@@ -262,7 +275,7 @@ fn message(plan: &CachedPlan) -> String {
         plan_id,
         kind,
         exact,
-        shape,
+        declared,
         request,
         title,
         code,
@@ -272,7 +285,8 @@ fn message(plan: &CachedPlan) -> String {
         components,
         ..
     } = plan;
-    let text = json!([plan_id, kind, exact, shape, request, title, code, source, model, run_id, components]);
+    let text =
+        json!([plan_id, kind, exact, declared, request, title, code, source, model, run_id, components]);
     ledger::hex(&Sha256::digest(ledger::canonical(&text).as_bytes()))
 }
 
@@ -300,7 +314,7 @@ fn plan(row: &[Datum]) -> Result<CachedPlan, StoreError> {
         plan_id: text(0),
         kind: text(1),
         exact: text(2),
-        shape: maybe(3),
+        declared: maybe(3),
         request: text(4),
         title: text(5),
         code: text(6),

@@ -291,21 +291,16 @@ impl Store {
         Box::pin(async move { self.inner.ledger.verify(&mut self.inner.pool.session().await?).await })
     }
 
-    /// Keeps a verified plan for later requests.
-    pub fn keep_plan<'a>(&'a self, plan: &'a CachedPlan) -> Answer<'a, ()> {
-        Box::pin(async move { plans::keep(&self.inner, plan).await })
+    /// Keeps verified plans for later runs.
+    pub fn keep_plans<'a>(&'a self, plans: &'a [CachedPlan]) -> Answer<'a, ()> {
+        Box::pin(async move { plans::keep(&self.inner, plans).await })
     }
 
-    /// Cached plans of a kind for exactly this key, or for its shape; the best one first.
-    pub fn find_plans<'a>(
-        &'a self,
-        kind: &'a str,
-        exact: &'a str,
-        shape: Option<&'a str>,
-    ) -> Answer<'a, Vec<CachedPlan>> {
+    /// Cached plans of a kind, all of them or those for exactly this key; the best one first.
+    pub fn find_plans<'a>(&'a self, kind: &'a str, exact: Option<&'a str>) -> Answer<'a, Vec<CachedPlan>> {
         Box::pin(async move {
             let mut session = self.inner.pool.session().await?;
-            plans::find(&self.inner.ledger, &mut session, kind, exact, shape).await
+            plans::find(&self.inner.ledger, &mut session, kind, exact).await
         })
     }
 

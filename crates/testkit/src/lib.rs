@@ -1,6 +1,8 @@
 //! What the tests of several crates share; nothing here is part of the product.
 
 pub mod attacks;
+pub mod clients;
 pub mod conformance;
 pub mod fuzz;
+pub mod long;
 pub mod postgres;

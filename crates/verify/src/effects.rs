@@ -22,7 +22,10 @@ pub struct Effects {
     pub imports: BTreeSet<String>,
     /// The workspace's helpers that are called.
     pub helpers: BTreeSet<String>,
-    /// Whether any table may be written.
+    /// The tools that are called, such as `mail.send`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub calls: BTreeSet<String>,
+    /// Whether any table may be written, or something else be changed.
     pub may_write: bool,
     /// Whether the same data and request always give the same result: no clock, no unseeded chance.
     pub deterministic: bool,
@@ -54,6 +57,7 @@ impl Effects {
         self.deterministic
             && !self.clock
             && self.helpers.is_empty()
+            && self.calls.is_empty()
             && !self.provided.contains("db")
             && !self.provided.contains("inputs")
             && !self.imports.iter().any(is_changing)
@@ -67,6 +71,9 @@ pub struct TableRead {
     pub columns: BTreeSet<String>,
     /// Rows are used as a whole (printed, returned, handed on), so that every column counts.
     pub whole: bool,
+    /// The columns that the code names, also where rows are used as a whole.
+    #[serde(skip)]
+    pub named: BTreeSet<String>,
 }
 
 /// What is written to a table.

@@ -92,7 +92,7 @@ pub(crate) fn judge<'a>(
     flow.pending_columns();
     flow.report_paths(body);
     let Flow { usage, helper_writes, write_is_declared, report, .. } = flow;
-    usage.finish(schema, effects);
+    usage.finish(source, schema, effects);
     effects.may_write |= helper_writes;
     if let Some(range) = write_is_declared.filter(|_| !effects.may_write) {
         let draft = Draft::new(

@@ -56,8 +56,25 @@ impl CodeFrom {
     }
 }
 
+/// The results that weigh most first: by status, then by severity, then in the order of the files.
+pub fn by_weight(results: &[CheckResult]) -> Vec<&CheckResult> {
+    let mut sorted: Vec<&CheckResult> = results.iter().collect();
+    sorted.sort_by_key(|result| {
+        let place = match result.status {
+            CheckStatus::Error => 0,
+            CheckStatus::Skipped if result.is_open() => 0,
+            CheckStatus::Fail => 1,
+            CheckStatus::Warn => 2,
+            CheckStatus::Skipped => 3,
+            CheckStatus::Pass => 4,
+        };
+        (place, std::cmp::Reverse(result.severity))
+    });
+    sorted
+}
+
 /// How many checks have a status.
-pub(super) fn count(report: &RunReport, status: CheckStatus) -> u64 {
+pub fn count(report: &RunReport, status: CheckStatus) -> u64 {
     report.counts.get(&status).copied().unwrap_or_default()
 }
 
@@ -83,7 +100,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The sentence that says most: why it was not evaluated, or what was found.
-pub(super) fn sentence(result: &CheckResult) -> String {
+pub fn sentence(result: &CheckResult) -> String {
     match (&result.reason, result.summary.is_empty()) {
         (Some(reason), true) => reason.clone(),
         (Some(reason), false) if matches!(result.status, CheckStatus::Error | CheckStatus::Skipped) => {

@@ -2,11 +2,11 @@
 
 use ordain_checks::RunReport;
 use ordain_checks::report::{
-    Format, RUN_REPORT_SCHEMA, TextOptions, render, render_csv, render_html, render_json, render_junit,
-    render_markdown, render_sarif, render_text,
+    Format, RUN_REPORT_SCHEMA, TextOptions, render, render_csv, render_json, render_junit, render_markdown,
+    render_sarif, render_text,
 };
 
-use crate::fixture::{HOSTILE, history, hostile, ordinary, report};
+use crate::fixture::{hostile, ordinary, report};
 use crate::validators::{assert_json, assert_xml};
 
 const SARIF: &str = include_str!("schemas/sarif-2.1.0.json");
@@ -101,19 +101,19 @@ fn csv_has_a_line_for_each_check_and_nothing_that_a_spreadsheet_computes() {
 fn the_table_says_everything_without_colour() {
     let text = render_text(&ordinary(), plain(100));
     let expected = "\
-STATUS   CHECK                                     FAILED           SUMMARY
-PASS     CHK-001  Every order has a user           0 of 120         all 120 orders have a user
-WARN     CHK-002  Few e-mail addresses are missi…  1 of 120 (0.83 %)  1 of 120 users has no e-mail ad…
-";
-    // The heading and the order matter, not each blank.
-    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(squeeze(&text).starts_with(&squeeze(expected)[..60]), "{text}");
+STATUS  CHECK  FAILED  SUMMARY
+ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
+    // What weighs most comes first.
+    let first_words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    let heading = text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join("  ");
+    let rows: Vec<String> = text.lines().skip(1).take(5).map(first_words).collect();
+    assert_eq!(format!("{heading}\n{}", rows.join(" ")), expected, "{text}");
     assert!(text.contains("recompiled because column user_id of events changed integer → text"), "{text}");
     assert!(text.contains("… and 25 more"), "{text}");
     assert!(text.contains("all failing rows: CHK-003/failed_rows.csv"), "{text}");
     assert!(
         text.ends_with(
-            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1.2 s · code: 3 cached, 1 by rules\n"
+            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1.2 s · code: 3 kept, 1 by the reader\n"
         ),
         "{text}"
     );
@@ -169,40 +169,11 @@ fn markdown_tables_keep_their_shape_whatever_the_cells_hold() {
 }
 
 #[test]
-fn html_has_no_script_no_address_and_no_markup_from_data() {
-    for report in [ordinary(), hostile()] {
-        let page = render_html(&report, &history());
-        assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("href="), "{page}");
-        assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("url("));
-        assert!(!page.contains(HOSTILE));
-        // No attribute comes from data but labels, which are quoted; no tag does at all.
-        assert_eq!(page.matches("<title>").count(), page.matches("</title>").count());
-        assert!(page.contains("default-src 'none'"));
-    }
-}
-
-#[test]
-fn html_shows_status_history_code_plan_and_failing_rows() {
-    let page = render_html(&ordinary(), &history());
-    for part in [
-        "Unknown users in events",
-        "30 of 120 (25 %)",
-        "Failing rows: 7 of 30",
-        "登録 完了",
-        "rows missing in another table",
-        "events = frame(&quot;events&quot;)",
-        "last 30 runs: ",
-        "recompiled because",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
-}
-
-#[test]
 fn every_format_is_read_by_its_name_and_renders() {
     for format in Format::ALL {
         assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
-        assert!(!render(&ordinary(), format, &[], TextOptions::default()).is_empty());
+        let text = render(&ordinary(), format, TextOptions::default());
+        assert_eq!(text.is_none(), format == Format::Html, "{format}");
     }
     let error = "jnuit".parse::<Format>().unwrap_err();
     assert_eq!(error.nearest.as_deref(), Some("junit"));
@@ -214,7 +185,7 @@ fn ten_thousand_checks_are_rendered_in_every_format() {
     let results = report.results.clone();
     report.results = results.into_iter().cycle().take(10_000).collect();
     for format in Format::ALL {
-        let text = render(&report, format, &[], TextOptions::default());
+        let text = render(&report, format, TextOptions::default()).unwrap_or_default();
         assert!(format != Format::Markdown || text.len() < 1 << 20, "a job summary may not pass a mebibyte");
     }
 }

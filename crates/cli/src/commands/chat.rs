@@ -165,6 +165,10 @@ impl Chat {
             Some(Ok(record)) => record,
         };
         show(&record)?;
+        let tools = &self.engine.settings().tools;
+        if let Err(error) = engine::send_calls(self.engine.store(), tools, &record).await {
+            return Ok(Err(error.into()));
+        }
         self.last = Some(record);
         Ok(Ok(()))
     }
@@ -185,7 +189,10 @@ fn show(record: &RunRecord) -> io::Result<()> {
                 writeln!(out, "hint: {}", safe_lines(hint))?;
             }
         }
-        (Some(text), None) => writeln!(out, "{}", safe_lines(&unmarked(text)))?,
+        (Some(text), None) => {
+            let proviso = record.receipt.kind.proviso().map(|proviso| format!("{proviso}: "));
+            writeln!(out, "{}{}", proviso.unwrap_or_default(), safe_lines(&unmarked(text)))?;
+        }
         (None, None) => writeln!(out, "({})", record.state)?,
     }
     let note = match record.state {

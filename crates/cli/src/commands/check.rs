@@ -20,12 +20,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Subcommand;
-use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::profile::Profile;
 use ordain_checks::file::{CheckFiles, Problem};
 use ordain_engine::Workspace;
 use ordain_engine::checks::{Checks, ChecksError, read_checks};
 
 use crate::commands::python;
+use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -39,6 +41,7 @@ Examples:
 
 A check is a record in `checks/*.json`: a built-in kind, or a rule in words. Its tables are the files in `data` and the
 tables of the store. Code that a person or a model wrote runs in a cell of its own; built-in kinds share cells.
+Code is kept with the other plans (`ordain plans`), and made anew when what it was compiled against changes.
 Exit code: 0 nothing failed that counts, 1 a check failed, 2 usage or check files, 3 a check could not be evaluated
 (in error, not understood, or its table is missing; --allow-skipped forgives the last two),
 4 --frozen and something needs compiling, 130 interrupted.";
@@ -114,10 +117,10 @@ fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
 /// The workspace's check files, free of errors; or the exit code that says that they are not, which is then printed.
 fn files(workspace: &Workspace) -> Result<CheckFiles, ExitCode> {
     let files = read_checks(&workspace.root).map_err(|error| of_checks(&error))?;
-    if files.errors().next().is_none() {
+    if files.problems.is_empty() {
         return Ok(files);
     }
-    for problem in files.errors() {
+    for problem in &files.problems {
         print_problem(problem);
     }
     Err(ExitCode::from(USAGE))
@@ -129,10 +132,10 @@ fn print_problem(problem: &Problem) {
 }
 
 /// Opens the workspace's checks, with its store.
-pub(crate) async fn open(workspace: Arc<Workspace>) -> Result<Checks, ExitCode> {
-    let store = workspace.open_store().await.map_err(|error| workspace::of_store(&error))?;
-    let data_dir = DataDir::from_env().map_err(|error| python::report(&error))?;
-    Ok(Checks::new(workspace, store, data_dir))
+pub(crate) async fn open(workspace: Arc<Workspace>, executor: &ExecutorArgs) -> Result<Checks, ExitCode> {
+    let executor = executor.open(&workspace, 0)?.executor();
+    let engine = engine::open(&workspace, executor, workspace.settings()).await;
+    Ok(Checks::new(workspace, engine.map_err(|error| engine::of_engine(&error))?))
 }
 
 /// Sees that pandas is there.
@@ -154,7 +157,7 @@ pub(crate) fn of_checks(error: &ChecksError) -> ExitCode {
         _ => failure::print(error, error.hint().as_deref()),
     }
     ExitCode::from(match error {
-        ChecksError::NoFiles | ChecksError::Table { .. } => USAGE,
+        ChecksError::NoFiles | ChecksError::Table { .. } | ChecksError::Edit { .. } => USAGE,
         _ => UNAVAILABLE,
     })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Planner, Workspace};
 use ordain_server::grpc::ExecutorPool;
@@ -194,10 +194,6 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyh
         Chosen::Local(local) => options.local = Some(Arc::clone(local)),
         Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
-    // Checks run in cells of this machine; where none can be had, their routes say so.
-    options.checks = DataDir::from_env()
-        .ok()
-        .map(|data_dir| Checks::new(Arc::new(workspace.clone()), store.clone(), data_dir));
     options.tracer = match trace::tracer("ordain") {
         Ok(tracer) => tracer,
         Err(code) => return Ok(code),
@@ -210,6 +206,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyh
     tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone()));
     let traced = traced(executor.executor(), &options.tracer);
     let engine = Engine::new(store, traced, workspace.settings());
+    options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone(), executor.pool())?;
     http::serve(listener, service, stop).await;

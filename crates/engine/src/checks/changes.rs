@@ -1,15 +1,19 @@
 //! What changed since checks were compiled, told without compiling or running anything.
 
-use std::collections::BTreeSet;
-
-use ordain_checks::change::{self, Staleness, grading_of};
+use ordain_checks::Check;
+use ordain_checks::change::grading_of;
 use ordain_checks::file::CheckFiles;
-use ordain_verify::VERIFIER_VERSION;
+use ordain_planner::Planner;
+use ordain_types::BoxFuture;
 use serde::Serialize;
 
 use super::Checks;
-use super::compile::wanted_tables;
-use super::error::ChecksError;
+use super::compile::{Kept, rule_of, wanted_tables};
+use super::sources::hash_text;
+use super::state::State;
+use super::tables::Tables;
+use crate::cache::why_stale;
+use crate::error::EngineError;
 
 /// What the next run will do with a check, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,7 +22,7 @@ pub struct Change {
     pub check_id: String,
     /// `keep` or `re-plan`.
     pub plan: &'static str,
-    /// `keep`, `rebuild` or `verify again`.
+    /// `keep` or `rebuild`.
     pub code: &'static str,
     /// `keep`, `re-grade` or `run`: what has to be done even with `--if-changed`.
     pub run: &'static str,
@@ -29,61 +33,51 @@ pub struct Change {
 }
 
 impl Checks {
-    /// Goes through the change matrix for every check.
+    /// Says for every check what changed.
     pub fn changes<'a>(
         &'a self,
         files: &'a CheckFiles,
         jobs: usize,
-    ) -> ordain_types::BoxFuture<'a, Result<Vec<Change>, ChecksError>> {
+    ) -> BoxFuture<'a, Result<Vec<Change>, EngineError>> {
         Box::pin(async move {
-            let state = self.state()?;
+            let (state, kept) = (self.state()?, self.kept().await?);
             let checks: Vec<_> = files.entries.iter().map(|entry| &entry.check).collect();
             let (wanted, called) = wanted_tables(&checks);
             let tables = self.tables(Some(&wanted), &called, jobs).await?;
-            let schema = tables.schema();
-            let mut changes = Vec::new();
-            for check in checks {
-                let told = |plan, code, run, why: String, notes| Change {
-                    check_id: check.check_id.clone(),
-                    plan,
-                    code,
-                    run,
-                    why,
-                    notes,
-                };
-                let Some(kept) = state.checks.get(&check.check_id) else {
-                    changes.push(told(
-                        "re-plan",
-                        "rebuild",
-                        "run",
-                        "it was never compiled".to_owned(),
-                        Vec::new(),
-                    ));
-                    continue;
-                };
-                let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
-                let looked_at: BTreeSet<String> = kept.against.schema.keys().cloned().collect();
-                let is_same_data = kept
-                    .last
-                    .as_ref()
-                    .is_some_and(|last| last.data_fingerprint == tables.fingerprint(&looked_at));
-                changes.push(match staleness {
-                    Staleness::Recompile(why) => told("re-plan", "rebuild", "run", why, notes),
-                    Staleness::VerifyAgain(why) => told("keep", "verify again", "run", why, notes),
-                    Staleness::Fresh if !is_same_data => {
-                        told("keep", "keep", "run", "its data changed".to_owned(), notes)
-                    }
-                    Staleness::Fresh if kept.grading != grading_of(check) => told(
-                        "keep",
-                        "keep",
-                        "re-grade",
-                        "severity, thresholds or samples changed".to_owned(),
-                        notes,
-                    ),
-                    Staleness::Fresh => told("keep", "keep", "keep", String::new(), notes),
-                });
-            }
-            Ok(changes)
+            Ok(checks.into_iter().map(|check| self.change(check, &state, &kept, &tables)).collect())
         })
+    }
+
+    fn change(&self, check: &Check, state: &State, kept: &Kept, tables: &Tables) -> Change {
+        let rule = rule_of(check);
+        let ground = self.ground(tables, &rule);
+        let told = |plan, code, run, why: &str, notes| Change {
+            check_id: check.check_id.clone(),
+            plan,
+            code,
+            run,
+            why: why.to_owned(),
+            notes,
+        };
+        let why_not = |plan| why_stale(plan, ground, &Planner::Rules);
+        let plans = kept.of(&check.check_id);
+        let Some(plan) = plans.iter().find(|plan| why_not(plan).is_none()) else {
+            let why = plans.first().and_then(why_not).unwrap_or_else(|| "it was never compiled".to_owned());
+            return told("re-plan", "rebuild", "run", &why, Vec::new());
+        };
+        let names = plan.components.keys().filter_map(|name| name.strip_prefix("table "));
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        let names = if names.is_empty() { &check.target_table } else { &names };
+        let code_hash = hash_text(&plan.code);
+        let last = state.last.get(&check.check_id).filter(|last| last.code_hash == code_hash);
+        let (run, why) = match last {
+            Some(last) if last.data_fingerprint != tables.fingerprint(names) => ("run", "its data changed"),
+            None => ("run", "its last run gave no result"),
+            Some(last) if last.grading != grading_of(check) => {
+                ("re-grade", "severity, thresholds or samples changed")
+            }
+            Some(_) => ("keep", ""),
+        };
+        told("keep", "keep", run, why, ground.notes(&plan.components))
     }
 }

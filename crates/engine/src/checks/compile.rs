@@ -1,29 +1,32 @@
-//! Keeps or renews a check's code, by the change matrix.
+//! Takes a check's code from the plan cache, or has it made anew, and says why.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
-use ordain_checks::change::{self, CompiledAgainst, PLAN_API_VERSION, Staleness};
+use ordain_checks::change;
 use ordain_checks::kinds::{self, CompileError, HINT};
 use ordain_checks::{Check, CodeFrom, SkipReason};
-use ordain_planner::{Planner, Progress, RULES_VERSION};
-use ordain_types::{Schema, Table, nearest};
-use ordain_verify::{
-    Contract, Effects, FULL_IMPORTS, Finding, Policy, Severity, VERIFIER_VERSION, Verdict, VerifiedCode,
-    verify,
-};
+use ordain_planner::Progress;
+use ordain_store::CachedPlan;
+use ordain_types::{RunKind, Schema, Table, nearest};
+use ordain_verify::{Contract, Effects, Policy, Severity, Verdict, VerifiedCode, verify};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::state::KeptCheck;
+use super::results::Results;
 use super::tables::{TableState, Tables};
+use crate::cache::{Written, cached_plan, why_stale};
+use crate::error::EngineError;
+use crate::fingerprint::{Components, Ground, hash};
+use crate::story::Head;
 
 /// Code that may run.
 #[derive(Debug, Clone)]
-pub struct Ready {
+pub(super) struct Ready {
     /// The code, judged in this run.
     pub(super) code: VerifiedCode,
-    /// What is kept of the check once it has run.
-    pub(super) kept: KeptCheck,
+    /// The same as it is kept.
+    pub(super) plan: CachedPlan,
     /// Where the code came from, in this run.
     pub(super) code_from: CodeFrom,
     /// Why it was made anew.
@@ -36,17 +39,9 @@ pub struct Ready {
     pub(super) effects: Effects,
 }
 
-impl Ready {
-    /// Whether the code is of our own making: a built-in kind's, or the reader's. It does what its parameters say
-    /// and cannot be talked into anything else.
-    pub(super) fn is_ours(&self, check: &Check) -> bool {
-        is_ours(check, self.kept.code_from)
-    }
-}
-
-/// Where a check stands before it runs.
+/// Whether a check can run.
 #[derive(Debug, Clone)]
-pub enum Standing {
+pub(super) enum Readiness {
     /// It can run.
     Ready(Box<Ready>),
     /// It is not run, and why.
@@ -57,66 +52,120 @@ pub enum Standing {
     Frozen(String),
 }
 
+/// The code of a check that is kept.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeptCode {
+    /// When it was compiled.
+    pub at: String,
+    /// Its Python.
+    pub code: String,
+    /// Who wrote it.
+    pub code_from: CodeFrom,
+    /// The structured plan behind it.
+    pub plan: Value,
+}
+
+/// The kept code of all checks, by their keys, the newest first.
+#[derive(Debug, Default)]
+pub(super) struct Kept(HashMap<String, Vec<CachedPlan>>);
+
+impl Kept {
+    /// What is kept for a check.
+    pub(super) fn of(&self, check_id: &str) -> &[CachedPlan] {
+        self.0.get(&key(check_id)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn add(&mut self, plans: Vec<CachedPlan>) {
+        for plan in plans {
+            self.0.entry(plan.exact.clone()).or_default().insert(0, plan);
+        }
+    }
+}
+
 impl Checks {
-    /// Says where a check stands, compiling it where that is needed and allowed.
-    pub(super) async fn stand(
+    /// The kept code of a check.
+    pub async fn kept_code(&self, check_id: &str) -> Result<Option<KeptCode>, EngineError> {
+        let plans = self.engine.store.find_plans(RunKind::Check.as_str(), Some(&key(check_id))).await?;
+        Ok(plans.first().map(|plan| KeptCode {
+            at: plan.created_at.clone(),
+            code: plan.code.clone(),
+            code_from: code_from(plan),
+            plan: declared(plan),
+        }))
+    }
+
+    /// When the code of checks was compiled that is kept, by their ids.
+    pub async fn compiled_at(&self, ids: Vec<String>) -> Result<HashMap<String, String>, EngineError> {
+        let kept = self.kept().await?;
+        let at = |id: String| Some((id.clone(), kept.of(&id).first()?.created_at.clone()));
+        Ok(ids.into_iter().filter_map(at).collect())
+    }
+
+    pub(super) async fn kept(&self) -> Result<Kept, EngineError> {
+        let mut kept: HashMap<String, Vec<CachedPlan>> = HashMap::new();
+        for plan in self.engine.store.find_plans(RunKind::Check.as_str(), None).await? {
+            kept.entry(plan.exact.clone()).or_default().push(plan);
+        }
+        Ok(Kept(kept))
+    }
+
+    /// Makes the code of a check ready, compiling it where that is needed and allowed.
+    pub(super) async fn make_ready(
         &self,
         check: &Check,
-        kept: Option<&KeptCheck>,
+        results: &Results<'_>,
+        head: &Head,
         tables: &Tables,
-        planner: &Planner,
-        is_frozen: bool,
         progress: &mut (dyn Progress + '_),
-    ) -> Standing {
+    ) -> Readiness {
         if !check.enabled {
-            return Standing::Skipped(SkipReason::Disabled, "it is turned off".to_owned());
+            return Readiness::Skipped(SkipReason::Disabled, "it is turned off".to_owned());
         }
-        if let Some(standing) = unusable_table(check, tables) {
-            return standing;
+        if let Some(unusable) = unusable_table(check, tables) {
+            return unusable;
         }
-        let schema = tables.schema();
-        let Some(kept) = kept else {
-            return self.compile(check, None, tables, schema, planner, is_frozen, progress).await;
-        };
-        if let Some(standing) = read_otherwise(check, &kept.plan) {
-            return standing;
-        }
-        let (staleness, notes) = change::staleness(check, &kept.against, schema, VERIFIER_VERSION);
-        let why = match staleness {
-            Staleness::Recompile(why) => why,
-            // Better rules may read the same words better.
-            _ if kept.code_from == CodeFrom::Rules && kept.rules != RULES_VERSION && !is_frozen => {
-                format!("the rule planner is version {RULES_VERSION}, it was {}", kept.rules)
+        let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
+        let rule = rule_of(check);
+        let ground = self.ground(tables, &rule);
+        let mut why = None;
+        for plan in kept {
+            let stale = why_stale(plan, ground, &results.options.planner);
+            let admitted = match stale {
+                Some(stale) => Err(stale),
+                // Code is judged in every run: what the verifier now refuses is made anew.
+                None => Self::admit(check, plan, ground, &tables.judged_by.policy),
+            };
+            match admitted {
+                Ok(ready) => return read_otherwise(check, plan).unwrap_or(Readiness::Ready(ready)),
+                Err(stale) => why = why.or(Some(stale)),
             }
-            // Code is judged in every run: what the verifier now refuses is made anew.
-            Staleness::Fresh | Staleness::VerifyAgain(_) => match self.admit(check, kept, schema, notes) {
-                Ok(ready) => return Standing::Ready(ready),
-                Err(finding) => format!("the verifier refuses the kept code: {finding}"),
-            },
-        };
-        self.compile(check, Some(why), tables, schema, planner, is_frozen, progress).await
+        }
+        self.compile(check, why, results, head, tables, ground, progress).await
+    }
+
+    /// What a check's code depends on.
+    pub(super) fn ground<'a>(&'a self, tables: &'a Tables, rule: &'a Components) -> Ground<'a> {
+        Ground { rule: Some(rule), ..self.engine.settings.ground(tables.schema()) }
     }
 
     /// Judges kept code again.
     fn admit(
-        &self,
         check: &Check,
-        kept: &KeptCheck,
-        schema: &Schema,
-        notes: Vec<String>,
+        plan: &CachedPlan,
+        ground: Ground<'_>,
+        policy: &Policy,
     ) -> Result<Box<Ready>, String> {
-        let verdict = verify(&kept.code, &self.check_policy(), schema);
-        let Some(code) = verdict.verified().cloned() else { return Err(first(&verdict)) };
-        let mut kept = kept.clone();
-        let (tables, uses) = looked_at(check, &verdict, schema, &kept.code, kept.code_from);
-        kept.against = against(check, schema, &tables, uses);
+        let verdict = verify(&plan.code, policy, ground.schema);
+        let Some(code) = verdict.verified().cloned() else {
+            return Err(format!("the verifier refuses the kept code: {}", first(&verdict)));
+        };
         Ok(Box::new(Ready {
             code,
-            kept,
+            plan: plan.clone(),
             code_from: CodeFrom::Cache,
             recompiled: None,
-            notes,
-            tables,
+            notes: ground.notes(&plan.components),
+            tables: looked_at(check, &verdict),
             effects: verdict.effects,
         }))
     }
@@ -126,64 +175,98 @@ impl Checks {
         &self,
         check: &Check,
         why: Option<String>,
+        results: &Results<'_>,
+        head: &Head,
         tables: &Tables,
-        schema: &Schema,
-        planner: &Planner,
-        is_frozen: bool,
+        ground: Ground<'_>,
         progress: &mut (dyn Progress + '_),
-    ) -> Standing {
-        let (code, plan, code_from) = if check.kind == HINT {
-            if is_frozen {
-                return Standing::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
+    ) -> Readiness {
+        let planner = &results.options.planner;
+        let (code, declared, source) = if check.kind == HINT {
+            if results.options.frozen {
+                return Readiness::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
             }
-            match self.plan(check, tables, planner, progress).await {
-                Ok(written) => written,
-                Err(reason) => return Standing::Skipped(SkipReason::NotCompiled, reason),
+            match self.write(check, tables, planner, progress).await {
+                Ok((code, declared)) => {
+                    (code, declared, if planner.can_repair() { "model" } else { "rules" })
+                }
+                Err(reason) => return Readiness::Skipped(SkipReason::NotCompiled, reason),
             }
         } else {
-            match kinds::compile(check, schema) {
-                Ok(compiled) => (compiled.code, json!(compiled.plan), CodeFrom::Builtin),
+            match kinds::compile(check, ground.schema) {
+                Ok(compiled) => {
+                    let source = if check.kind == "python" { "file" } else { "kind" };
+                    (compiled.code, json!(compiled.plan), source)
+                }
                 Err(error) => return of_compile_error(&error, why.as_deref()),
             }
         };
-        if let Some(standing) = read_otherwise(check, &plan) {
-            return standing;
-        }
-        let verdict = verify(&code, &self.check_policy(), schema);
+        let verdict = verify(&code, &tables.judged_by.policy, ground.schema);
         let Some(verified) = verdict.verified().cloned() else {
-            return Standing::Broken(format!("its code was refused: {}", first(&verdict)));
+            return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
-        let (used_tables, uses) = looked_at(check, &verdict, schema, &code, code_from);
+        let used_tables = looked_at(check, &verdict);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);
         }
-        let kept = KeptCheck {
-            check_name: check.check_name.clone(),
-            plan,
-            code,
-            code_from,
-            rules: RULES_VERSION,
-            against: against(check, schema, &used_tables, uses),
-            compiled_at: self.store.timestamp(),
-            grading: Value::Null,
-            last: None,
+        let plan = CachedPlan {
+            title: check.check_name.clone(),
+            declared: Some(declared.to_string()),
+            model: (source == "model").then(|| planner.name()),
+            created_at: head.started_at.clone(),
+            ..cached_plan(Written {
+                kind: RunKind::Check,
+                exact: &key(&check.check_id),
+                request: &check.rule(),
+                code: &code,
+                source,
+                run_id: &head.run_id,
+                components: ground.components(&verdict.effects, matches!(source, "kind" | "rules")),
+            })
         };
-        Standing::Ready(Box::new(Ready {
+        if let Some(otherwise) = read_otherwise(check, &plan) {
+            return otherwise;
+        }
+        Readiness::Ready(Box::new(Ready {
             code: verified,
-            kept,
-            code_from,
+            code_from: code_from(&plan),
+            plan,
             recompiled: why,
             notes: Vec::new(),
             tables: used_tables,
             effects: verdict.effects,
         }))
     }
+}
 
-    pub(super) fn check_policy(&self) -> Policy {
-        let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
-        policy.helpers = ordain_verify::helpers_of(&self.workspace.helpers).unwrap_or_default();
-        policy
+/// What the code of a check is kept by.
+fn key(check_id: &str) -> String {
+    hash(&format!("check\0{check_id}"))
+}
+
+/// Whether the code is of our own making: a built-in kind's, or the reader's. It does what its parameters say and cannot be
+/// talked into anything else.
+pub(super) fn is_ours(plan: &CachedPlan) -> bool {
+    matches!(plan.source.as_str(), "kind" | "rules")
+}
+
+/// Who wrote kept code.
+fn code_from(plan: &CachedPlan) -> CodeFrom {
+    match plan.source.as_str() {
+        "model" => CodeFrom::Planner,
+        "rules" => CodeFrom::Rules,
+        _ => CodeFrom::Builtin,
     }
+}
+
+/// The structured plan behind kept code.
+pub(super) fn declared(plan: &CachedPlan) -> Value {
+    plan.declared.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+/// The parts of a check's record that its code follows from, as components of the fingerprint.
+pub(super) fn rule_of(check: &Check) -> Components {
+    change::rule_of(check).into_iter().map(|(name, value)| (name, hash(&value.to_string()))).collect()
 }
 
 /// The tables that checks want as frames, and those that others only read by calls to the store. Frames need pandas; calls
@@ -228,106 +311,52 @@ fn tables_of(check: &Check) -> BTreeSet<String> {
     tables
 }
 
-fn unusable_table(check: &Check, tables: &Tables) -> Option<Standing> {
+fn unusable_table(check: &Check, tables: &Tables) -> Option<Readiness> {
     let wanted = tables_of(check);
     let name = wanted.iter().find(|name| tables.ready(name).is_none())?;
     Some(missing_table(name, tables))
 }
 
-fn missing_table(name: &str, tables: &Tables) -> Standing {
+fn missing_table(name: &str, tables: &Tables) -> Readiness {
     if let Some(TableState::Broken { reason }) = tables.states.get(name) {
-        return Standing::Broken(reason.clone());
+        return Readiness::Broken(reason.clone());
     }
     let near = nearest(name, tables.states.keys().map(String::as_str));
     let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    Standing::Skipped(SkipReason::MissingTable, format!("there is no table `{name}`{hint}"))
+    Readiness::Skipped(SkipReason::MissingTable, format!("there is no table `{name}`{hint}"))
 }
 
 /// A rule that is read otherwise than a person accepted it is not run until somebody accepts it again.
-fn read_otherwise(check: &Check, plan: &Value) -> Option<Standing> {
+fn read_otherwise(check: &Check, plan: &CachedPlan) -> Option<Readiness> {
     let accepted = check.accepted_reading.as_ref()?;
-    let now = check.understood(plan).unwrap_or_else(|| "nothing that can be restated".to_owned());
+    let now = check.understood(&declared(plan)).unwrap_or_else(|| "nothing that can be restated".to_owned());
     (*accepted != now).then(|| {
         let words = format!(
             "it was accepted as \u{201c}{accepted}\u{201d} and is now read as \u{201c}{now}\u{201d}; correct the hint, or set `accepted_reading` to the new reading"
         );
-        Standing::Skipped(SkipReason::NotCompiled, words)
+        Readiness::Skipped(SkipReason::NotCompiled, words)
     })
 }
 
-fn of_compile_error(error: &CompileError, why: Option<&str>) -> Standing {
+fn of_compile_error(error: &CompileError, why: Option<&str>) -> Readiness {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     let because = why.map(|why| format!(" ({why})")).unwrap_or_default();
     let reason = format!("{error}{hint}{because}");
     match error {
-        CompileError::MissingTable { .. } => Standing::Skipped(SkipReason::MissingTable, reason),
-        _ => Standing::Broken(reason),
+        CompileError::MissingTable { .. } => Readiness::Skipped(SkipReason::MissingTable, reason),
+        _ => Readiness::Broken(reason),
     }
 }
 
-/// The tables that code looks at, and which of their columns; `None` means all.
-///
-/// Compiled code ends with `rows[failing]`, which hands rows on as a whole though only some columns decide. It names each
-/// of those, so every column whose name stands in it counts, and no other. Of code that somebody wrote, every column
-/// counts when rows are handed on.
-fn looked_at(
-    check: &Check,
-    verdict: &Verdict,
-    schema: &Schema,
-    code: &str,
-    code_from: CodeFrom,
-) -> (BTreeSet<String>, BTreeMap<String, Option<BTreeSet<String>>>) {
-    let is_compiled = is_ours(check, code_from);
-    let named = |table: &str| -> BTreeSet<String> {
-        let columns = schema.table(table).into_iter().flat_map(|table| &table.columns);
-        columns.map(|column| &column.name).filter(|name| stands_in(code, name)).cloned().collect()
-    };
-    let reads = &verdict.effects.reads;
-    let mut uses = BTreeMap::new();
-    for (table, read) in reads {
-        let columns =
-            if is_compiled { Some(named(table)) } else { (!read.whole).then(|| read.columns.clone()) };
-        uses.insert(table.clone(), columns);
-    }
-    let mut tables: BTreeSet<String> = reads.keys().cloned().collect();
-    if tables.is_empty() {
-        tables = check.target_table.iter().cloned().collect();
-    }
-    (tables, uses)
-}
-
-/// Whether a name stands in code with no letter, digit or underscore right beside it.
-fn stands_in(code: &str, name: &str) -> bool {
-    let is_inner = |c: char| c.is_alphanumeric() || c == '_';
-    code.match_indices(name)
-        .any(|(at, _)| !code[..at].ends_with(is_inner) && !code[at + name.len()..].starts_with(is_inner))
-}
-
-fn against(
-    check: &Check,
-    schema: &Schema,
-    tables: &BTreeSet<String>,
-    uses: BTreeMap<String, Option<BTreeSet<String>>>,
-) -> CompiledAgainst {
-    CompiledAgainst {
-        rule: change::rule_of(check),
-        schema: change::columns_of(schema, tables),
-        uses,
-        verifier: VERIFIER_VERSION,
-        plan_api: PLAN_API_VERSION,
-    }
-}
-
-fn error_of(verdict: &Verdict) -> Option<&Finding> {
-    verdict.findings.iter().find(|finding| finding.severity == Severity::Error)
+/// The tables that code looks at.
+fn looked_at(check: &Check, verdict: &Verdict) -> BTreeSet<String> {
+    let tables: BTreeSet<String> = verdict.effects.reads.keys().cloned().collect();
+    if tables.is_empty() { check.target_table.iter().cloned().collect() } else { tables }
 }
 
 fn first(verdict: &Verdict) -> String {
-    error_of(verdict).map_or_else(String::new, |finding| {
+    let error = verdict.findings.iter().find(|finding| finding.severity == Severity::Error);
+    error.map_or_else(String::new, |finding| {
         format!("line {}: {} [{}]", finding.line, finding.message, finding.code.as_str())
     })
-}
-
-fn is_ours(check: &Check, code_from: CodeFrom) -> bool {
-    check.kind != "python" && matches!(code_from, CodeFrom::Builtin | CodeFrom::Rules)
 }

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use ordain_cell::profile::Profile;
-use ordain_cell::{Discard, Execution, Executor, InputFile, Job, LocalExecutor, NoHost};
+use ordain_cell::{Execution, InputFile, Job};
 use ordain_types::{Cause, Limits, format_bytes};
 use ordain_verify::{Contract, Policy, Schema, VerifiedCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::cells::Cells;
 use super::error::ChecksError;
 use super::read::write_file;
 use super::sources::DataFile;
@@ -22,7 +23,7 @@ use super::tables::ColumnFacts;
 
 /// The version of the converter: what an older one left is made anew.
 const CONVERTER_VERSION: u32 = 2;
-const CONVERTER: &str = include_str!("../../python/convert.py");
+pub(crate) const CONVERTER: &str = include_str!("../../python/convert.py");
 /// Files that one executor is shown.
 const BATCH: usize = 500;
 /// What the converter may use for each byte of a file: the text, the columns, and the Arrow file in its work folder.
@@ -91,21 +92,21 @@ impl Checks {
         let folder = self.cache_folder();
         fs_err::create_dir_all(&folder).map_err(ChecksError::state("make the table cache"))?;
         let incoming = tempfile::tempdir_in(&folder).map_err(ChecksError::state("make the table cache"))?;
-        let mut options = self.local_options(jobs, 0);
+        let mut inputs = Vec::new();
         for (number, (_, file)) in files.iter().enumerate() {
             let path = readable(&file.path, incoming.path(), number)
                 .map_err(ChecksError::state(format!("read `{}`", file.shown)))?;
-            options.mounts.push(InputFile { name: number.to_string(), path });
+            inputs.push(InputFile { name: number.to_string(), path });
         }
-        let executor = LocalExecutor::new(options)?;
+        let cells = Cells::new(&self.engine.executor, inputs, jobs, None)?;
         let code = converter();
         let mut running: FuturesUnordered<_> = files
             .iter()
             .enumerate()
             .map(|(number, (key, file))| {
-                let job = self.converting_job(code.clone(), number, file);
-                let executor = &executor;
-                async move { (key, executor.run(job, &mut NoHost, &mut Discard).await) }
+                let job = self.converting_job(code.clone(), number, file, cells.are_here());
+                let cells = &cells;
+                async move { (key, cells.run(job, &[number.to_string()]).await) }
             })
             .collect();
         while let Some((key, execution)) = running.next().await {
@@ -113,20 +114,26 @@ impl Checks {
             converted.insert(key.clone(), result);
         }
         drop(running);
-        executor.close().await;
+        cells.close().await;
         Ok(())
     }
 
-    fn converting_job(&self, code: VerifiedCode, number: usize, file: &DataFile) -> Job {
+    fn converting_job(&self, code: VerifiedCode, number: usize, file: &DataFile, is_here: bool) -> Job {
         let bytes = fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
-        let usual = &self.workspace.limits;
+        let usual = &self.engine.settings.limits;
         let mut job = Job::new(code, Profile::Data);
         "convert.py".clone_into(&mut job.name);
+        // Elsewhere no more is asked for than executors usually grant.
+        let (memory, work, artifacts) = if is_here {
+            (memory_of_host() / 2, u64::MAX, u64::MAX / 4)
+        } else {
+            (4 << 30, 2 << 30, 256 << 20)
+        };
         job.limits = Limits {
             wall: usual.wall.max(std::time::Duration::from_mins(10)),
-            memory_bytes: usual.memory_bytes.max((bytes * MEMORY_FACTOR).min(memory_of_host() / 2)),
-            work_bytes: Some((64 << 20) + bytes.saturating_mul(WORK_FACTOR)),
-            artifact_bytes: u64::MAX / 4,
+            memory_bytes: usual.memory_bytes.max((bytes * MEMORY_FACTOR).min(memory)),
+            work_bytes: Some(bytes.saturating_mul(WORK_FACTOR).saturating_add(64 << 20).min(work)),
+            artifact_bytes: artifacts,
             artifacts: 1000,
             ..usual.clone()
         };

@@ -6,102 +6,85 @@ use ordain_checks::change;
 use ordain_checks::contracts::{self, Workflow};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, CheckStatus, CodeFrom, RunReport};
-use ordain_store::EntryNote;
-use ordain_types::{
-    ErrorClass, PlanSource, RunError, RunId, RunKind, RunRecord, RunState, Schema, StepRecord, StepState,
-};
-use serde_json::json;
+use ordain_types::{Answer, ErrorClass, PlanSource, RunState, Schema, StepRecord, StepState};
+use serde_json::{Value, json};
 
 use super::Checks;
+use super::compile::{Kept, declared};
 use super::error::ChecksError;
 use super::read::write_file;
 use super::sources::hash_text;
-use super::state::State;
+use super::task::CheckRun;
+use crate::outcome::run_error;
+use crate::story::{Attempt, End};
+
+impl CheckRun {
+    /// What the ledger keeps of it besides the record.
+    pub(crate) fn note(&self) -> Value {
+        let results = self.report.results.iter().map(|result| {
+            json!({
+                "check_id": result.check_id,
+                "status": result.status,
+                "reason": result.reason,
+                "evaluated": result.evaluated,
+                "failed": result.failed,
+                "code_hash": result.code_hash,
+                "data_fingerprint": result.data_fingerprint,
+                "recompiled": result.recompiled,
+            })
+        });
+        json!({ "results": results.collect::<Value>() })
+    }
+}
+
+/// How the run ended, for its record.
+pub(super) fn end(run: &CheckRun) -> End {
+    let counts = &run.report.counts;
+    let count = |status: CheckStatus| counts.get(&status).copied().unwrap_or_default();
+    let told = counts.iter().filter(|(_, count)| **count > 0);
+    let told: Vec<String> = told.map(|(status, count)| format!("{count} {}", status.name())).collect();
+    let is_clean = count(CheckStatus::Fail) + count(CheckStatus::Error) == 0;
+    let answer = Answer { text: Some(told.join(", ")), json: Some(json!(counts)), ..Answer::default() };
+    let attempt = Attempt { answer, ..Attempt::default() };
+    if run.is_interrupted {
+        // What was not looked at has not passed.
+        let finished = run.report.results.len();
+        let message = format!("the run was stopped when {finished} checks had finished");
+        let hint = Some("what they gave is kept; run the checks again for the others");
+        let error = run_error(ErrorClass::Cancelled, "cancelled", message, hint);
+        return End::Stopped { error, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) };
+    }
+    let status = Some(if is_clean { "PASS" } else { "FAIL" }.to_owned());
+    End::Ended { state: RunState::Answered, attempt: Box::new(Attempt { status, ..attempt }) }
+}
+
+/// The checks as steps of the run.
+pub(super) fn steps(report: &RunReport) -> Vec<StepRecord> {
+    let step = |result: &CheckResult| {
+        Some(StepRecord {
+            id: result.check_id.clone(),
+            title: result.check_name.clone(),
+            needs: Vec::new(),
+            success: String::new(),
+            code: result.code.clone()?,
+            modules: Vec::new(),
+            state: match result.status {
+                CheckStatus::Error => StepState::Failed,
+                CheckStatus::Skipped => StepState::Skipped,
+                CheckStatus::Pass | CheckStatus::Warn | CheckStatus::Fail => StepState::Done,
+            },
+        })
+    };
+    report.results.iter().filter_map(step).collect()
+}
 
 impl Checks {
-    /// Writes a run down: its code, its results and its counts.
-    pub(super) async fn write_down(
-        &self,
-        report: &RunReport,
-        is_interrupted: bool,
-        mut note: EntryNote,
-    ) -> Result<(), ChecksError> {
-        let words = format!("run {} checks", report.results.len());
-        let mut record = RunRecord::new(RunId(report.run_id.clone()), RunKind::Check, &words);
-        record.started_at.clone_from(&report.started_at);
-        record.state = RunState::Answered;
-        let count = |status: CheckStatus| report.counts.get(&status).copied().unwrap_or_default();
-        let is_clean = count(CheckStatus::Fail) + count(CheckStatus::Error) == 0;
-        record.status = Some(if is_clean { "PASS" } else { "FAIL" }.to_owned());
-        if is_interrupted {
-            // What was not looked at has not passed.
-            record.state = RunState::RolledBack;
-            record.status = None;
-            record.error = Some(RunError {
-                class: ErrorClass::Cancelled,
-                code: "cancelled".to_owned(),
-                message: format!("the run was stopped when {} checks had finished", report.results.len()),
-                hint: Some("what they gave is kept; run the checks again for the others".to_owned()),
-            });
-        }
-        let counts: Vec<String> = report
-            .counts
-            .iter()
-            .filter(|(_, count)| **count > 0)
-            .map(|(status, count)| format!("{count} {}", format!("{status:?}").to_uppercase()))
-            .collect();
-        record.answer.text = Some(counts.join(", "));
-        record.answer.json = Some(json!(report.counts));
-        record.verdict.accepted = true;
-        record.plan.goal = words;
-        record.plan.source = source(report);
-        record.plan.steps = report
-            .results
-            .iter()
-            .filter_map(|result| {
-                Some(StepRecord {
-                    id: result.check_id.clone(),
-                    title: result.check_name.clone(),
-                    needs: Vec::new(),
-                    success: String::new(),
-                    code: result.code.clone()?,
-                    modules: Vec::new(),
-                    state: match result.status {
-                        CheckStatus::Error => StepState::Failed,
-                        CheckStatus::Skipped => StepState::Skipped,
-                        CheckStatus::Pass | CheckStatus::Warn | CheckStatus::Fail => StepState::Done,
-                    },
-                })
-            })
-            .collect();
-        record.timing_ms.total = report.duration_ms;
-        let results: Vec<_> = report
-            .results
-            .iter()
-            .map(|result| {
-                json!({
-                    "check_id": result.check_id,
-                    "status": result.status,
-                    "reason": result.reason,
-                    "evaluated": result.evaluated,
-                    "failed": result.failed,
-                    "code_hash": result.code_hash,
-                    "data_fingerprint": result.data_fingerprint,
-                    "recompiled": result.recompiled,
-                })
-            })
-            .collect();
-        note.detail = json!({"results": results});
-        self.store.record(record, note).await?;
-        Ok(())
-    }
-
     /// Writes the files that other tools read, each whole or not at all.
     pub(super) fn write_contracts(
         &self,
         files: &CheckFiles,
         report: &RunReport,
-        state: &State,
+        kept: &Kept,
         schema: &Schema,
     ) -> Result<(), ChecksError> {
         let folder = self.workspace.state().join("contracts");
@@ -120,20 +103,21 @@ impl Checks {
             .iter()
             .filter_map(|entry| {
                 let check = &entry.check;
-                let kept = state.checks.get(&check.check_id)?;
+                let kept = kept.of(&check.check_id).first()?;
                 let result = results.get(check.check_id.as_str());
-                let columns = kept.against.schema.iter().map(|(table, columns)| {
-                    (table.clone(), columns.iter().map(|(name, _)| name.clone()).collect())
+                let looked_at = schema.tables.iter().filter(|table| check.target_table.contains(&table.name));
+                let columns = looked_at.map(|table| {
+                    (table.name.clone(), table.columns.iter().map(|column| column.name.clone()).collect())
                 });
                 Some(Workflow {
                     check,
-                    plan: kept.plan.clone(),
+                    plan: declared(kept),
                     code: &kept.code,
                     stdout: result.map_or("", |result| result.summary.as_str()),
                     has_ended: result.is_none_or(|result| result.status != CheckStatus::Error),
                     status: result.map_or(CheckStatus::Skipped, |result| result.status),
                     summary: result.map_or("", |result| result.summary.as_str()),
-                    compiled_at: &kept.compiled_at,
+                    compiled_at: &kept.created_at,
                     checks_hash: &hashes[check.check_id.as_str()],
                     schema_cols: columns.collect(),
                 })
@@ -167,7 +151,8 @@ impl Checks {
     }
 }
 
-fn source(report: &RunReport) -> PlanSource {
+/// Who wrote the code.
+pub(super) fn source(report: &RunReport) -> PlanSource {
     let from = |wanted: CodeFrom| report.results.iter().any(|result| result.code_from == Some(wanted));
     if from(CodeFrom::Planner) {
         PlanSource::Model

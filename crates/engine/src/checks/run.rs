@@ -2,290 +2,216 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use ordain_cell::{InputFile, LocalExecutor};
-use ordain_checks::file::CheckFiles;
-use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, Selection, SkipReason};
-use ordain_planner::{Planner, Quiet};
-use ordain_store::EntryNote;
-use ordain_types::{BoxFuture, RunId, Schema};
+use ordain_checks::{Check, CheckStatus, CodeFrom, RunReport, SkipReason};
+use ordain_planner::{Exchange, Progress, Quiet};
+use ordain_types::{BoxFuture, RunRecord};
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::cells::{Cells, Place};
 use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
-use super::execute::{Place, mount_name};
-use super::going::{Done, Going, skipped};
+use super::record;
+use super::results::{Ran, Results, skipped};
 use super::sources::hash_text;
 use super::state::State;
 use super::tables::Tables;
-use crate::story::millis;
+use super::task::{CheckRun, CheckTask};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::story::{Head, Story, millis};
+use crate::trial::RunTrial;
 
 /// The version of the report's format.
 const SCHEMA_VERSION: u32 = 1;
 /// Figures of earlier runs that code is given.
 const HISTORY_MAX: usize = 30;
 /// After so many rehearsals the interpreter has specialised what checks have in common.
-const REHEARSALS_MAX: u32 = 50;
+const REHEARSALS_MAX: usize = 50;
 
-/// How checks are run.
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a caller gives")]
-#[derive(Debug, Clone)]
-pub struct CheckOptions {
-    /// Which checks.
-    pub selection: Selection,
-    /// Checks that run at once.
-    pub jobs: usize,
-    /// Does not run checks whose data and rule are as they were; their last grade stands.
-    pub if_changed: bool,
-    /// Compiles nothing that needs a planner.
-    pub frozen: bool,
-    /// Compiles everything anew, whatever is kept.
-    pub force: bool,
-    /// Who writes code for hints.
-    pub planner: Planner,
-    /// Whether code is made ready and nothing runs.
-    pub only_compile: bool,
-    /// What the run is called; a new id is made where none is given.
-    pub run_id: Option<RunId>,
-}
-
-impl Default for CheckOptions {
-    fn default() -> Self {
-        Self {
-            selection: Selection::default(),
-            jobs: 2,
-            if_changed: false,
-            frozen: false,
-            force: false,
-            planner: Planner::Rules,
-            only_compile: false,
-            run_id: None,
+impl Engine {
+    /// Runs checks, each by a program of its own, and records them as one run.
+    pub(crate) async fn run_checks(
+        &self,
+        task: &CheckTask,
+        trial: &mut RunTrial<'_>,
+        mut story: Story,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
+        let checks = Checks::new(Arc::clone(&task.workspace), self.clone());
+        let run = Box::pin(checks.judge(task, &trial.head, progress)).await?;
+        story.went_through(record::steps(&run.report), record::source(&run.report));
+        let end = record::end(&run);
+        trial.checked = Some(run);
+        if task.options.only_compile || task.options.is_trial {
+            return Ok(story.record(&trial.head, end));
         }
+        trial.write_down(&story, end, &Exchange::default()).await
     }
-}
-
-/// Hears how a run goes.
-pub trait CheckProgress: Send {
-    /// Something begins.
-    fn stage(&mut self, text: &str);
-    /// So many checks will be told of.
-    fn expect(&mut self, checks: usize);
-    /// One check is done.
-    fn done(&mut self, result: &CheckResult);
-}
-
-/// Hears and says nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
-
-impl CheckProgress for Silent {
-    fn stage(&mut self, _text: &str) {}
-    fn expect(&mut self, _checks: usize) {}
-    fn done(&mut self, _result: &CheckResult) {}
-}
-
-/// What came of a run.
-#[derive(Debug, Clone)]
-pub struct CheckRun {
-    /// The report.
-    pub report: RunReport,
-    /// Whether someone stopped it; the report holds what was finished.
-    pub is_interrupted: bool,
-    /// Whether something needs compiling that `frozen` forbids.
-    pub is_frozen: bool,
 }
 
 impl Checks {
-    /// Runs the checks of the files. When `stop` is done, what has not finished is left out.
-    pub fn run<'a>(
-        &'a self,
-        files: &'a CheckFiles,
-        options: &'a CheckOptions,
-        who: EntryNote,
-        progress: &'a mut dyn CheckProgress,
-        stop: impl Future<Output = ()> + Send + 'a,
-    ) -> BoxFuture<'a, Result<CheckRun, ChecksError>> {
-        self.run_boxed(files, options, who, progress, Box::pin(stop))
-    }
-
-    fn run_boxed<'a>(
-        &'a self,
-        files: &'a CheckFiles,
-        options: &'a CheckOptions,
-        who: EntryNote,
-        progress: &'a mut dyn CheckProgress,
-        stop: BoxFuture<'a, ()>,
-    ) -> BoxFuture<'a, Result<CheckRun, ChecksError>> {
-        Box::pin(self.run_until(files, options, who, progress, stop))
-    }
-
-    async fn run_until(
+    async fn judge(
         &self,
-        files: &CheckFiles,
-        options: &CheckOptions,
-        who: EntryNote,
-        progress: &mut dyn CheckProgress,
-        stop: BoxFuture<'_, ()>,
-    ) -> Result<CheckRun, ChecksError> {
-        let problems: Vec<_> = files.errors().cloned().collect();
-        if !problems.is_empty() {
-            return Err(ChecksError::Files(problems));
+        task: &CheckTask,
+        head: &Head,
+        progress: &mut dyn Progress,
+    ) -> Result<CheckRun, EngineError> {
+        if !task.files.problems.is_empty() {
+            return Err(ChecksError::Files(task.files.problems.clone()).into());
         }
-        let started = Instant::now();
-        let _lock = State::lock(&self.state_folder())?;
+        // A trial keeps nothing that another run could overwrite.
+        let _lock = if task.options.is_trial { None } else { Some(State::lock(&self.state_folder())?) };
         // Read now that nobody else writes.
         let mut state = self.state()?;
-        let run_id = match &options.run_id {
-            Some(run_id) => run_id.clone(),
-            None => self.store.new_run_id()?,
-        };
         let report = RunReport {
-            run_id: run_id.to_string(),
+            run_id: head.run_id.to_string(),
             schema_version: SCHEMA_VERSION,
             workspace: self.workspace.name.clone(),
-            started_at: self.store.timestamp(),
+            started_at: head.started_at.clone(),
             duration_ms: 0.0,
             counts: BTreeMap::new(),
             results: Vec::new(),
         };
-        let checks: Vec<&Check> = files
-            .entries
-            .iter()
-            .map(|entry| &entry.check)
-            .filter(|check| options.selection.holds(check))
-            .collect();
-        let mut going = Going {
-            checks,
+        let entries = task.files.entries.iter().map(|entry| &entry.check);
+        let mut results = Results {
+            checks: entries.filter(|check| task.options.selection.holds(check)).collect(),
             state: &mut state,
-            options,
+            options: &task.options,
+            kept: self.kept().await?,
             report,
             is_frozen: false,
-            schema: Schema::default(),
-            results: HashMap::new(),
+            by_check: HashMap::new(),
         };
-        let is_interrupted = self.carry_on(&mut going, progress, stop).await?;
-        let (is_frozen, schema) = (going.is_frozen, std::mem::take(&mut going.schema));
-        let mut report = going.finish();
-        report.duration_ms = millis(started);
-        state.keep()?;
-        if !options.only_compile {
+        let (schema, is_interrupted) = self.compile_and_run(&mut results, head, progress).await?;
+        let is_frozen = results.is_frozen;
+        let kept = std::mem::take(&mut results.kept);
+        let mut report = results.finish();
+        report.duration_ms = millis(head.started);
+        if task.options.is_trial {
+            // The files with failing rows belong to a run that nobody will look for.
+            let _ = fs_err::remove_dir_all(state.artifacts(&report.run_id));
+        } else if !task.options.only_compile {
             state.remember(&report)?;
-            self.write_down(&report, is_interrupted, who).await?;
-            self.write_contracts(files, &report, &state, &schema)?;
+            self.write_contracts(&task.files, &report, &kept, &schema)?;
         }
         Ok(CheckRun { report, is_interrupted, is_frozen })
     }
 
-    async fn carry_on(
+    /// Gives the tables that there were, and whether someone stopped the run.
+    async fn compile_and_run(
         &self,
-        going: &mut Going<'_>,
-        progress: &mut dyn CheckProgress,
-        stop: impl Future<Output = ()>,
-    ) -> Result<bool, ChecksError> {
-        let (wanted, called) = wanted_tables(&going.checks);
+        results: &mut Results<'_>,
+        head: &Head,
+        progress: &mut dyn Progress,
+    ) -> Result<(ordain_types::Schema, bool), EngineError> {
+        let mut stop = progress.stopped();
         progress.stage("reading tables");
-        let mut stop = std::pin::pin!(stop);
-        let tables =
-            match select(&mut stop, std::pin::pin!(self.tables(Some(&wanted), &called, going.options.jobs)))
-                .await
-            {
-                Either::Left(_) => return Ok(true),
-                Either::Right((tables, _)) => tables?,
-            };
-        going.schema = tables.schema().clone();
+        let (wanted, called) = wanted_tables(&results.checks);
+        let reading = std::pin::pin!(self.tables(Some(&wanted), &called, results.options.jobs));
+        let tables = match select(&mut stop, reading).await {
+            Either::Left(_) => return Ok((ordain_types::Schema::default(), true)),
+            Either::Right((tables, _)) => tables?,
+        };
         progress.stage("compiling");
-        let mut ready = Vec::new();
-        let checks = going.checks.clone();
-        for check in checks {
-            let kept = going.state.checks.get(&check.check_id).cloned();
-            let kept = kept.filter(|_| !going.options.force);
-            let standing = {
-                let mut quiet = Quiet;
-                let standing = self.stand(
-                    check,
-                    kept.as_ref(),
-                    &tables,
-                    &going.options.planner,
-                    going.options.frozen,
-                    &mut quiet,
-                );
-                match select(&mut stop, std::pin::pin!(standing)).await {
-                    Either::Left(_) => return Ok(true),
-                    Either::Right((standing, _)) => standing,
-                }
-            };
-            if let Some(fresh) = going.settle(check, kept.as_ref(), standing, &tables) {
-                going.keep_code(check, &fresh);
-                ready.push((check, fresh));
+        let (ready, is_interrupted) = {
+            let compiling = std::pin::pin!(self.compile_all(results, head, &tables));
+            match select(&mut stop, compiling).await {
+                Either::Left(_) => (Vec::new(), true),
+                Either::Right((ready, _)) => (ready?, false),
             }
-        }
+        };
+        let schema = tables.schema().clone();
         progress.expect(ready.len());
-        if going.options.only_compile {
+        if results.options.only_compile {
             for (check, ready) in &ready {
-                going.compiled(check, ready);
+                results.compiled(check, ready, &tables);
             }
-            return Ok(false);
         }
-        if ready.is_empty() {
-            return Ok(false);
+        if ready.is_empty() || results.options.only_compile {
+            return Ok((schema, is_interrupted));
         }
         progress.stage("running");
-        self.run_all(going, &ready, &tables, progress, stop).await
+        let is_interrupted = self.run_all(results, &ready, &tables, progress, stop).await?;
+        Ok((schema, is_interrupted))
+    }
+
+    /// Makes the code of all checks ready, and keeps what is new before any of it runs: a check that is blocked, or a run
+    /// that is stopped, must not cost its planning again.
+    async fn compile_all<'a>(
+        &self,
+        results: &mut Results<'a>,
+        head: &Head,
+        tables: &Tables,
+    ) -> Result<Vec<(&'a Check, Box<Ready>)>, EngineError> {
+        let (mut ready, mut new) = (Vec::new(), Vec::new());
+        for check in results.checks.clone() {
+            let made = self.make_ready(check, results, head, tables, &mut Quiet).await;
+            let Some(code) = results.take(check, made, tables) else { continue };
+            if code.code_from != CodeFrom::Cache {
+                new.push(code.plan.clone());
+            }
+            if code.code_from == CodeFrom::Planner {
+                self.engine.store.keep_plans(&new).await?;
+                results.kept.add(std::mem::take(&mut new));
+            }
+            ready.push((check, code));
+        }
+        if !new.is_empty() {
+            self.engine.store.keep_plans(&new).await?;
+            results.kept.add(new);
+        }
+        Ok(ready)
     }
 
     /// Runs what is ready, what others depend on first.
     async fn run_all(
         &self,
-        going: &mut Going<'_>,
+        results: &mut Results<'_>,
         ready: &[(&Check, Box<Ready>)],
         tables: &Tables,
-        progress: &mut dyn CheckProgress,
-        mut stop: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<bool, ChecksError> {
-        let executor = self.checking_executor(ready, tables, going.options.jobs)?;
-        let history = figures(going, ready)?;
-        let artifacts = going.state.artifacts(&going.report.run_id);
-        let now = going.report.started_at.clone();
+        progress: &mut dyn Progress,
+        mut stop: BoxFuture<'static, ()>,
+    ) -> Result<bool, EngineError> {
+        let cells = self.checking_cells(ready, tables, results.options.jobs)?;
+        let history = figures(results, ready)?;
+        let artifacts = results.state.artifacts(&results.report.run_id);
+        let now = results.report.started_at.clone();
         let mut waiting: Vec<&(&Check, Box<Ready>)> = ready.iter().collect();
         let mut unfinished: BTreeSet<&str> = ready.iter().map(|(check, _)| check.check_id.as_str()).collect();
         let mut running = FuturesUnordered::new();
-        let mut workers: Vec<usize> = (0..going.options.jobs.max(1)).collect();
+        let mut workers: Vec<usize> = (0..results.options.jobs.max(1)).collect();
         let mut is_interrupted = false;
         loop {
             // Only so many are begun as find a place at once, so that the time a check takes is its own.
             let mut place = 0;
             while place < waiting.len() && !workers.is_empty() {
-                let (check, fresh) = waiting[place];
+                let (check, code) = waiting[place];
                 if check.depends_on.iter().any(|id| unfinished.contains(id.as_str())) {
                     place += 1;
                     continue;
                 }
                 waiting.remove(place);
-                if let Some(reason) = going.blocked(check) {
+                if let Some(reason) = results.blocked(check) {
                     let result = skipped(check, SkipReason::UpstreamFailed, &reason);
                     unfinished.remove(check.check_id.as_str());
-                    progress.done(&result);
-                    going.put(result);
+                    progress.checked(&result);
+                    results.put(result);
                     // What depends on this one may be free now.
                     place = 0;
                     continue;
                 }
                 let Some(worker) = workers.pop() else { break };
                 let inputs = json!({"now": now, "history": history.get(check.check_id.as_str()).cloned().unwrap_or_default()});
-                running.push(self.run_one(
-                    check,
-                    fresh,
-                    tables,
-                    Place { executor: &executor, worker },
-                    inputs,
-                    artifacts.join(file_name(&check.check_id)),
-                ));
+                let artifacts = artifacts.join(file_name(&check.check_id));
+                let place = Place { cells: &cells, worker };
+                running.push(self.run_one(check, code, tables, place, inputs, artifacts));
             }
             if running.is_empty() {
                 break;
@@ -296,18 +222,18 @@ impl Checks {
                     break;
                 }
                 Either::Right((None, _)) => break,
-                Either::Right((Some(done), _)) => {
-                    let done = done?;
-                    workers.push(done.worker);
-                    unfinished.remove(done.check.check_id.as_str());
-                    let result = going.graded(done, tables);
-                    progress.done(&result);
-                    going.put(result);
+                Either::Right((Some(ran), _)) => {
+                    let ran = ran?;
+                    workers.push(ran.worker);
+                    unfinished.remove(ran.check.check_id.as_str());
+                    let result = results.graded(ran, tables);
+                    progress.checked(&result);
+                    results.put(result);
                 }
             }
         }
         drop(running);
-        executor.close().await;
+        cells.close().await;
         Ok(is_interrupted)
     }
 
@@ -319,47 +245,41 @@ impl Checks {
         place: Place<'a>,
         inputs: Value,
         artifacts: std::path::PathBuf,
-    ) -> Result<Done<'a>, ChecksError> {
+    ) -> Result<Ran<'a>, EngineError> {
         let started = Instant::now();
         let outcome = self.execute(check, ready, tables, place, inputs, &artifacts).await?;
-        Ok(Done { check, ready, outcome, worker: place.worker, duration_ms: millis(started) })
+        Ok(Ran { check, ready, outcome, worker: place.worker, duration_ms: millis(started) })
     }
 
-    /// An executor whose cells see every table that is looked at.
-    fn checking_executor(
+    /// Cells that see every table that is looked at.
+    fn checking_cells(
         &self,
         ready: &[(&Check, Box<Ready>)],
         tables: &Tables,
         jobs: usize,
-    ) -> Result<LocalExecutor, ChecksError> {
-        // Every cell is made for a check that waits already. Cells that are made ahead practise before they are idle, which
-        // a run that keeps all processors busy would pay for and never get back.
-        let mut options = self.local_options(jobs, 0);
-        options.rehearsals =
-            Some(u32::try_from(ready.len() / 4).unwrap_or(u32::MAX).clamp(1, REHEARSALS_MAX));
+    ) -> Result<Cells, EngineError> {
+        let rehearsals = u32::try_from((ready.len() / 4).clamp(1, REHEARSALS_MAX)).ok();
         let paths: BTreeSet<&Path> = ready
             .iter()
             .flat_map(|(_, ready)| ready.tables.iter())
             .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
-        for path in paths {
-            options.mounts.push(InputFile { name: mount_name(path), path: path.to_owned() });
-        }
-        Ok(LocalExecutor::new(options)?)
+        let files = paths.into_iter().map(super::cells::file).collect();
+        Ok(Cells::new(&self.engine.executor, files, jobs, rehearsals)?)
     }
 }
 
 /// The figures that earlier runs saw, by check, for those whose code asks for them.
 fn figures(
-    going: &Going<'_>,
+    results: &Results<'_>,
     ready: &[(&Check, Box<Ready>)],
 ) -> Result<HashMap<String, Vec<f64>>, ChecksError> {
     if !ready.iter().any(|(_, ready)| ready.effects.provided.contains("inputs")) {
         return Ok(HashMap::new());
     }
     let mut figures: HashMap<String, Vec<f64>> = HashMap::new();
-    let accepted = going.state.accepted_runs();
-    for past in going.state.history()? {
+    let accepted = results.state.accepted_runs();
+    for past in results.state.history()? {
         // A figure that failed is no example of what is usual, unless a person says so.
         let is_usual = matches!(past.result.status, CheckStatus::Pass | CheckStatus::Warn);
         if !is_usual && !accepted.contains(&past.result.run_id) {

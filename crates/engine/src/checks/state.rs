@@ -1,4 +1,4 @@
-//! What is kept between runs: each check's code and last counts, every result, and the newest reports.
+//! What is kept between runs besides the code: what each check last saw, every result, and the newest reports.
 //!
 //! Plain JSON files under `.ordain/checks`, written whole or appended by the line, so that other tools can read them. One
 //! run at a time holds the lock.
@@ -8,63 +8,40 @@ use std::fs::TryLockError;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use ordain_checks::change::CompiledAgainst;
 use ordain_checks::report::PastResult;
-use ordain_checks::{CodeFrom, Counts, FailedRow, RunReport};
+use ordain_checks::{RunReport, SkipReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::cells::Found;
 use super::error::ChecksError;
 use super::read::write_file;
 
 /// Reports that are kept whole.
 const REPORTS_MAX: usize = 50;
+/// The file with every result, one a line.
+pub(super) const HISTORY: &str = "history.jsonl";
+/// The file with what each check last saw.
+const LAST: &str = "last.json";
 /// The file with the runs whose figures were accepted.
 const ACCEPTED: &str = "accepted.json";
 /// A history longer than this is cut to its newer half.
 const HISTORY_BYTES_MAX: u64 = 64 << 20;
-
-/// A check's code, what it was compiled against, and what it last saw.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptCheck {
-    /// Its name when it was compiled.
-    pub check_name: String,
-    /// The structured plan.
-    pub plan: Value,
-    /// The code.
-    pub code: String,
-    /// Who wrote it.
-    pub code_from: CodeFrom,
-    /// The version of the rule planner then.
-    #[serde(default)]
-    pub rules: u32,
-    /// What it was compiled against.
-    pub against: CompiledAgainst,
-    /// When.
-    pub compiled_at: String,
-    /// The parts of the record that the last grade depends on.
-    pub grading: Value,
-    /// What it last saw.
-    pub last: Option<LastRun>,
-}
 
 /// What a check saw when it last ran to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LastRun {
     /// The run.
     pub run_id: String,
+    /// The hash of the code that ran.
+    pub code_hash: String,
     /// The hash of the data that it looked at.
     pub data_fingerprint: String,
-    /// What it counted.
-    pub counts: Counts,
-    /// One sentence.
-    pub summary: String,
-    /// Some failing rows.
-    pub samples: Vec<FailedRow>,
-    /// The files with all of them.
-    pub artifacts: Vec<String>,
-    /// The figure that it saw.
-    pub observed: Option<Value>,
+    /// The parts of the record that the grade depends on.
+    pub grading: Value,
+    /// What it found.
+    #[serde(flatten)]
+    pub found: Found,
 }
 
 /// One result in the history.
@@ -84,36 +61,23 @@ pub struct Past {
     pub duration_ms: f64,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
-    #[serde(default)]
-    checks: BTreeMap<String, KeptCheck>,
-}
-
 /// The state of a workspace's checks.
 #[derive(Debug)]
 pub struct State {
     folder: PathBuf,
-    /// By check id.
-    pub checks: BTreeMap<String, KeptCheck>,
-    /// Why what was kept could not be read; everything is then compiled anew.
-    pub was_unreadable: Option<String>,
+    /// What each check last saw, by its id. What cannot be read is as good as never seen.
+    pub last: BTreeMap<String, LastRun>,
 }
 
 impl State {
-    /// Reads what is kept in a folder.
+    /// Reads what is kept.
     pub fn open(folder: &Path) -> Result<Self, ChecksError> {
-        fs_err::create_dir_all(folder).map_err(ChecksError::state("make the folder for checks"))?;
-        let (mut kept, mut was_unreadable) = (Kept::default(), None);
-        match fs_err::read(folder.join("state.json")) {
-            Ok(bytes) => match serde_json::from_slice(&bytes) {
-                Ok(read) => kept = read,
-                Err(error) => was_unreadable = Some(format!("state.json does not read: {error}")),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        let last = match fs_err::read(folder.join(LAST)) {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(ChecksError::state("read what is kept of checks")(error)),
-        }
-        Ok(Self { folder: folder.to_owned(), checks: kept.checks, was_unreadable })
+        };
+        Ok(Self { folder: folder.to_owned(), last })
     }
 
     /// Holds the lock for as long as the file lives.
@@ -130,14 +94,6 @@ impl State {
         }
     }
 
-    /// Writes what is kept.
-    pub(super) fn keep(&self) -> Result<(), ChecksError> {
-        let bytes = serde_json::to_vec(&serde_json::json!({"version": 1, "checks": self.checks}));
-        let bytes = bytes.map_err(io::Error::from).map_err(ChecksError::state("keep the state of checks"))?;
-        write_file(&self.folder.join("state.json"), &bytes)
-            .map_err(ChecksError::state("keep the state of checks"))
-    }
-
     /// The folder for a run's artifacts.
     pub(super) fn artifacts(&self, run_id: &str) -> PathBuf {
         self.folder.join("artifacts").join(run_id)
@@ -145,7 +101,7 @@ impl State {
 
     /// The history, oldest first. Lines that do not read are passed over.
     pub fn history(&self) -> Result<Vec<Past>, ChecksError> {
-        let file = match fs_err::File::open(self.folder.join("history.jsonl")) {
+        let file = match fs_err::File::open(self.folder.join(HISTORY)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(ChecksError::state("read the history of checks")(error)),
@@ -172,11 +128,16 @@ impl State {
         Ok(Some(report.run_id))
     }
 
-    /// Adds a run's results to the history, and keeps its report.
+    /// Keeps what checks last saw, adds a run's results to the history, and keeps its report. A check that `state:changed`
+    /// left out was not judged: its last result stays the newest one.
     pub(super) fn remember(&self, report: &RunReport) -> Result<(), ChecksError> {
         let failed = || ChecksError::state("keep the history of checks");
+        let bytes = serde_json::to_vec(&self.last).map_err(io::Error::from).map_err(failed())?;
+        write_file(&self.folder.join(LAST), &bytes).map_err(failed())?;
         let mut text = String::new();
-        for result in &report.results {
+        // A check that `state:changed` left out was not looked at: its last result stands.
+        let judged = report.results.iter().filter(|result| result.skipped != Some(SkipReason::Filtered));
+        for result in judged {
             let past = Past {
                 result: PastResult {
                     check_id: result.check_id.clone(),
@@ -193,7 +154,7 @@ impl State {
             text.push_str(&serde_json::to_string(&past).map_err(io::Error::from).map_err(failed())?);
             text.push('\n');
         }
-        let path = self.folder.join("history.jsonl");
+        let path = self.folder.join(HISTORY);
         if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > HISTORY_BYTES_MAX) {
             halve(&path).map_err(failed())?;
         }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use ordain_cell::profile::Profile as Packages;
-use ordain_cell::{Discard, Executor, InputFile, Job, LocalExecutor, NoHost};
+use ordain_cell::{InputFile, Job};
 use ordain_checks::suggest::{PROFILE_CODE, Profile, Suggestion, suggest};
 use ordain_types::{Cause, nearest};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::cells::{Cells, file};
 use super::error::ChecksError;
-use super::execute::mount_name;
 use super::tables::{TableState, Tables};
 
 /// Tables that a table may refer to; more are not looked at.
@@ -45,22 +45,24 @@ impl Checks {
         let others: Vec<&str> = names().take(OTHERS_MAX).collect();
         let mut job = Job::new(code.clone(), Packages::Data);
         job.name = "profile.py".into();
-        job.limits = self.workspace.limits.clone();
-        let mut options = self.local_options(1, 0);
+        job.judged_by = Some(std::sync::Arc::clone(&tables.judged_by));
+        job.limits = self.engine.settings.limits.clone();
+        let mut files: Vec<InputFile> = Vec::new();
         for name in others.iter().copied().chain([table]) {
             if let Some(path) = tables.ready(name).and_then(|facts| facts.path.clone()) {
-                let mount = mount_name(&path);
-                job.frames.insert(name.to_owned(), mount.clone());
+                let file = file(&path);
+                job.frames.insert(name.to_owned(), file.name.clone());
                 // Two tables of the same rows share one file.
-                if !options.mounts.iter().any(|known| known.name == mount) {
-                    options.mounts.push(InputFile { name: mount, path });
+                if !files.iter().any(|known| known.name == file.name) {
+                    files.push(file);
                 }
             }
         }
         job.values.insert("inputs".to_owned(), json!({"table": table, "others": others}));
         job.collect = vec!["result".to_owned()];
-        let executor = LocalExecutor::new(options)?;
-        let execution = executor.run(job, &mut NoHost, &mut Discard).await?;
+        let cells = Cells::new(&self.engine.executor, files, 1, None)?;
+        let reads: Vec<String> = job.frames.values().cloned().collect();
+        let execution = cells.run(job, &reads).await?;
         if execution.cause != Cause::Ok {
             let raised = execution.error.map(|raised| format!("{}: {}", raised.kind, raised.message));
             return Err(looked(table, &raised.unwrap_or_else(|| execution.cause.to_string())));

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use ordain_cell::JudgedBy;
 use ordain_planner::{ColumnBrief, TableBrief};
 use ordain_types::{Column, ColumnType, Schema, Table};
+use ordain_verify::{Contract, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -104,11 +107,11 @@ impl TableFacts {
 }
 
 /// The tables of a workspace by name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Tables {
     pub(super) states: BTreeMap<String, TableState>,
-    /// The shapes of those that are ready, gathered once: every check is judged against them.
-    schema: Schema,
+    /// The shapes of those that are ready, gathered once with the rules: every check is judged by them.
+    pub(super) judged_by: Arc<JudgedBy>,
 }
 
 impl Tables {
@@ -122,15 +125,18 @@ impl Tables {
 
     /// The shapes of all tables that can be looked at.
     pub(super) fn schema(&self) -> &Schema {
-        &self.schema
+        &self.judged_by.schema
     }
 
-    fn gather_schema(&mut self) {
+    fn gather_schema(&mut self, policy: Policy) {
         let ready = self.states.values().filter_map(|state| match state {
             TableState::Ready(facts) => Some(facts.table.clone()),
             TableState::Broken { .. } => None,
         });
-        self.schema = Schema { tables: ready.collect() };
+        let mut tables: Vec<Table> = ready.collect();
+        // Whether a value is missing is for the rows to show: it must not make code stale.
+        tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.nullable = false);
+        self.judged_by = Arc::new(JudgedBy { policy, schema: Schema { tables } });
     }
 
     /// The hash of several tables' rows together.
@@ -165,7 +171,8 @@ impl Checks {
         fs_err::create_dir_all(&folder).map_err(ChecksError::state("make the table cache"))?;
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         let mut found: Vec<(String, DataFile)> = Vec::new();
-        let mut tables = Tables::default();
+        let judged_by = JudgedBy { policy: Policy::for_contract(Contract::Check), schema: Schema::default() };
+        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by) };
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
@@ -186,13 +193,13 @@ impl Checks {
         }
         hashes.keep(&index).map_err(ChecksError::state("keep the hashes of data files"))?;
         let exports = tempfile::tempdir_in(&folder).map_err(ChecksError::state("make the table cache"))?;
-        let of_store = self.store.schema();
+        let of_store = self.engine.store.schema();
         for table in of_store.tables.iter().filter(|table| !table.hidden) {
             if !is_wanted(&table.name) && !called.contains(&table.name) {
                 continue;
             }
             let path = exports.path().join(format!("{}.jsonl", found.len()));
-            let exported = sources::export(&self.store, table, &path).await?;
+            let exported = sources::export(&self.engine.store, table, &path).await?;
             if is_wanted(&table.name) {
                 found.push((exported.hash, exported.file));
             } else {
@@ -200,12 +207,12 @@ impl Checks {
                 tables.put(table.name.clone(), TableState::Ready(Box::new(facts)));
             }
         }
-        self.make_ready(found, jobs, &mut tables).await?;
-        tables.gather_schema();
+        self.make_files_ready(found, jobs, &mut tables).await?;
+        tables.gather_schema(self.engine.settings.policy_of_checks());
         Ok(tables)
     }
 
-    async fn make_ready(
+    async fn make_files_ready(
         &self,
         found: Vec<(String, DataFile)>,
         jobs: usize,

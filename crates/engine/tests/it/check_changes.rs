@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ordain_checks::exit::{Circumstances, FailOn, exit_code};
 use ordain_checks::{CheckResult, CheckStatus};
-use ordain_engine::checks::{CheckOptions, CheckProgress, read_checks};
-use ordain_store::EntryNote;
+use ordain_engine::Progress;
+use ordain_engine::checks::CheckOptions;
+use ordain_types::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -62,6 +63,11 @@ async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
     stands(&changed, "gate", CheckStatus::Skipped, "filtered: neither its rule nor its data changed");
     stands(&changed, "behind", CheckStatus::Skipped, "upstream_failed: `gate`, which it depends on, is FAIL");
 
+    // A check that was left out keeps its last result: fourteen failures are not hidden by a run of none.
+    let history = world.checks().await.state().unwrap().history().unwrap();
+    let last = history.iter().rev().find(|past| past.result.check_id == "gate").unwrap();
+    assert_eq!(last.result.status, CheckStatus::Fail, "{last:?}");
+
     // Data that changed is looked at.
     world.write("data/t.csv", "id,price\na,1\nb,2\n");
     let mended = world.run_if_changed().await;
@@ -72,11 +78,13 @@ async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
 /// Says when the first check is done.
 struct First(Arc<Notify>);
 
-impl CheckProgress for First {
+impl Progress for First {
     fn stage(&mut self, _text: &str) {}
-    fn expect(&mut self, _checks: usize) {}
-    fn done(&mut self, _result: &CheckResult) {
+    fn checked(&mut self, _result: &CheckResult) {
         self.0.notify_one();
+    }
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        Box::pin(Arc::clone(&self.0).notified_owned())
     }
 }
 
@@ -86,12 +94,8 @@ async fn a_stopped_run_keeps_what_finished() {
     let world =
         World::with(&json!([python("endless", endless), range("quick")]).to_string(), &[("t.csv", ROWS)]);
     let checks = world.checks().await;
-    let files = read_checks(&world.root()).unwrap();
-    let first = Arc::new(Notify::new());
-    let mut progress = First(Arc::clone(&first));
-    let who = EntryNote::by("me", "test");
-    let run =
-        checks.run(&files, &CheckOptions::default(), who, &mut progress, first.notified()).await.unwrap();
+    let mut progress = First(Arc::new(Notify::new()));
+    let run = world.run_with(&checks, &CheckOptions::default(), &mut progress).await.unwrap();
     assert!(run.is_interrupted);
     let state = checks.state().unwrap();
     assert_eq!(state.report("latest").unwrap(), run.report);
@@ -99,8 +103,53 @@ async fn a_stopped_run_keeps_what_finished() {
     assert_eq!(results.keys().collect::<Vec<_>>(), ["quick"]);
     stands(&results, "quick", CheckStatus::Fail, "");
     // The code of the other is kept, and nothing of what it did not come to say.
-    assert!(state.checks["quick"].last.is_some() && state.checks["endless"].last.is_none());
+    assert!(state.last.contains_key("quick") && !state.last.contains_key("endless"));
+    assert!(checks.kept_code("endless").await.unwrap().is_some());
     let history: Vec<String> =
         state.history().unwrap().into_iter().map(|past| past.result.check_id).collect();
     assert_eq!(history, ["quick"]);
+}
+
+#[tokio::test]
+async fn a_better_rule_recompiles_a_check_and_a_frozen_run_says_why() {
+    let hint =
+        json!([{"check_id": "h", "target_table": "t", "calculation_hint": "price must be at least -9"}]);
+    let world = World::with(&hint.to_string(), &[("t.csv", ROWS)]);
+    stands(&world.run().await, "h", CheckStatus::Pass, "");
+    // What an earlier reader read.
+    let checks = world.checks().await;
+    let mut plan = checks.store().plans(Some("check"), 10).await.unwrap().remove(0);
+    plan.components.insert("reader".to_owned(), "0".to_owned());
+    checks.store().keep_plans(&[plan]).await.unwrap();
+    drop(checks);
+    let frozen = CheckOptions { frozen: true, ..CheckOptions::default() };
+    stands(&by_id(world.try_run(&frozen).await.unwrap()), "h", CheckStatus::Skipped, "the reader is version");
+    let again = world.run().await;
+    assert!(
+        again["h"].recompiled.as_deref().unwrap().starts_with("the reader is version"),
+        "{:?}",
+        again["h"]
+    );
+    assert_eq!(world.run().await["h"].recompiled, None);
+    // The policy is part of what code is written by.
+    world.write("policy.md", "Prices are in euros.\n");
+    assert_eq!(world.run().await["h"].recompiled.as_deref(), Some("the policy changed"));
+    assert_eq!(world.run().await["h"].recompiled, None);
+}
+
+#[tokio::test]
+async fn an_idempotency_key_runs_checks_once() {
+    let world = World::with(&json!([range("gate")]).to_string(), &[("t.csv", ROWS)]);
+    let checks = world.checks().await;
+    let task = || {
+        let mut task = checks.task(ordain_engine::checks::read_checks(&world.root()).unwrap(), "me", "test");
+        task.idempotency_key = Some("once".to_owned());
+        task
+    };
+    let (first, ran) = checks.run(task(), &mut ordain_engine::Quiet).await.unwrap();
+    assert!(ran.is_some());
+    let (second, ran) = checks.run(task(), &mut ordain_engine::Quiet).await.unwrap();
+    assert!(ran.is_none());
+    assert_eq!(first.run_id, second.run_id);
+    assert_eq!(first.request, "run all checks");
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
+use ordain_cell::{Executor, LocalExecutor, LocalOptions};
 use ordain_checks::{CheckResult, CheckStatus, CodeFrom, Selection};
-use ordain_engine::checks::{CheckOptions, CheckRun, Checks, ChecksError, Silent, read_checks};
-use ordain_engine::{Workspace, init};
-use ordain_store::EntryNote;
+use ordain_engine::checks::{CheckOptions, CheckRun, Checks, read_checks};
+use ordain_engine::{Engine, EngineError, Progress, Quiet, Workspace, init};
+use ordain_types::BoxFuture;
 
 /// A workspace in a folder of its own.
 pub(crate) struct World {
@@ -52,15 +53,30 @@ impl World {
     }
 
     pub(crate) async fn checks(&self) -> Checks {
-        let workspace = Arc::new(Workspace::load(&self.root()).unwrap());
-        let store = workspace.open_store().await.unwrap();
-        Checks::new(workspace, store, DataDir::from_env().unwrap())
+        let executor = LocalExecutor::new(LocalOptions::new(DataDir::from_env().unwrap())).unwrap();
+        self.checks_on(Arc::new(executor)).await
     }
 
-    pub(crate) async fn try_run(&self, options: &CheckOptions) -> Result<CheckRun, ChecksError> {
-        let checks = self.checks().await;
-        let files = read_checks(&self.root())?;
-        checks.run(&files, options, EntryNote::by("me", "test"), &mut Silent, std::future::pending()).await
+    pub(crate) async fn checks_on(&self, executor: Arc<dyn Executor>) -> Checks {
+        let workspace = Arc::new(Workspace::load(&self.root()).unwrap());
+        let store = workspace.open_store().await.unwrap();
+        let engine = Engine::new(store, executor, workspace.settings());
+        Checks::new(workspace, engine)
+    }
+
+    pub(crate) async fn try_run(&self, options: &CheckOptions) -> Result<CheckRun, EngineError> {
+        self.run_with(&self.checks().await, options, &mut Quiet).await
+    }
+
+    pub(crate) async fn run_with(
+        &self,
+        checks: &Checks,
+        options: &CheckOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<CheckRun, EngineError> {
+        let mut task = checks.task(read_checks(&self.root())?, "me", "test");
+        task.options = options.clone();
+        Ok(checks.run(task, progress).await?.1.unwrap())
     }
 
     pub(crate) async fn run(&self) -> BTreeMap<String, CheckResult> {
@@ -326,6 +342,16 @@ async fn checks_that_share_a_cell_do_not_see_each_other() {
     stands(&results, "d", CheckStatus::Pass, "");
 }
 
+/// Stops at once.
+struct Stopped;
+
+impl Progress for Stopped {
+    fn stage(&mut self, _name: &str) {}
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
 #[tokio::test]
 async fn frozen_selected_and_stopped_runs_say_so() {
     let world = World::example();
@@ -340,16 +366,7 @@ async fn frozen_selected_and_stopped_runs_say_so() {
 
     let checks = world.checks().await;
     let files = read_checks(&world.root()).unwrap();
-    let stopped = checks
-        .run(
-            &files,
-            &CheckOptions::default(),
-            EntryNote::by("me", "test"),
-            &mut Silent,
-            std::future::ready(()),
-        )
-        .await
-        .unwrap();
+    let stopped = world.run_with(&checks, &CheckOptions::default(), &mut Stopped).await.unwrap();
     assert!(stopped.is_interrupted && stopped.report.results.len() < files.entries.len());
     let entries = checks.store().newest_entries(u64::MAX >> 1, 5).await.unwrap();
     assert_eq!(entries.iter().filter(|entry| entry.kind == "check").count(), 2, "each run is in the ledger");

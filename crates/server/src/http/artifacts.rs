@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use ordain_types::Artifact;
 
 use super::body::Path;
 use super::caller::{Caller, May, Read};
@@ -38,6 +39,17 @@ pub(crate) async fn of_run(
     run: &str,
     name: &str,
 ) -> Result<Response, Problem> {
+    let (artifact, bytes) = content_of(service, caller, run, name).await?;
+    Ok((headers(&artifact.name, &artifact.media_type, &artifact.sha256), bytes).into_response())
+}
+
+/// A file of a run that the caller may see, as the run left it.
+pub(crate) async fn content_of(
+    service: &Service,
+    caller: &Caller,
+    run: &str,
+    name: &str,
+) -> Result<(Artifact, Vec<u8>), Problem> {
     let record = service.run_seen_by(caller, run).await?;
     let missing = || {
         let detail = "the run left no file of that name";
@@ -60,7 +72,7 @@ pub(crate) async fn of_run(
         return Err(Problem::new(StatusCode::CONFLICT, "altered_artifact", detail)
             .hint("somebody changed it in `.ordain/artifacts`"));
     }
-    Ok((headers(&artifact.name, &artifact.media_type, &artifact.sha256), bytes).into_response())
+    Ok((artifact.clone(), bytes))
 }
 
 fn headers(name: &str, media_type: &str, sha256: &str) -> HeaderMap {

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use ordain_types::format_bytes;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::problem::Problem;
 use super::service::Service;
@@ -64,7 +65,8 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Query<T> {
         let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
         query.map(|query| Self(query.0)).map_err(|error| {
             let message = error.body_text();
-            let message = message.rsplit("string: ").next().unwrap_or_default().to_owned();
+            let message = message.rsplit("string: ").next().unwrap_or_default();
+            let message = message.replace("invalid digit found in string", "it is not a whole number");
             Problem::new(
                 StatusCode::BAD_REQUEST,
                 "bad_query",
@@ -91,21 +93,35 @@ pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Res
 /// Reads JSON, and says where it is wrong.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let pointer = pointer(error.path());
-        let error = error.into_inner();
-        let message = error.to_string();
-        if error.is_data() {
-            let detail = format!("the body is not what is asked for here: {message}");
-            return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail)
-                .about(&pointer, message);
-        }
-        Problem::new(StatusCode::BAD_REQUEST, "bad_json", format!("the body is not JSON: {message}"))
-    })?;
-    reader.end().map_err(|error| {
-        Problem::new(StatusCode::BAD_REQUEST, "bad_json", format!("the body is not JSON: {error}"))
-    })?;
+    let value: T =
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| not_wanted(&error, "body"))?;
+    reader.end().map_err(|error| not_json(&error, "body"))?;
     Ok(value)
+}
+
+/// Reads a value that stands in a larger message, such as the arguments of a tool.
+pub(crate) fn from_value<T: DeserializeOwned>(value: Value, what: &str) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value).map_err(|error| not_wanted(&error, what))
+}
+
+fn not_wanted(error: &serde_path_to_error::Error<serde_json::Error>, what: &str) -> Problem {
+    let (pointer, message) = (pointer(error.path()), error.inner().to_string());
+    if error.inner().is_data() {
+        let detail = format!("the {what} is not what is asked for here: {message}");
+        return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail).about(&pointer, message);
+    }
+    not_json(error.inner(), what)
+}
+
+/// Says where a text stops being JSON.
+fn not_json(error: &serde_json::Error, what: &str) -> Problem {
+    let (line, column) = (error.line(), error.column());
+    let detail = if error.is_eof() {
+        format!("the {what} is not JSON: it ends before it is whole")
+    } else {
+        format!("the {what} is not JSON: something else is expected in line {line}, column {column}")
+    };
+    Problem::new(StatusCode::BAD_REQUEST, "bad_json", detail)
 }
 
 /// The body is of a kind that is not taken here.

@@ -5,14 +5,12 @@
 pub(crate) mod run;
 mod schema;
 
-use std::collections::HashMap;
-
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use ordain_checks::file::{CheckEntry, CheckFiles};
 use ordain_checks::{Check, CheckResult, CodeFrom};
-use ordain_engine::checks::{Checks, ChecksError, KeptCheck, Past, read_checks};
+use ordain_engine::checks::{Checks, ChecksError, KeptCode, Past, read_checks};
 use ordain_types::nearest;
 use serde::Serialize;
 use serde_json::Value;
@@ -66,7 +64,7 @@ pub(crate) struct CheckDetails {
     line: u32,
     /// Its code, if it was compiled.
     compiled: Option<Compiled>,
-    /// Why the next run compiles it anew, or judges its code anew; null if it does not.
+    /// Why the next run compiles it anew; null if it does not.
     stale: Option<String>,
     /// What its last run gave, if it ever ran.
     #[schema(value_type = Option<schema::PastResult>)]
@@ -101,7 +99,12 @@ pub(crate) async fn list(
     may.caller.must_see_every_table()?;
     let limit = usize::try_from(page.limit()?).unwrap_or(usize::MAX);
     let after = page.after()?;
-    let shown = look(&service, move |checks| page_of(checks, after.as_deref(), limit)).await?;
+    let mut shown = look(&service, move |checks| page_of(checks, after.as_deref(), limit)).await?;
+    let ids = shown.checks.iter().map(|shown| shown.check.check_id.clone()).collect();
+    let mut compiled_at = served(&service)?.compiled_at(ids).await?;
+    for summary in &mut shown.checks {
+        summary.compiled_at = compiled_at.remove(&summary.check.check_id);
+    }
     let headers = cursor::link("/v1/checks", shown.next_cursor.as_deref());
     Ok((headers, answer::json(&shown)).into_response())
 }
@@ -118,14 +121,15 @@ pub(crate) async fn get(
     Path(check): Path<String>,
 ) -> Result<Response, Problem> {
     may.caller.must_see_every_table()?;
-    let (entry, kept, last, result) = look(&service, move |checks| {
+    let kept = served(&service)?.kept_code(&check).await?;
+    let (entry, last, result) = look(&service, move |checks| {
         let entry = find(read(checks)?, &check)?;
         let state = checks.state()?;
-        let last = state.history()?.into_iter().rev().find(|past| past.result.check_id == check);
+        let last = checks.history()?.get(&check).and_then(|past| past.last().cloned());
         let report = last.as_ref().and_then(|past| state.report(&past.result.run_id));
         let results = report.into_iter().flat_map(|report| report.results);
         let result = results.into_iter().find(|result| result.check_id == check);
-        Ok((entry, state.checks.get(&check).cloned(), last, result))
+        Ok((entry, last, result))
     })
     .await?;
     let stale = if kept.is_some() { stale(&service, &entry).await? } else { None };
@@ -134,9 +138,9 @@ pub(crate) async fn get(
     Ok(answer::json(&CheckDetails { check, file, line, compiled, stale, last, result }))
 }
 
-impl From<KeptCheck> for Compiled {
-    fn from(kept: KeptCheck) -> Self {
-        Self { at: kept.compiled_at, code: kept.code, code_from: kept.code_from, plan: kept.plan }
+impl From<KeptCode> for Compiled {
+    fn from(kept: KeptCode) -> Self {
+        Self { at: kept.at, code: kept.code, code_from: kept.code_from, plan: kept.plan }
     }
 }
 
@@ -155,19 +159,16 @@ fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPa
     entries.truncate(limit);
     let last_id = entries.last().map(|entry| cursor::hexed(&entry.check.check_id));
     let next_cursor = last_id.filter(|_| more).map(|mark| cursor::write(&mark));
-    let state = checks.state()?;
-    // Later lines of the history stand in for earlier ones.
-    let mut history: HashMap<String, Past> =
-        state.history()?.into_iter().map(|past| (past.result.check_id.clone(), past)).collect();
+    let history = checks.history()?;
     let summary = |CheckEntry { check, file, line }| CheckSummary {
-        compiled_at: state.checks.get(&check.check_id).map(|kept| kept.compiled_at.clone()),
-        last: history.remove(&check.check_id),
+        compiled_at: None,
+        last: history.get(&check.check_id).and_then(|past| past.last().cloned()),
         check,
         file,
         line,
     };
     let checks = entries.into_iter().map(summary).collect();
-    let problems = problems.iter().filter(|problem| !problem.is_warning).map(ToString::to_string).collect();
+    let problems = problems.iter().map(ToString::to_string).collect();
     Ok(CheckPage { checks, problems, next_cursor })
 }
 
@@ -191,10 +192,10 @@ pub(crate) fn find(files: CheckFiles, id: &str) -> Result<CheckEntry, Problem> {
 }
 
 /// The workspace's checks.
-fn served(service: &Service) -> Result<&Checks, Problem> {
+pub(crate) fn served(service: &Service) -> Result<&Checks, Problem> {
     service.inner.options.checks.as_ref().ok_or_else(|| {
-        let detail = "this server has no cells of its own, so it runs no checks";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_cells_for_checks", detail)
+        let detail = "this server runs no checks";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_checks_here", detail)
     })
 }
 

@@ -96,23 +96,36 @@ pub(crate) async fn create(
     service.must_take_code()?;
     let headers = request.headers().clone();
     let (new, uploads) = files::read::<NewCode>(request, &service).await?;
-    if let Some(session) = &new.session {
-        check_name(session, "/session")?;
-    }
-    let caller = &may.caller;
-    let session = service.enter_session(caller, new.session.as_deref())?;
-    let task = CodeTask {
-        files: uploads.named()?,
-        plan: new.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
-        planner: service.planner(new.model.as_deref()).await?,
-        cache: !new.no_cache,
-        session: session.as_ref().map(|session| session.name.clone()),
-        allow_partial: new.allow_partial,
-        idempotency_key: answer::idempotency_key(&headers, &caller.id)?,
-        ..CodeTask::new(&new.request, &caller.id, "http")
-    };
-    let run = service.begin_code(caller, task, (uploads, session), None)?;
+    let claim = answer::idempotency_key(&headers, &may.caller.id)?;
+    let run = new.begin(&service, &may.caller, uploads, (claim, "http")).await?;
     answer::of_run(run, &context, &headers).await
+}
+
+impl NewCode {
+    /// Begins to answer the question, under an idempotency key if there is one, over a protocol.
+    pub(crate) async fn begin(
+        self,
+        service: &Service,
+        caller: &Caller,
+        uploads: Uploads,
+        (claim, through): (Option<String>, &str),
+    ) -> Result<Arc<LiveRun>, Problem> {
+        if let Some(session) = &self.session {
+            check_name(session, "/session")?;
+        }
+        let session = service.enter_session(caller, self.session.as_deref())?;
+        let task = CodeTask {
+            files: uploads.named()?,
+            plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+            planner: service.planner(self.model.as_deref()).await?,
+            cache: !self.no_cache,
+            session: session.as_ref().map(|session| session.name.clone()),
+            allow_partial: self.allow_partial,
+            idempotency_key: claim,
+            ..CodeTask::new(&self.request, &caller.id, through)
+        };
+        service.begin_code(caller, task, (uploads, session), None)
+    }
 }
 
 impl Service {

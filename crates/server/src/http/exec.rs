@@ -1,8 +1,10 @@
 //! `POST /v1/exec`: runs given code in a cell, with files.
 
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Exec, Judgement, PlanFile};
@@ -14,7 +16,7 @@ use super::answer::{self, RunAnswers, RunHeaders};
 use super::caller::{Caller, May, Run};
 use super::files::{self, Form, NewFile, Uploads, WithFiles};
 use super::frame::Context;
-use super::live::About;
+use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::requests::shortened;
 use super::service::Service;
@@ -107,14 +109,29 @@ pub(crate) async fn create(
     service.must_take_code()?;
     let headers = request.headers().clone();
     let (new, uploads) = files::read::<NewExec>(request, &service).await?;
-    if let Some(session) = &new.session {
-        check_name(session, "/session")?;
-    }
-    let session = service.enter_session(&may.caller, new.session.as_deref())?;
-    let mut exec = into_exec(new, &uploads, &service, &may.caller, &headers)?;
-    exec.session = session.as_ref().map(|session| session.name.clone());
-    let run = begin(&service, &may.caller, exec, (uploads, session))?;
+    let claim = answer::idempotency_key(&headers, &may.caller.id)?;
+    let run = new.begin(&service, &may.caller, uploads, (claim, "http"))?;
     answer::of_run(run, &context, &headers).await
+}
+
+impl NewExec {
+    /// Begins to run the code, under an idempotency key if there is one, over a protocol.
+    pub(crate) fn begin(
+        self,
+        service: &Service,
+        caller: &Caller,
+        uploads: Uploads,
+        (claim, through): (Option<String>, &str),
+    ) -> Result<Arc<LiveRun>, Problem> {
+        if let Some(session) = &self.session {
+            check_name(session, "/session")?;
+        }
+        let session = service.enter_session(caller, self.session.as_deref())?;
+        let mut exec = into_exec(self, &uploads, service, caller, through)?;
+        exec.session = session.as_ref().map(|session| session.name.clone());
+        exec.idempotency_key = claim;
+        begin(service, caller, exec, (uploads, session))
+    }
 }
 
 fn begin(
@@ -122,7 +139,7 @@ fn begin(
     caller: &Caller,
     mut exec: Exec,
     held: (Uploads, Option<InSession>),
-) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
+) -> Result<Arc<LiveRun>, Problem> {
     let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
     exec.run_id = Some(run_id.clone());
@@ -149,7 +166,7 @@ fn into_exec(
     uploads: &Uploads,
     service: &Service,
     caller: &Caller,
-    headers: &HeaderMap,
+    through: &str,
 ) -> Result<Exec, Problem> {
     let name = new.name.unwrap_or_else(|| "main.py".to_owned());
     check_name(&name, "/name")?;
@@ -178,10 +195,10 @@ fn into_exec(
         limits,
         files: uploads.input_files(),
         session: None,
-        idempotency_key: answer::idempotency_key(headers, &caller.id)?,
+        idempotency_key: None,
         run_id: None,
         who: caller.id.clone(),
-        through: "http".to_owned(),
+        through: through.to_owned(),
     })
 }
 

@@ -43,8 +43,28 @@ pub(crate) struct NewFile {
     #[schema(example = "sales.csv")]
     pub(crate) name: String,
     /// Its content, in base64.
+    #[serde(default)]
     #[schema(example = "aXRlbSxxdHkKY2xhc3NpYywzCg==")]
-    pub(crate) content_base64: String,
+    pub(crate) content_base64: Option<String>,
+    /// Its content, where it is text. One of the two is given.
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+}
+
+impl NewFile {
+    fn content(&self, place: usize) -> Result<Cow<'_, [u8]>, Problem> {
+        match (&self.content_base64, &self.text) {
+            (Some(coded), None) => STANDARD.decode(coded.as_bytes()).map(Cow::Owned).map_err(|error| {
+                let pointer = format!("/files/{place}/content_base64");
+                Problem::unprocessable("bad_file", &pointer, format!("it is not base64: {error}"))
+            }),
+            (None, Some(text)) => Ok(Cow::Borrowed(text.as_bytes())),
+            _ => {
+                let message = "a file has either `content_base64` or `text`";
+                Err(Problem::unprocessable("bad_file", &format!("/files/{place}"), message))
+            }
+        }
+    }
 }
 
 /// A body that comes as JSON or as the parts of a form, with files.
@@ -150,17 +170,20 @@ pub(crate) async fn read<T: WithFiles>(request: Request, service: &Service) -> R
 async fn from_json<T: WithFiles>(request: Request, service: &Service) -> Result<(T, Uploads), Problem> {
     let bytes = body::read(request.into_body(), UPLOAD_BYTES_MAX, service).await?;
     let mut new: T = body::parse(&bytes)?;
+    let uploads = keep(&mut new, service)?;
+    Ok((new, uploads))
+}
+
+/// Puts the files that came with JSON on disk.
+pub(crate) fn keep<T: WithFiles>(new: &mut T, service: &Service) -> Result<Uploads, Problem> {
     let mut uploads = Uploads::default();
     for (place, file) in new.take_files().into_iter().enumerate() {
-        let content = STANDARD.decode(file.content_base64.as_bytes()).map_err(|error| {
-            let pointer = format!("/files/{place}/content_base64");
-            Problem::unprocessable("bad_file", &pointer, format!("it is not base64: {error}"))
-        })?;
+        let content = file.content(place)?;
         check_size(content.len(), &file.name, service)?;
-        let mut target = uploads.create(file.name)?;
+        let mut target = uploads.create(file.name.clone())?;
         target.write_all(&content).map_err(not_kept)?;
     }
-    Ok((new, uploads))
+    Ok(uploads)
 }
 
 async fn from_form<T: WithFiles>(request: Request, service: &Service) -> Result<(T, Uploads), Problem> {

@@ -75,13 +75,20 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Json(body): Json<NewRequest, BODY_MAX>,
 ) -> Result<Response, Problem> {
-    let ask = body.into_ask(&service, &may.caller, &headers).await?;
+    let mut ask = body.into_ask(&service, &may.caller, "http").await?;
+    ask.idempotency_key = answer::idempotency_key(&headers, &may.caller.id)?;
     let run = service.begin_ask(&may.caller, ask)?;
     answer::of_run(run, &context, &headers).await
 }
 
 impl NewRequest {
-    async fn into_ask(self, service: &Service, caller: &Caller, headers: &HeaderMap) -> Result<Ask, Problem> {
+    /// What the engine is asked, and over which protocol.
+    pub(crate) async fn into_ask(
+        self,
+        service: &Service,
+        caller: &Caller,
+        through: &str,
+    ) -> Result<Ask, Problem> {
         let mode = match (self.dry_run, self.hold) {
             (true, true) => {
                 let message = "a dry run changes nothing, so there is nothing to hold";
@@ -107,8 +114,7 @@ impl NewRequest {
             cache: !self.no_cache,
             conversation: self.conversation.map(|name| caller.own(&name)),
             mode,
-            idempotency_key: answer::idempotency_key(headers, &caller.id)?,
-            ..Ask::new(&self.request, &caller.id, "http")
+            ..Ask::new(&self.request, &caller.id, through)
         })
     }
 }

@@ -69,6 +69,10 @@ pub(crate) struct RunRecord {
     pub(crate) outcome: Outcome,
     /// The rows that changed, or would have, by table.
     pub(crate) diff: BTreeMap<String, TableDiff>,
+    /// What was called outside of the tables, or will be after the commit.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) calls: Vec<serde_json::Value>,
     /// Whether each invariant held.
     pub(crate) invariants: Vec<InvariantResult>,
     /// What the planner used.
@@ -141,6 +145,9 @@ pub(crate) struct Answer {
     pub(crate) text: Option<String>,
     /// Rows, where the plan gave some.
     pub(crate) rows: Option<Value>,
+    /// The names of their columns, in the order in which the plan gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) columns: Vec<String>,
     /// Any other value, where the plan gave one.
     pub(crate) json: Option<Value>,
     /// What is worth knowing about it: files that could not be used, how files were read.
@@ -152,8 +159,9 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanRecord {
-    /// Who wrote it: `model`, `rules`, `cache` or `file`.
-    pub(crate) source: String,
+    /// Who wrote it: `model`, `rules`, `cache` or `file`; left out while the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
     /// The model's name, where a model wrote it.
     pub(crate) model: Option<String>,
     /// What the plan is for.
@@ -203,8 +211,9 @@ pub(crate) struct Module {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Verdict {
-    /// Whether the last round's code was accepted.
-    pub(crate) accepted: bool,
+    /// Whether the last round's code was accepted; left out while the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted: Option<bool>,
     /// How many rounds there were.
     pub(crate) iterations: u32,
     /// The findings of the last round.
@@ -339,8 +348,8 @@ pub(crate) struct Plan {
     pub(crate) kind: String,
     /// The key of exactly what was asked.
     pub(crate) exact: String,
-    /// The key of its shape, where it serves every request of that shape.
-    pub(crate) shape: Option<String>,
+    /// What its author declares that it does, as JSON, where that is kept.
+    pub(crate) declared: Option<String>,
     /// What was asked when it was written.
     pub(crate) request: String,
     /// What it does.

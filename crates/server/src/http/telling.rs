@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use ordain_checks::CheckResult;
 use ordain_engine::Progress;
-use ordain_engine::checks::CheckProgress;
+use ordain_types::BoxFuture;
 use serde_json::json;
 
 use super::live::{CheckDone, LiveRun};
@@ -22,18 +22,12 @@ impl Progress for Telling {
     fn stage(&mut self, name: &str) {
         self.0.begin_stage(name);
     }
-}
-
-impl CheckProgress for Telling {
-    fn stage(&mut self, text: &str) {
-        self.0.begin_stage(text);
-    }
 
     fn expect(&mut self, checks: usize) {
         self.0.tell("stage", &json!({ "stage": "running", "checks": checks }));
     }
 
-    fn done(&mut self, result: &CheckResult) {
+    fn checked(&mut self, result: &CheckResult) {
         let told = json!({ "check_id": result.check_id, "status": result.status, "summary": result.summary });
         self.0.tell("check", &told);
         self.0.check_done(CheckDone {
@@ -43,6 +37,11 @@ impl CheckProgress for Telling {
             took_ms: result.duration_ms,
             ended: SystemTime::now(),
         });
+    }
+
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        let run = Arc::clone(&self.0);
+        Box::pin(async move { run.should_stop().await })
     }
 }
 

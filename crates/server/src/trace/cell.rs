@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use ordain_cell::{ExecutionFuture, Executor, Host, Job, Output};
+use ordain_cell::{CellError, ExecutionFuture, Executor, Host, Job, LocalExecutor, Output, Shared};
 use ordain_types::Cause;
 
 use super::context::{current, scope};
@@ -53,5 +53,9 @@ impl Executor for Traced {
 
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         self.executor.end_session(name)
+    }
+
+    fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
+        self.executor.sharing(shared)
     }
 }

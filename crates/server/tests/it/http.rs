@@ -11,6 +11,7 @@ mod contract;
 mod execs;
 mod idempotency;
 mod keys;
+mod mcp;
 mod metrics;
 mod openai;
 mod openai_retries;

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use ordain_cell::Executor;
-use ordain_engine::{Ask, CodeTask, Engine, PlanFile, Workspace};
+use ordain_engine::checks::{Checks, read_checks};
+use ordain_engine::{Ask, CodeTask, Engine, PlanFile, Planner, Quiet, Workspace};
+use ordain_types::RunKind;
 use serde_json::{Value, json};
 
 use crate::grpc::world::{World, execute, sent};
-use crate::http::world::{Served, served};
+use crate::http::world::{Served, served, served_example};
 
 /// Programs that end in every way which all roads know: well, declined, refused, raised, out of time, out of memory.
 const PROGRAMS: [(&str, &str); 7] = [
@@ -98,5 +100,31 @@ async fn given_code_has_the_same_verdict_and_cause_over_http_and_grpc() {
         assert_eq!(record["receipt"]["kind"] == "none", is_ok, "{name}: {record}");
         assert_eq!(record["receipt"]["tables"], json!({}), "{name}");
     }
+    cells.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn checks_give_the_same_on_a_remote_executor() {
+    let (shop, cells) = (served_example("data-quality", Planner::Rules, |_| {}).await, World::new().await);
+    let workspace = Arc::new(Workspace::load(&shop.folder.path().join("shop")).unwrap());
+    let local = shop.service.engine().clone();
+    let mut seen = Vec::new();
+    for engine in [local, over(&shop, Arc::new(cells.remote()))] {
+        let checks = Checks::new(Arc::clone(&workspace), engine);
+        let mut task = checks.task(read_checks(&workspace.root).unwrap(), "test", "test");
+        task.options.selection.add("id:CHK-002,id:CHK-010,id:CHK-033,id:CHK-035").unwrap();
+        let (record, ran) = checks.run(task, &mut Quiet).await.unwrap();
+        let results = ran.unwrap().report.results;
+        let results: Vec<_> = results
+            .into_iter()
+            .map(|result| (result.check_id, result.status, result.failed, result.summary, result.samples))
+            .collect();
+        // The tables are made anew, so that the remote executor converts them as well.
+        fs_err::remove_dir_all(workspace.state().join("cache")).unwrap();
+        assert_eq!(record.kind, RunKind::Check);
+        seen.push((of(&record), results));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0].1.len(), 4);
     cells.end().await;
 }

@@ -37,7 +37,7 @@ fn plan(code: &str) -> CachedPlan {
         plan_id: "0123456789abcdef".to_owned(),
         kind: "ask".to_owned(),
         exact: "exact".to_owned(),
-        shape: None,
+        declared: None,
         request: "do you have classic?".to_owned(),
         title: "looks".to_owned(),
         code: code.to_owned(),
@@ -140,20 +140,41 @@ on_both! {
         assert!(is_ledger(&store.run(committed.run_id.as_str()).await));
     }
 
+    async fn records_of_two_held_runs_that_were_exchanged_are_neither_shown_nor_approved(world: World) {
+        let store = world.shop().await;
+        let mut held = Vec::new();
+        for (name, quantity) in [("Classic", 1), ("Aviator", 20)] {
+            let mut transaction = begin(&store, Intent::Write).await;
+            assert!(buy(&mut transaction, name, quantity).await.unwrap());
+            held.push(hold(transaction).await.unwrap().run_id);
+        }
+        let before = rows(&store, "inventory").await;
+        let runs = world.own("runs");
+        world.tamper(&format!("CREATE TABLE saved AS SELECT * FROM {runs}"));
+        for (one, other) in [(&held[0], &held[1]), (&held[1], &held[0])] {
+            let from = |column: &str| format!("(SELECT replace({column}, '{other}', '{one}') FROM saved WHERE run_id = '{other}')");
+            world.tamper(&format!("UPDATE {runs} SET record = {}, changes = {} WHERE run_id = '{one}'", from("record"), from("changes")));
+        }
+        for run in &held {
+            assert!(is_ledger(&store.run(run.as_str()).await) && is_ledger(&store.approve(run.as_str(), note()).await));
+        }
+        assert_eq!(rows(&store, "inventory").await, before);
+    }
+
     async fn an_edited_plan_of_the_cache_is_not_found(world: World) {
         let store = world.shop().await;
-        store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
-        assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 1);
+        store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
+        assert_eq!(store.find_plans("ask", Some("exact")).await.unwrap().len(), 1);
         // Keeping it again and using it leave it genuine.
-        store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+        store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
         store.pin_plan("0123456789abcdef", true).await.unwrap();
-        assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 1);
+        assert_eq!(store.find_plans("ask", Some("exact")).await.unwrap().len(), 1);
         let plans = world.own("plans");
         for edit in ["code = 'inventory_tbl.truncate()'", "components = '{\"a\":\"b\"}'", "exact = 'other'", "seal = NULL"] {
-            store.keep_plan(&plan("answer_text = 'yes'")).await.unwrap();
+            store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
             world.tamper(&format!("UPDATE {plans} SET {edit}"));
-            assert_eq!(store.find_plans("ask", "exact", None).await.unwrap().len(), 0, "{edit}");
-            assert_eq!(store.find_plans("ask", "other", None).await.unwrap().len(), 0, "{edit}");
+            assert_eq!(store.find_plans("ask", Some("exact")).await.unwrap().len(), 0, "{edit}");
+            assert_eq!(store.find_plans("ask", Some("other")).await.unwrap().len(), 0, "{edit}");
             assert_eq!(store.plans(None, 10).await.unwrap()[0].code, "", "{edit}");
         }
         store.evict_plan("0123456789abcdef").await.unwrap();
@@ -208,7 +229,7 @@ on_both! {
         assert!(buy(&mut transaction, "Classic", 3).await.unwrap());
         let held = hold(transaction).await.unwrap();
         store.reject(held.run_id.as_str(), EntryNote::by("boss", "test")).await.unwrap();
-        store.keep_plan(&CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }).await.unwrap();
+        store.keep_plans(&[CachedPlan { run_id: held.run_id.to_string(), ..plan("answer_text = 'yes'") }]).await.unwrap();
         let runs = world.own("runs");
         world.tamper(&format!("UPDATE {runs} SET who = 'mallory', decided_by = 'mallory', state = 'held'"));
         let owned = store.owned_run(held.run_id.as_str()).await.unwrap();
@@ -375,6 +396,16 @@ async fn a_table_with_a_strangers_trigger_is_not_written_to() {
         ),
         ("CREATE TABLE follower (id TEXT REFERENCES inventory (item_id) ON DELETE CASCADE)", "inventory"),
         ("ALTER TABLE inventory ADD COLUMN extra TEXT DEFAULT 'x'", "inventory"),
+        ("CREATE TRIGGER t BEFORE UPDATE ON inventory BEGIN SELECT RAISE(IGNORE); END", "inventory"),
+        (
+            "CREATE TRIGGER t AFTER UPDATE ON inventory BEGIN UPDATE inventory SET price = -999.0 WHERE doc_id = new.doc_id; END",
+            "inventory",
+        ),
+        (
+            "ALTER TABLE inventory RENAME TO real; CREATE VIEW inventory AS SELECT * FROM real;
+             CREATE TRIGGER t INSTEAD OF UPDATE ON inventory BEGIN UPDATE real SET price = 1.0; END",
+            "inventory",
+        ),
     ] {
         let world = World::sqlite();
         let store = world.shop().await;

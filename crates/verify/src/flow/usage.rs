@@ -93,7 +93,7 @@ impl Usage {
         self.writes[table].get_or_insert_default().columns.whole = true;
     }
 
-    pub(crate) fn finish(self, schema: &Schema, effects: &mut Effects) {
+    pub(crate) fn finish(self, source: &str, schema: &Schema, effects: &mut Effects) {
         for (table, (read, write)) in schema.tables.iter().zip(self.reads.into_iter().zip(self.writes)) {
             let names = |columns: &Columns| {
                 let is_used =
@@ -102,7 +102,10 @@ impl Usage {
                 visible.filter(|(index, _)| is_used(*index)).map(|(_, column)| column.name.clone()).collect()
             };
             if let Some(read) = read {
-                let read = TableRead { columns: names(&read), whole: read.whole };
+                let visible = table.columns.iter().filter(|column| !column.hidden);
+                let stand_there = visible.map(|column| &column.name).filter(|name| stands_in(source, name));
+                let by_name = if read.whole { stand_there.cloned().collect() } else { names(&read) };
+                let read = TableRead { columns: names(&read), whole: read.whole, named: by_name };
                 effects.reads.insert(table.name.clone(), read);
             }
             if let Some(write) = write {
@@ -114,6 +117,15 @@ impl Usage {
             }
         }
     }
+}
+
+/// Whether a name stands in code with no letter, digit or underscore right beside it: as a name, as a text, or in an
+/// expression that is given as a text.
+fn stands_in(source: &str, name: &str) -> bool {
+    let is_inner = |c: char| c.is_alphanumeric() || c == '_';
+    source
+        .match_indices(name)
+        .any(|(at, _)| !source[..at].ends_with(is_inner) && !source[at + name.len()..].starts_with(is_inner))
 }
 
 impl Columns {

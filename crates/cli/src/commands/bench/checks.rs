@@ -7,16 +7,16 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use ordain_cell::profile::{DataDir, Installed, Profile};
+use ordain_cell::profile::{Installed, Profile};
 use ordain_checks::RunReport;
-use ordain_engine::Workspace;
-use ordain_engine::checks::{CheckOptions, Checks, Silent, read_checks};
+use ordain_engine::checks::{CheckOptions, CheckTask, Checks, read_checks};
+use ordain_engine::{Quiet, Workspace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::sample::rounded;
 use crate::commands::python;
-use crate::workspace;
+use crate::engine;
 
 const PEER: &str = include_str!("checks.py");
 
@@ -129,11 +129,11 @@ fn lay_out(folder: &Path, checks: usize, rows: usize) -> anyhow::Result<()> {
 
 async fn run_once(folder: &Path, jobs: usize) -> anyhow::Result<RunReport> {
     let workspace = Arc::new(Workspace::load(folder)?);
-    let store = workspace.open_store().await?;
-    let files = read_checks(folder)?;
-    let checks = Checks::new(workspace, store, DataDir::from_env()?);
+    let engine = engine::open(&workspace, engine::executor(&workspace, 0)?, workspace.settings()).await?;
+    let checks = Checks::new(workspace, engine);
     let options = CheckOptions { jobs, ..CheckOptions::default() };
-    let ran = checks.run(&files, &options, workspace::note(), &mut Silent, std::future::pending()).await?;
+    let task = CheckTask { options, ..checks.task(read_checks(folder)?, "bench", "cli") };
+    let Some(ran) = checks.run(task, &mut Quiet).await?.1 else { bail!("no check ran") };
     if let Some(wrong) = ran.report.results.iter().find(|result| result.reason.is_some()) {
         bail!("{}: {}", wrong.check_id, wrong.reason.as_deref().unwrap_or_default());
     }

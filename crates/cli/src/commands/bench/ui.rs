@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
 use ordain_engine::{Ask, Engine, Planner, Workspace, init};
 use ordain_server::http::{self, HttpOptions, Service};
@@ -75,8 +75,7 @@ async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let mut options = HttpOptions::new("bench", address, workspace.state());
-    options.checks =
-        DataDir::from_env().ok().map(|folder| Checks::new(Arc::new(workspace.clone()), store, folder));
+    options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, Planner::Rules, options);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let server = tokio::spawn(http::serve(listener, service, async {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ordain_checks::{CheckResult, CheckStatus};
-use ordain_engine::checks::CheckProgress;
+use ordain_engine::Progress;
+use ordain_types::BoxFuture;
 
 use crate::show::{cut, line};
 
@@ -36,7 +37,7 @@ impl Bar {
     }
 }
 
-impl CheckProgress for Bar {
+impl Progress for Bar {
     fn stage(&mut self, text: &str) {
         self.style("{spinner} {prefix} {msg}");
         self.bar.set_prefix(text.to_owned());
@@ -46,10 +47,14 @@ impl CheckProgress for Bar {
         self.bar.set_length(checks as u64);
     }
 
-    fn done(&mut self, result: &CheckResult) {
+    fn checked(&mut self, result: &CheckResult) {
         self.style("{spinner} {prefix} {bar:24} {pos}/{len} {msg}");
         self.failed += usize::from(matches!(result.status, CheckStatus::Fail | CheckStatus::Error));
         self.bar.inc(1);
         self.bar.set_message(format!("{} failed · {}", self.failed, cut(&line(&result.check_name), 40)));
+    }
+
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        Box::pin(async { drop(tokio::signal::ctrl_c().await) })
     }
 }

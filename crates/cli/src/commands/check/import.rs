@@ -68,13 +68,7 @@ pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> anyhow::Result<
     match workspace.filter(|_| args.add) {
         Some(workspace) => match add::add(workspace, &imported.checks) {
             Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
-            Err(error) => {
-                failure::print_text(
-                    &error.to_string(),
-                    Some("put it right, or leave out --add and add them by hand"),
-                );
-                return Ok(ExitCode::from(USAGE));
-            }
+            Err(error) => return Ok(super::of_checks(&error)),
         },
         None if !args.json => {
             io::stdout().lock().write_all(export(Target::Json, &imported.checks).text.as_bytes())?;
@@ -125,7 +119,11 @@ fn checks_beside(folder: &Path) -> Option<String> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let size = fs_err::metadata(path).map_err(|error| error.to_string())?.len();
+    let size = std::fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no file `{}`", path.display()),
+        _ => format!("`{}` cannot be read: {error}", path.display()),
+    })?;
+    let size = size.len();
     if size > BYTES_MAX {
         return Err(format!("`{}` is larger than {} MiB", path.display(), BYTES_MAX >> 20));
     }

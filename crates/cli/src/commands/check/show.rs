@@ -2,12 +2,16 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use ordain_engine::Workspace;
 use ordain_types::nearest;
 use serde_json::{Value, json};
 
+use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, USAGE};
+use crate::runtime;
 use crate::show::{line, lines};
 
 /// Show a check: its rule, its plan, its code and what it last saw
@@ -21,7 +25,7 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check show`.
-pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     let files = match super::files(workspace) {
         Ok(files) => files,
         Err(code) => return Ok(code),
@@ -33,14 +37,20 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
         failure::print_text(&format!("there is no check `{}`", line(&args.check)), Some(&hint));
         return Ok(ExitCode::from(USAGE));
     };
-    let state = match ordain_engine::checks::State::open(&workspace.state().join("checks")) {
-        Ok(state) => state,
-        Err(error) => return Ok(super::of_checks(&error)),
+    let looked = runtime::on_one_thread(Box::pin(async {
+        let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
+        let last = checks.state().map_err(|error| super::of_checks(&error))?.last.remove(&args.check);
+        let kept = checks.kept_code(&args.check).await.map_err(|error| engine::of_engine(&error))?;
+        Ok((kept, last))
+    }))?;
+    let (kept, last) = match looked {
+        Ok(looked) => looked,
+        Err(code) => return Ok(code),
     };
-    let kept = state.checks.get(&args.check);
     let mut stdout = io::stdout().lock();
     if args.json {
-        let shown = json!({"check": entry.check, "file": entry.file, "line": entry.line, "kept": kept});
+        let shown =
+            json!({"check": entry.check, "file": entry.file, "line": entry.line, "kept": kept, "last": last});
         writeln!(stdout, "{}", serde_json::to_string_pretty(&shown)?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -71,12 +81,12 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
     for step in kept.plan.get("steps").and_then(Value::as_array).into_iter().flatten() {
         writeln!(stdout, "  - {}", line(step.as_str().unwrap_or_default()))?;
     }
-    writeln!(stdout, "\ncode (compiled {})", kept.compiled_at)?;
+    writeln!(stdout, "\ncode (compiled {})", kept.at)?;
     for text in lines(&kept.code).lines() {
         writeln!(stdout, "  {text}")?;
     }
-    if let Some(last) = &kept.last {
-        writeln!(stdout, "\nlast run {}: {}", last.run_id, line(&last.summary))?;
+    if let Some(last) = last {
+        writeln!(stdout, "\nlast run {}: {}", last.run_id, line(&last.found.summary))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use ordain_checks::suggest::Suggestion;
 use ordain_engine::Workspace;
 
 use super::add;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, USAGE};
 use crate::runtime;
 use crate::show::line;
@@ -41,7 +42,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
         return Ok(code);
     }
     let suggestions = runtime::on_two_threads(Box::pin(async {
-        let checks = super::open(Arc::clone(workspace)).await?;
+        let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
         checks.suggest(&args.table).await.map_err(|error| super::of_checks(&error))
     }))?;
     let suggestions = match suggestions {
@@ -62,10 +63,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
     };
     match add::add(workspace, &wanted) {
         Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
-        Err(error) => {
-            failure::print_text(&error.to_string(), Some("put the file right, or add the checks by hand"));
-            return Ok(ExitCode::from(USAGE));
-        }
+        Err(error) => return Ok(super::of_checks(&error)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
-use ordain_cell::profile::DataDir;
 use ordain_checks::CodeFrom;
-use ordain_engine::checks::{CheckOptions, Checks, Silent, read_checks};
-use ordain_engine::{Ask, Engine, Workspace, init};
+use ordain_engine::checks::{Checks, read_checks};
+use ordain_engine::{Ask, Engine, Quiet, Workspace, init};
 use ordain_store::EntryNote;
 use ordain_types::RunRecord;
 use serde_json::json;
@@ -115,13 +114,11 @@ async fn check(workspace: Arc<Workspace>, engine: &Engine, stage: &mut Stage) ->
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("checks.json"), serde_json::to_vec_pretty(&record)?)?;
     let files = read_checks(&workspace.root)?;
-    let checks = Checks::new(workspace, engine.store().clone(), DataDir::from_env()?);
+    let checks = Checks::new(workspace, engine.clone());
     stage.code(CHECK)?;
     for _ in 0..2 {
-        let who = EntryNote::by("demo", "cli");
-        let options = CheckOptions::default();
-        let ran = checks.run(&files, &options, who, &mut Silent, std::future::pending()).await?;
-        for result in &ran.report.results {
+        let (_, ran) = checks.run(checks.task(files.clone(), "demo", "cli"), &mut Quiet).await?;
+        for result in ran.iter().flat_map(|ran| &ran.report.results) {
             let code = if result.code_from == Some(CodeFrom::Cache) { "kept" } else { "compiled" };
             let (status, name) = (result.status.name(), &result.check_name);
             stage::line(&format!("{status:<8} {name}: {}; its code was {code}", result.summary))?;

@@ -10,6 +10,7 @@ use ordain_types::nearest;
 use serde_json::{Value, json};
 
 use crate::commands::check;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, USAGE};
 use crate::runtime;
 use crate::show::grid::Grid;
@@ -29,7 +30,7 @@ pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> an
         return Ok(code);
     }
     let found = runtime::on_two_threads(Box::pin(async {
-        let checks = check::open(workspace).await?;
+        let checks = check::open(workspace, &ExecutorArgs::default()).await?;
         checks.all_tables().await.map_err(|error| check::of_checks(&error))
     }))?;
     let mut tables = match found {

@@ -39,14 +39,6 @@ pub(super) async fn run(
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<Execution, Failed> {
-    if let Some(table) = job.frames.keys().next() {
-        // A mounted file is shared through this machine's memory, which no other machine has.
-        return Err(Failed::before(CellError::Refused {
-            executor: executor.address.clone(),
-            said: format!("the table `{table}` is a file that is mounted on this machine"),
-            hint: Some("run it here: leave --executor out".to_owned()),
-        }));
-    }
     let files = open_all(&job.files, &job.limits).map_err(Failed::before)?;
     let (outgoing, requests) = mpsc::channel(OUTGOING_MAX);
     let uploading = upload(start(job, session), files, outgoing.clone());
@@ -333,6 +325,7 @@ fn start(job: &Job, session: Option<&str>) -> proto::Job {
             max_rows: failing.max_rows,
             mask: failing.mask.clone(),
         }),
+        frames: job.frames.clone().into_iter().collect(),
     }
 }
 

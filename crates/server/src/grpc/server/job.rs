@@ -71,6 +71,7 @@ pub(crate) async fn execute(
     let mut upload = Upload::new(ready.job.limits.file_bytes, shared.options.files_bytes_max);
     upload.take_all(request.files)?;
     ready.job.files = upload.files();
+    check_frames(&ready.job)?;
     let execution = run(shared, caller, ready.job, &mut NoHost, &mut live.clone(), deadline).await?;
     drop((live, upload));
     told.cause = Some(execution.cause);
@@ -106,6 +107,7 @@ pub(crate) async fn run_with_host(
         }
     }
     ready.job.files = upload.files();
+    check_frames(&ready.job)?;
     let (replies, received) = mpsc::channel(1);
     let (calls, open_call) = tokio::sync::watch::channel(0);
     let mut host = CallerHost { live: live.clone(), calls, replies: received };
@@ -173,6 +175,7 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
             max_rows: failing.max_rows,
             mask: failing.mask,
         }),
+        frames: sent.frames.into_iter().collect(),
         session: Some(sent.session).filter(|session| !session.is_empty()),
         ..Job::new(code, profile)
     };
@@ -247,12 +250,27 @@ fn check_names(sent: &proto::Job) -> Result<(), Status> {
             return Err(invalid(format!("`{what}` has {} entries; {NAMES_MAX} is the limit", names.len())));
         }
     }
-    let mut names = sent.tables.iter().chain(&sent.collect).chain([&sent.name, &sent.session]);
+    if sent.frames.len() > NAMES_MAX {
+        return Err(invalid(format!("`frames` has {} entries; {NAMES_MAX} is the limit", sent.frames.len())));
+    }
+    let mut names =
+        sent.tables.iter().chain(&sent.collect).chain(sent.frames.keys()).chain([&sent.name, &sent.session]);
     if names.any(|name| name.len() > NAME_BYTES_MAX || name.contains(char::is_control)) {
         let message = format!("a name is longer than {NAME_BYTES_MAX} bytes or holds control characters");
         return Err(invalid(message));
     }
     Ok(())
+}
+
+/// A table is read from a file that came with the job.
+fn check_frames(job: &Job) -> Result<(), Status> {
+    let has = |name: &String| job.files.iter().any(|file| file.name == *name);
+    match job.frames.iter().find(|(_, name)| !has(name)) {
+        None => Ok(()),
+        Some((table, name)) => Err(invalid(format!(
+            "the table `{table}` is read from `{name}`, which did not come with the job"
+        ))),
+    }
 }
 
 /// Runs the job in a cell, within the call's deadline.

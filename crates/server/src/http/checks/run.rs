@@ -11,11 +11,10 @@ use axum::response::Response;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::{RunReport, Selection};
-use ordain_engine::checks::{CheckOptions, Checks, ChecksError};
-use ordain_engine::{EngineError, Planner};
-use ordain_store::{Claim, EntryNote};
+use ordain_engine::Planner;
+use ordain_engine::checks::{CheckOptions, CheckTask, Checks, ChecksError};
 use ordain_types::{RunId, RunKind, RunRecord};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::super::answer;
@@ -38,7 +37,7 @@ const JOBS_MAX: usize = 8;
 const ALL_WORDS: &str = "run all checks";
 
 /// Which checks, and how. Without a body all of them run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct NewCheckRun {
     /// Terms such as `id:CHK-002`, `tag:integrity`, `owner:…`, `table:…`, `severity:high`, `state:changed`.
@@ -70,19 +69,7 @@ pub(crate) async fn all(
     may.caller.must_see_every_table()?;
     let (parts, body) = request.into_parts();
     let new = read_body(body, &parts.headers, &service).await?;
-    let mut selection = Selection::default();
-    for (place, terms) in new.select.iter().enumerate() {
-        selection.add(terms).map_err(|error| {
-            let pointer = format!("/select/{place}");
-            Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
-        })?;
-    }
-    let files = look(&service, read).await?;
-    let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
-    let options =
-        CheckOptions { selection, if_changed: new.if_changed, frozen: new.frozen, ..CheckOptions::default() };
-    let fingerprint = serde_json::to_string(&new).unwrap_or_default();
-    let wanted = Wanted { files, options, words, fingerprint };
+    let wanted = Wanted::selected(&service, new).await?;
     answer_with_report(&service, &may.caller, &context, &parts.headers, wanted).await
 }
 
@@ -116,16 +103,35 @@ pub(crate) struct Wanted {
     options: CheckOptions,
     /// What was asked, for people.
     words: String,
-    /// What was asked, for an idempotency key.
-    fingerprint: String,
+    /// The protocol over which it was asked.
+    pub(crate) through: &'static str,
 }
 
 impl Wanted {
+    /// The checks that a body selects.
+    pub(crate) async fn selected(service: &Service, new: NewCheckRun) -> Result<Self, Problem> {
+        let mut selection = Selection::default();
+        for (place, terms) in new.select.iter().enumerate() {
+            selection.add(terms).map_err(|error| {
+                let pointer = format!("/select/{place}");
+                Problem::unprocessable("bad_selection", &pointer, error.to_string()).hint(error.hint)
+            })?;
+        }
+        let files = look(service, read).await?;
+        let words = if new.select.is_empty() { ALL_WORDS.to_owned() } else { new.select.join(",") };
+        let options = CheckOptions {
+            selection,
+            if_changed: new.if_changed,
+            frozen: new.frozen,
+            ..CheckOptions::default()
+        };
+        Ok(Self { files, options, words, through: "http" })
+    }
+
     /// Every check.
     pub(crate) async fn all(service: &Service) -> Result<Self, Problem> {
         let files = look(service, read).await?;
-        let fingerprint = serde_json::to_string(&NewCheckRun::default()).unwrap_or_default();
-        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), fingerprint })
+        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), through: "http" })
     }
 
     /// The checks of an earlier run, by the words that it was recorded with.
@@ -141,7 +147,7 @@ impl Wanted {
         let files = look(service, read).await?;
         find(files.clone(), check)?;
         let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
-        Ok(Self { files, options, words: format!("run check {check}"), fingerprint: format!("one:{check}") })
+        Ok(Self { files, options, words: format!("run check {check}"), through: "http" })
     }
 }
 
@@ -178,15 +184,15 @@ async fn answer_with_report(
 pub(crate) fn begin(
     service: &Service,
     caller: &Caller,
-    mut wanted: Wanted,
+    wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
-    if wanted.files.entries.is_empty() && wanted.files.errors().next().is_none() {
+    if wanted.files.entries.is_empty() && wanted.files.problems.is_empty() {
         return Err(ChecksError::NoFiles.into());
     }
     let is_chosen =
         |selection: &Selection| wanted.files.entries.iter().any(|entry| selection.holds(&entry.check));
-    if !is_chosen(&wanted.options.selection) && wanted.files.errors().next().is_none() {
+    if !is_chosen(&wanted.options.selection) && wanted.files.problems.is_empty() {
         let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
         return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
     }
@@ -194,64 +200,43 @@ pub(crate) fn begin(
     let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    wanted.options.jobs = processors.clamp(1, JOBS_MAX);
-    wanted.options.run_id = Some(run_id.clone());
     let has_hints = wanted.files.entries.iter().any(|entry| entry.check.kind == HINT);
-    wanted.options.planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
+    let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
+    let task = CheckTask {
+        request: wanted.words.clone(),
+        options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..wanted.options },
+        idempotency_key: claim.clone(),
+        run_id: Some(run_id.clone()),
+        ..checks.task(wanted.files, &caller.id, wanted.through)
+    };
     let about = About {
         run_id,
         kind: RunKind::Check,
-        request: wanted.words.clone(),
+        request: wanted.words,
         who: caller.id.clone(),
-        claim: claim.clone(),
+        claim,
         conversation: None,
     };
-    let (service_of_run, who) = (service.clone(), caller.id.clone());
-    service.begin(about, cells, |run| async move {
-        carry_out(&service_of_run, &checks, &wanted, &who, claim, run).await
-    })
+    let service_of_run = service.clone();
+    service.begin(about, cells, |run| async move { carry_out(&service_of_run, &checks, task, run).await })
 }
 
-/// Runs the checks, unless the idempotency key says that they were run.
+/// Runs the checks.
 async fn carry_out(
     service: &Service,
     checks: &Checks,
-    wanted: &Wanted,
-    who: &str,
-    claim: Option<String>,
+    task: CheckTask,
     run: Arc<LiveRun>,
 ) -> Result<RunRecord, Problem> {
-    let run_id = run.about.run_id.clone();
-    let store = checks.store();
-    if let Some(key) = &claim {
-        let fingerprint = format!("checks\0{}", wanted.fingerprint);
-        match store.claim_for(key, &fingerprint, &run_id).await? {
-            Claim::Taken => {}
-            Claim::Finished(record) => return Ok(*record),
-            Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
-            Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
-        }
+    let (record, ran) = checks.run(task, &mut Telling(run)).await?;
+    if let Some(ran) = ran {
+        service.inner.metrics.checks(&ran.report);
     }
-    let note = EntryNote { claim: claim.clone(), ..EntryNote::by(who, "http") };
-    let mut telling = Telling(Arc::clone(&run));
-    let ran = checks.run(&wanted.files, &wanted.options, note, &mut telling, run.should_stop()).await;
-    match ran {
-        Ok(ran) => {
-            service.inner.metrics.checks(&ran.report);
-            Ok(store.run(run_id.as_str()).await?)
-        }
-        Err(error) => {
-            if let Some(key) = &claim {
-                // Nothing was done, so the key is free for another try.
-                let _ = store.release(key, &run_id).await;
-            }
-            Err(error.into())
-        }
-    }
+    Ok(record)
 }
 
 /// The report of a run that has ended.
-async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
+pub(crate) async fn report_of(service: &Service, record: &RunRecord) -> Result<RunReport, Problem> {
     let run: RunId = record.run_id.clone();
     if let Some(error) = &record.error {
         let mut problem = Problem::new(StatusCode::CONFLICT, &error.code, error.message.clone());

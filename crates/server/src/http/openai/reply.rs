@@ -17,7 +17,7 @@ const LINES_MAX: usize = 20;
 /// The longest text of one value in such a row.
 const CELL_CHARS_MAX: usize = 80;
 /// Changed rows that are sent along; more are looked up by the run's id.
-const DIFF_ROWS_MAX: usize = 200;
+pub(crate) const DIFF_ROWS_MAX: usize = 200;
 
 /// What is the same in all chunks of an answer.
 #[derive(Debug, Clone)]
@@ -153,15 +153,20 @@ fn content(record: &RunRecord) -> String {
     format!("{}\n\n{}", record.receipt.marked(), unmarked(&said(record)))
 }
 
-fn said(record: &RunRecord) -> String {
-    let mut text = match (&record.answer.text, &record.error) {
+/// What the plan says, or why there is nothing to say.
+pub(crate) fn answer(record: &RunRecord) -> String {
+    match (&record.answer.text, &record.error) {
         (_, Some(error)) => {
             let hint = error.hint.as_ref().map(|hint| format!(" Hint: {hint}.")).unwrap_or_default();
             format!("This was not carried out: {}.{hint}", error.message.trim_end_matches('.'))
         }
         (Some(text), None) => text.clone(),
         (None, None) => format!("The run is {}.", record.state),
-    };
+    }
+}
+
+fn said(record: &RunRecord) -> String {
+    let mut text = answer(record);
     match record.state {
         RunState::Held => {
             let _ = write!(text, "\n\n{}\n\n{}", lines(record), approval::question(record));
@@ -230,7 +235,7 @@ fn beside(record: &RunRecord) -> Value {
 }
 
 /// A diff as a block of lines, one for each row.
-fn lines(record: &RunRecord) -> String {
+pub(crate) fn lines(record: &RunRecord) -> String {
     let mut all = Vec::new();
     for (table, changes) in &record.diff.tables {
         all.extend(changes.added.iter().map(|row| format!("+ {table} {}", values(row))));
@@ -239,10 +244,12 @@ fn lines(record: &RunRecord) -> String {
             |change: &RowChange| format!("~ {table} {}: {}", values(&change.key), differences(change));
         all.extend(changes.changed.iter().map(changed));
     }
+    let later = record.calls.iter().filter(|call| call.is_later());
+    all.extend(later.map(|call| format!("> {} {}", visible(&call.name), excerpt(&text(&call.arguments), 0))));
     let more = all.len().saturating_sub(LINES_MAX);
     all.truncate(LINES_MAX);
     if more > 0 {
-        all.push(format!("… and {more} more rows; all are at /v1/runs/{}", record.run_id));
+        all.push(format!("… and {more} more; all are at /v1/runs/{}", record.run_id));
     }
     // Text of rows must not end the block.
     format!("```\n{}\n```", all.join("\n").replace("```", "'''"))
@@ -287,7 +294,7 @@ fn excerpt(text: &str, place: usize) -> String {
     format!("{}{shown}{}({length} characters)", ends(before), ends(rest))
 }
 
-fn cut(mut text: String) -> (String, bool) {
+pub(crate) fn cut(mut text: String) -> (String, bool) {
     if text.len() <= CONTENT_BYTES_MAX {
         return (text, false);
     }

@@ -1,12 +1,7 @@
 //! The example clients, run as they are with the real libraries against a real server.
-//!
-//! The libraries are set up once under the target folder; where pip reaches no registry the tests say so and pass,
-//! unless `ORDAIN_CLIENTS=required`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -16,33 +11,13 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/client
 
 /// A Python with the libraries.
 fn python() -> Option<PathBuf> {
-    static SETTING_UP: Mutex<()> = Mutex::new(());
-    let _one = SETTING_UP.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python_openai");
-    let python = folder.join("bin/python");
-    let is_there = || {
-        let seen = Command::new(&python).args(["-c", "import langchain_openai, openai"]).output();
-        seen.is_ok_and(|ran| ran.status.success())
-    };
-    if !is_there() {
-        let _ = Command::new("python3").args(["-m", "venv"]).arg(&folder).output();
-        let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        let _ =
-            install.args(["--only-binary", ":all:", "-r"]).arg(format!("{FOLDER}/requirements.txt")).output();
-    }
-    if is_there() {
-        return Some(python);
-    }
-    let is_required = std::env::var("ORDAIN_CLIENTS").is_ok_and(|value| value == "required");
-    assert!(!is_required, "the client libraries could not be set up");
-    let word = "skipped: the client libraries cannot be installed here, since pip reaches no registry";
-    let _ = writeln!(std::io::stderr(), "{word}");
-    None
+    let requirements = format!("{FOLDER}/requirements.txt");
+    ordain_testkit::clients::python(&folder, "import langchain_openai, openai", &requirements)
 }
 
 /// Runs a program against the shop and gives what it printed.
-async fn run(shop: &Served, mut command: Command) -> String {
+pub(crate) async fn run(shop: &Served, mut command: Command) -> String {
     command.env("ORDAIN_URL", format!("http://{}", shop.address)).env_remove("ORDAIN_KEY");
     // A proxy of the machine must not come between a client and this machine.
     command.env("NO_PROXY", "127.0.0.1").current_dir(shop.folder.path());

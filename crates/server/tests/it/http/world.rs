@@ -112,10 +112,11 @@ async fn serve(
         kept.clock = clock;
     }
     let store = Store::open(kept).await.unwrap();
-    let checks = Checks::new(Arc::new(workspace.clone()), store.clone(), DataDir::from_env().unwrap());
     let listener = ordain_server::listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
     let mut options = HttpOptions::new(&workspace.name, address, workspace.state());
+    let untraced = Engine::new(store.clone(), executor.clone(), workspace.settings());
+    let checks = Checks::new(Arc::new(workspace.clone()), untraced);
     (options.checks, options.local) = (Some(checks), Some(executor.clone()));
     options.drain_time = Duration::from_secs(5);
     change(&mut options);

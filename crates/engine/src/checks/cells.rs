@@ -6,39 +6,102 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use ordain_cell::{Discard, Execution, Executor, FailingRows, Job, LocalExecutor, NoHost};
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, LocalExecutor, NoHost, Shared,
+};
 use ordain_checks::{Check, Counts, FailedRow};
 use ordain_store::{BeginOptions, Intent};
 use ordain_types::{Cause, format_bytes};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::compile::Ready;
-use super::error::ChecksError;
+use super::compile::{Ready, is_ours};
 use super::tables::Tables;
 use crate::claims::Evidence;
+use crate::error::EngineError;
 use crate::grant::Grant;
-use crate::host::TransactionHost;
+use crate::host::{TransactionHost, run_with_tables};
 use crate::profile::Needs;
+use crate::trial::EXECUTORS_MAX;
 
 const SUMMARY_CHARACTERS_MAX: usize = 500;
 
 /// What a check found.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    pub(super) counts: Counts,
-    pub(super) summary: String,
-    pub(super) samples: Vec<FailedRow>,
-    pub(super) artifacts: Vec<String>,
-    pub(super) observed: Option<Value>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// What it counted.
+    pub counts: Counts,
+    /// One sentence.
+    pub summary: String,
+    /// Some failing rows.
+    pub samples: Vec<FailedRow>,
+    /// The files with all of them.
+    pub artifacts: Vec<String>,
+    /// The figure that it saw.
+    pub observed: Option<Value>,
+}
+
+/// Cells that see files in place where they are on this machine; elsewhere a job's files go with the job.
+pub(super) struct Cells {
+    here: Option<LocalExecutor>,
+    elsewhere: Arc<dyn Executor>,
+    files: Vec<InputFile>,
+}
+
+impl Cells {
+    /// Cells for jobs that read some of these files.
+    pub(super) fn new(
+        executor: &Arc<dyn Executor>,
+        files: Vec<InputFile>,
+        running_max: usize,
+        rehearsals: Option<u32>,
+    ) -> Result<Self, CellError> {
+        let here = executor.sharing(Shared { files: files.clone(), running_max, rehearsals })?;
+        Ok(Self { here, elsewhere: Arc::clone(executor), files })
+    }
+
+    /// Whether they are on this machine.
+    pub(super) fn are_here(&self) -> bool {
+        self.here.is_some()
+    }
+
+    /// Runs a job that reads the files of these names, again if its executor was lost.
+    pub(super) async fn run(&self, mut job: Job, reads: &[String]) -> Result<Execution, CellError> {
+        self.add_files(&mut job, reads);
+        let mut tries = 1;
+        loop {
+            match self.executor().run(job.clone(), &mut NoHost, &mut Discard).await {
+                Err(error) if error.may_run_again() && tries < EXECUTORS_MAX => tries += 1,
+                ran => return ran,
+            }
+        }
+    }
+
+    /// Ends those of this machine.
+    pub(super) async fn close(self) {
+        if let Some(here) = self.here {
+            here.close().await;
+        }
+    }
+
+    fn executor(&self) -> &dyn Executor {
+        self.here.as_ref().map_or(self.elsewhere.as_ref(), |here| here)
+    }
+
+    fn add_files(&self, job: &mut Job, reads: &[String]) {
+        if self.here.is_none() {
+            job.files.extend(self.files.iter().filter(|file| reads.contains(&file.name)).cloned());
+        }
+    }
 }
 
 /// Where a check runs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) executor: &'a LocalExecutor,
+    pub(super) cells: &'a Cells,
     /// Which of the checks that run at once it is; no two have the same number.
     pub(super) worker: usize,
 }
@@ -69,14 +132,13 @@ impl Checks {
         place: Place<'_>,
         inputs: Value,
         artifacts: &Path,
-    ) -> Result<Result<Found, String>, ChecksError> {
+    ) -> Result<Result<Found, String>, EngineError> {
         let job = self.job(check, ready, tables, inputs);
-        let execution = if ready.effects.uses_store() {
-            self.with_store(job, place.executor).await?
-        } else if ready.is_ours(check) {
-            shared(job, place).await?
-        } else {
-            place.executor.run(job, &mut NoHost, &mut Discard).await?
+        let wanted: Vec<String> = job.frames.values().cloned().collect();
+        let execution = match &place.cells.here {
+            _ if ready.effects.uses_store() => self.with_store(job, place.cells, &wanted).await?,
+            Some(here) if is_ours(&ready.plan) => shared(job, here, place.worker).await?,
+            _ => place.cells.run(job, &wanted).await?,
         };
         Ok(found(&execution, artifacts))
     }
@@ -84,12 +146,14 @@ impl Checks {
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
         let needs =
             Needs { effects: &ready.effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None };
+        let settings = &self.engine.settings;
         let mut job = Job::new(ready.code.clone(), needs.profile());
         "check.py".clone_into(&mut job.name);
-        job.limits = self.workspace.limits.clone();
+        job.limits = settings.limits.clone();
+        job.judged_by = Some(Arc::clone(&tables.judged_by));
         for name in &ready.tables {
             if let Some(path) = tables.ready(name).and_then(|facts| facts.path.as_deref()) {
-                job.frames.insert(name.clone(), mount_name(path));
+                job.frames.insert(name.clone(), file(path).name);
             }
         }
         job.failing = Some(FailingRows {
@@ -97,7 +161,7 @@ impl Checks {
             max_rows: check.samples.max_rows,
             mask: check.samples.mask.clone(),
         });
-        job.helpers.clone_from(&self.workspace.helpers);
+        job.helpers.clone_from(&settings.helpers);
         job.values.insert("inputs".to_owned(), inputs);
         job.values
             .insert("user_request".to_owned(), json!(check.calculation_hint.as_deref().unwrap_or_default()));
@@ -106,36 +170,43 @@ impl Checks {
     }
 
     /// Runs a job that may read the store's tables through calls, in a transaction that is rolled back.
-    async fn with_store(&self, mut job: Job, executor: &LocalExecutor) -> Result<Execution, ChecksError> {
-        job.tables = self.store.schema().tables.iter().map(|table| table.name.clone()).collect();
-        let run_id = self.store.new_run_id()?;
-        let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
+    async fn with_store(
+        &self,
+        mut job: Job,
+        cells: &Cells,
+        reads: &[String],
+    ) -> Result<Execution, EngineError> {
+        let store = &self.engine.store;
+        job.tables = store.schema().tables.iter().map(|table| table.name.clone()).collect();
+        cells.add_files(&mut job, reads);
+        let begin = BeginOptions { run_id: store.new_run_id()?, intent: Intent::Read };
+        let mut transaction = store.begin(begin).await?;
         let mut evidence = Evidence::default();
-        let mut host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
-        let execution = executor.run(job, &mut host, &mut Discard).await;
-        let execution = host.settle(execution);
+        let host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
+        let ran = run_with_tables(cells.executor(), job, host, &mut Discard).await;
         transaction.roll_back().await?;
-        execution
+        ran.map(|(execution, _)| execution)
     }
 }
 
 /// Runs a check of our own making in the cell that such checks share.
-async fn shared(mut job: Job, place: Place<'_>) -> Result<Execution, ChecksError> {
+async fn shared(mut job: Job, executor: &LocalExecutor, worker: usize) -> Result<Execution, CellError> {
     let alone = job.clone();
-    let cell = format!("checks {}", place.worker);
+    let cell = format!("checks {worker}");
     job.session = Some(cell.clone());
     job.is_fresh = true;
-    let execution = place.executor.run(job, &mut NoHost, &mut Discard).await?;
+    let execution = executor.run(job, &mut NoHost, &mut Discard).await?;
     if execution.cause == Cause::Ok && execution.values.contains_key("result") {
         return Ok(execution);
     }
-    place.executor.end_session(&cell).await;
-    Ok(place.executor.run(alone, &mut NoHost, &mut Discard).await?)
+    executor.end_session(&cell).await;
+    executor.run(alone, &mut NoHost, &mut Discard).await
 }
 
-/// The name under which a table's file is mounted.
-pub(super) fn mount_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+/// A table's file under the name by which jobs know it.
+pub(super) fn file(path: &Path) -> InputFile {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    InputFile { name, path: path.to_owned() }
 }
 
 fn found(execution: &Execution, artifacts: &Path) -> Result<Found, String> {

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
+use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
-use ordain_checks::{Check, CodeFrom};
 use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, Task};
 use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
 use ordain_verify::Policy;
@@ -20,17 +20,17 @@ const LOG_BYTES_MAX: u64 = 64 << 20;
 
 impl Checks {
     /// Has a planner write code for a hint, and keeps what was said, whatever came of it.
-    pub(super) async fn plan(
+    pub(super) async fn write(
         &self,
         check: &Check,
         tables: &Tables,
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
-    ) -> Result<(String, Value, CodeFrom), String> {
+    ) -> Result<(String, Value), String> {
         let brief = self.check_brief(check, tables);
         let mut exchange = planner.begin(&brief);
         let written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
-        let reply = written.as_ref().map_or_else(Clone::clone, |(code, ..)| code.clone());
+        let reply = written.as_ref().map_or_else(Clone::clone, |(code, _)| code.clone());
         self.log_exchange(check, &brief, planner, &exchange, reply);
         written
     }
@@ -43,20 +43,20 @@ impl Checks {
         tables: &Tables,
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
-    ) -> Result<(String, Value, CodeFrom), String> {
-        let (outline, code_from) = match planner {
-            Planner::Rules => (None, CodeFrom::Rules),
-            Planner::Model(_) => (planner.outline(brief, exchange, progress).await.ok(), CodeFrom::Planner),
+    ) -> Result<(String, Value), String> {
+        let outline = match planner {
+            Planner::Rules => None,
+            Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
         };
-        let mut trial = Compiling { policy: self.check_policy(), schema: tables.schema() };
-        let limits = RoundLimits { rounds: self.workspace.rounds, review: false };
+        let mut trial = Compiling { policy: &tables.judged_by.policy, schema: tables.schema() };
+        let limits = RoundLimits { rounds: self.engine.settings.rounds, review: false };
         let mut story = Story::default();
         let asked = (planner, brief);
         let ended = rounds::rounds(exchange, asked, &mut story, &mut trial, limits, progress).await;
         match ended.map_err(|error| error.to_string())? {
             Ended::Done { draft, .. } => {
                 let plan = draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
-                Ok((draft.code, plan, code_from))
+                Ok((draft.code, plan))
             }
             Ended::Over(end) => Err(why_not(end)),
         }
@@ -67,8 +67,9 @@ impl Checks {
         if let Some(filter) = &check.filter {
             brief.request = format!("{} Look only at rows where {filter}.", brief.request);
         }
-        brief.policy.clone_from(&self.workspace.policy);
-        brief.catalog = self.workspace.catalog.clone();
+        let settings = &self.engine.settings;
+        brief.policy.clone_from(&settings.policy);
+        brief.catalog = settings.catalog.clone();
         // The judged table comes first.
         let mut names: Vec<&String> = check.target_table.iter().collect();
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
@@ -76,10 +77,10 @@ impl Checks {
         let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
         let shown = facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief);
         brief.tables = std::sync::Arc::new(shown.collect());
-        brief.helpers.clone_from(&self.workspace.helpers);
+        brief.helpers.clone_from(&settings.helpers);
         brief.statuses = vec!["PASS".to_owned(), "FAIL".to_owned()];
-        brief.packages = self.check_policy().packages;
-        brief.limits = self.workspace.limits.clone();
+        brief.packages.clone_from(&tables.judged_by.policy.packages);
+        brief.limits = settings.limits.clone();
         brief
     }
 
@@ -103,7 +104,7 @@ impl Checks {
             (known.table.name.clone(), Value::Array(names))
         });
         let line = plan_prompt_line(&PlanPrompt {
-            timestamp: self.store.timestamp(),
+            timestamp: self.engine.store.timestamp(),
             check_id: check.check_id.clone(),
             check_name: check.check_name.clone(),
             model: planner.name(),
@@ -130,7 +131,7 @@ impl Checks {
 
 /// A trial that ends when the code is accepted: checks are compiled first, and run together.
 struct Compiling<'a> {
-    policy: Policy,
+    policy: &'a Policy,
     schema: &'a Schema,
 }
 
@@ -138,7 +139,7 @@ impl Trial for Compiling<'_> {
     type Done = ();
 
     fn policy(&self) -> &Policy {
-        &self.policy
+        self.policy
     }
 
     fn schema(&self) -> &Schema {

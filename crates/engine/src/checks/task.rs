@@ -1,0 +1,120 @@
+//! A run of checks as a piece of work, and what comes of it.
+
+use std::sync::Arc;
+
+use ordain_checks::file::CheckFiles;
+use ordain_checks::{RunReport, Selection};
+use ordain_planner::{Planner, Progress};
+use ordain_types::{BoxFuture, RunId, RunRecord};
+
+use super::Checks;
+use crate::error::EngineError;
+use crate::fingerprint::hash;
+use crate::work::Work;
+use crate::workspace::Workspace;
+
+/// A run of checks.
+#[derive(Debug, Clone)]
+pub struct CheckTask {
+    /// What is asked, for people.
+    pub request: String,
+    /// The checks.
+    pub files: CheckFiles,
+    /// Which of them, and how.
+    pub options: CheckOptions,
+    /// Repeating the run with the same key gives the first outcome again.
+    pub idempotency_key: Option<String>,
+    /// The id that the run is to have, where the caller has told somebody already.
+    pub run_id: Option<RunId>,
+    /// Who asks.
+    pub who: String,
+    /// Through what: `cli`, `http` …
+    pub through: String,
+    /// Whose checks they are.
+    pub workspace: Arc<Workspace>,
+}
+
+/// How checks are run.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a caller gives")]
+#[derive(Debug, Clone)]
+pub struct CheckOptions {
+    /// Which checks.
+    pub selection: Selection,
+    /// Checks that run at once.
+    pub jobs: usize,
+    /// Does not run checks whose data and rule are as they were; their last grade stands.
+    pub if_changed: bool,
+    /// Compiles nothing that needs a planner.
+    pub frozen: bool,
+    /// Compiles everything anew, whatever is kept.
+    pub force: bool,
+    /// Who writes code for hints.
+    pub planner: Planner,
+    /// Whether code is made ready and nothing runs. Such a run leaves no record.
+    pub only_compile: bool,
+    /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
+    pub is_trial: bool,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self {
+            selection: Selection::default(),
+            jobs: 2,
+            if_changed: false,
+            frozen: false,
+            force: false,
+            planner: Planner::Rules,
+            only_compile: false,
+            is_trial: false,
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Clone)]
+pub struct CheckRun {
+    /// The report.
+    pub report: RunReport,
+    /// Whether someone stopped it; the report holds what was finished.
+    pub is_interrupted: bool,
+    /// Whether something needs compiling that `frozen` forbids.
+    pub is_frozen: bool,
+}
+
+impl CheckTask {
+    /// What an idempotency key stands for.
+    pub(crate) fn fingerprint(&self) -> String {
+        let CheckOptions { selection, if_changed, frozen, force, .. } = &self.options;
+        hash(&format!("check\0{}\0{selection:?}\0{if_changed}{frozen}{force}", self.request))
+    }
+}
+
+impl Checks {
+    /// A run of all checks in these files.
+    pub fn task(&self, files: CheckFiles, who: &str, through: &str) -> CheckTask {
+        CheckTask {
+            request: "run all checks".to_owned(),
+            files,
+            options: CheckOptions::default(),
+            idempotency_key: None,
+            run_id: None,
+            who: who.to_owned(),
+            through: through.to_owned(),
+            workspace: Arc::clone(&self.workspace),
+        }
+    }
+
+    /// Runs checks. Nothing was run now, and the record is that of an earlier run, where the idempotency key was used.
+    pub fn run<'a>(
+        &'a self,
+        task: CheckTask,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<(RunRecord, Option<CheckRun>), EngineError>> {
+        Box::pin(async move {
+            let finished =
+                self.engine.carry_out(Work::Check(task), progress, &mut ordain_cell::Discard).await?;
+            Ok((finished.record, finished.checked))
+        })
+    }
+}

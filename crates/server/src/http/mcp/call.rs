@@ -1,0 +1,173 @@
+//! Carries out a call: begins the run that the HTTP route would begin, tells how it goes, and answers with its record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ordain_store::EntryNote;
+use ordain_types::{RunKind, RunRecord};
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ProgressNotificationParam, ProgressToken,
+};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+
+use super::super::body;
+use super::super::caller::Scope;
+use super::super::checks::run::{self as check_run, NewCheckRun, Wanted};
+use super::super::code::NewCode;
+use super::super::exec::NewExec;
+use super::super::files;
+use super::super::live::{LiveRun, RunEvent};
+use super::super::problem::Problem;
+use super::super::requests::NewRequest;
+use super::super::runs::Decision;
+use super::tools::{AboutRun, Action};
+use super::{Mcp, THROUGH, tell};
+
+/// How long a client with tasks waits for an answer before it is given a task.
+const TASK_AFTER: Duration = Duration::from_secs(2);
+
+impl Mcp {
+    pub(super) async fn carry_out(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, Problem> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        if request.name == "run" {
+            return self.about_run(read(arguments)?, context).await;
+        }
+        self.caller.must(Scope::Run)?;
+        let run = self.begin(&request.name, arguments).await?;
+        let has_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
+        tokio::select! {
+            () = follow(&run, context) => {}
+            () = tokio::time::sleep(TASK_AFTER), if has_tasks => return Ok(super::tasks::begun(&run)),
+            () = context.ct.cancelled() => run.cancel(),
+        }
+        match &*run.ended().await {
+            Ok(record) => self.ended(record.clone(), context).await,
+            Err(problem) => Err(problem.clone()),
+        }
+    }
+
+    async fn begin(&self, name: &str, arguments: Value) -> Result<Arc<LiveRun>, Problem> {
+        let (service, caller) = (&self.service, &self.caller);
+        match name {
+            "ask" => {
+                let ask = read::<NewRequest>(arguments)?.into_ask(service, caller, THROUGH).await?;
+                service.begin_ask(caller, ask)
+            }
+            "check" => {
+                caller.must_see_every_table()?;
+                let mut wanted = Wanted::selected(service, read::<NewCheckRun>(arguments)?).await?;
+                wanted.through = THROUGH;
+                check_run::begin(service, caller, wanted, None)
+            }
+            "code" => {
+                service.must_take_code()?;
+                let mut new: NewCode = read(arguments)?;
+                let uploads = files::keep(&mut new, service)?;
+                new.begin(service, caller, uploads, (None, THROUGH)).await
+            }
+            _ => {
+                service.must_take_code()?;
+                let mut new: NewExec = read(arguments)?;
+                let uploads = files::keep(&mut new, service)?;
+                new.begin(service, caller, uploads, (None, THROUGH))
+            }
+        }
+    }
+
+    /// What a client is given for a run that has ended: a question where it can ask its person, else the record.
+    pub(super) async fn ended(
+        &self,
+        record: RunRecord,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, Problem> {
+        if self.asks(&record, context) {
+            return self.ask_to_approve(record, context).await;
+        }
+        Ok(self.result(&record).await.into())
+    }
+
+    /// A run's record as a result. A run of checks has its report beside the record.
+    pub(super) async fn result(&self, record: &RunRecord) -> CallToolResult {
+        let report = if record.kind == RunKind::Check && record.error.is_none() {
+            check_run::report_of(&self.service, record).await.ok()
+        } else {
+            None
+        };
+        tell::record(record, report.as_ref(), self.pages.as_deref())
+    }
+
+    async fn about_run(
+        &self,
+        about: AboutRun,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, Problem> {
+        let decision = match about.action {
+            Action::Show => {
+                if let Some(live) =
+                    self.service.live_seen_by(&self.caller, &about.run).filter(|run| !run.is_over())
+                {
+                    return Ok(tell::going_on(&live).into());
+                }
+                let record = self.service.run_seen_by(&self.caller, &about.run).await?;
+                return self.ended(record, context).await;
+            }
+            Action::Approve => Decision::Approve,
+            Action::Reject => Decision::Reject,
+            Action::Undo => Decision::Undo,
+        };
+        Ok(self.decide(&about.run, decision).await?.into())
+    }
+
+    /// Carries out a decision, if this connection may make it.
+    pub(super) async fn decide(&self, run: &str, decision: Decision) -> Result<CallToolResult, Problem> {
+        self.must_decide()?;
+        let seen = self.service.run_seen_by(&self.caller, run).await?;
+        let note = EntryNote::by(&self.caller.id, THROUGH);
+        let record = self.service.decide(seen.run_id.as_str(), decision, note).await?;
+        Ok(self.result(&record).await)
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
+    body::from_value(arguments, "call")
+}
+
+/// Tells the client of stages and checks, where it asked to be told, until the run has ended.
+async fn follow(run: &Arc<LiveRun>, context: &RequestContext<RoleServer>) {
+    let Some(token) = context.meta.get_progress_token() else {
+        run.ended().await;
+        return;
+    };
+    let mut place = 0;
+    loop {
+        let (events, is_over) = run.events_after(place);
+        for event in &events {
+            place = event.id;
+            if let Some(told) = progress(event, &token) {
+                // A client that is gone needs no progress; its end is noticed elsewhere.
+                let _ = context.peer.notify_progress(told).await;
+            }
+        }
+        if is_over {
+            return;
+        }
+        run.more_than(place).await;
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a run has a few thousand events at most")]
+fn progress(event: &RunEvent, token: &ProgressToken) -> Option<ProgressNotificationParam> {
+    let data: Value = serde_json::from_str(&event.data).ok()?;
+    let message = match event.name {
+        "stage" => data["stage"].as_str()?.to_owned(),
+        "check" => format!("{} {}", data["check_id"].as_str()?, data["status"].as_str()?),
+        _ => return None,
+    };
+    Some(ProgressNotificationParam::new(token.clone(), event.id as f64).with_message(message))
+}
