@@ -35,6 +35,7 @@ mod rebase;
 mod road;
 mod rounds;
 mod story;
+mod tools;
 mod trial;
 mod verdicts;
 mod work;
@@ -50,6 +51,7 @@ pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
     Workspace, WorkspaceError, backup_folder,

@@ -14,7 +14,7 @@ use crate::executor::ExecutorArgs;
 use crate::failure;
 use crate::runtime;
 use crate::show::{line, run as show_run};
-use crate::workspace::{self, WorkspaceArgs, note, with_store};
+use crate::workspace::{self, WorkspaceArgs, note, of_workspace, with_store};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
@@ -38,6 +38,10 @@ pub(crate) enum Decision<'a> {
 /// Carries out a decision.
 pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
+    let tools = match workspace.load() {
+        Ok(workspace) => workspace.tools,
+        Err(error) => return Ok(of_workspace(&error)),
+    };
     with_store(&workspace, async |store| {
         let decided = match decision {
             Decision::Approve { except } => store.approve_except(&args.id, except, note()).await,
@@ -55,6 +59,8 @@ pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<Exit
         } else {
             show(&run, args.json)?;
         }
+        drop(stdout);
+        engine::send_calls(&store, &tools, &run).await?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -76,7 +82,13 @@ pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> anyhow::Result<
             Err(code) => return Ok(code),
         };
         let approved = match engine::open(&workspace, cells.executor(), workspace.settings()).await {
-            Ok(engine) => engine.approve_rebased(&args.id, note()).await,
+            Ok(engine) => {
+                let approved = engine.approve_rebased(&args.id, note()).await;
+                if let Ok(run) = &approved {
+                    engine::send_calls(engine.store(), &workspace.tools, run).await?;
+                }
+                approved
+            }
             Err(error) => Err(error),
         };
         cells.close().await;
