@@ -13,6 +13,7 @@ use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{Ground, RULES};
+use crate::steps::Budgets;
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -42,6 +43,10 @@ pub struct EngineSettings {
     pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
+    /// What a run of several steps may use.
+    pub budgets: Budgets,
+    /// Whether every outline waits for a person.
+    pub holds_outlines: bool,
 }
 
 impl Default for EngineSettings {
@@ -59,6 +64,8 @@ impl Default for EngineSettings {
             rounds: 3,
             artifacts: None,
             review: true,
+            budgets: Budgets::default(),
+            holds_outlines: false,
         }
     }
 }

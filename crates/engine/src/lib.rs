@@ -32,13 +32,14 @@ mod outcome;
 mod profile;
 mod road;
 mod rounds;
+mod steps;
 mod story;
 mod trial;
 mod verdicts;
 mod work;
 mod workspace;
 
-pub use ask::{Ask, Mode, PlanFile, turn_of};
+pub use ask::{Ask, Decision, Mode, PlanFile, Resumed, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
@@ -47,6 +48,7 @@ pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use steps::Budgets;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
     Workspace, WorkspaceError, backup_folder,

@@ -246,6 +246,7 @@ impl From<EngineError> for Problem {
             EngineError::KeyReused { run } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED, detail).of_run(&run)
             }
+            EngineError::Decision { .. } => Self::unprocessable("bad_decision", "", detail),
             EngineError::RequestTooLong { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_long", detail)
             }
