@@ -74,7 +74,10 @@ def from_file(path):
 
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
         frame = table.to_pandas(split_blocks=True, use_threads=False)
-        misfits = json.loads((table.schema.metadata or {}).get(b"ordain.misfits", b"{}"))
+        metadata = table.schema.metadata or {}
+        misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))
+        # The number that the first row has in its file.
+        frame.attrs["first_row"] = int(metadata.get(b"ordain.first_row", b"1"))
         # Values that are there and do not fit their column: a check of the column fails them.
         made = sys.modules["ordain_reading"].Misfits
         frame.attrs["misfits"] = {name: made({int(place): text for place, text in some.items()}) for name, some in misfits.items()}
@@ -134,7 +137,7 @@ def settle_records(result, rows, spec, folder):
     show = lambda row, column: HIDDEN if column in spec["mask"] else plain(row.get(column))
     result["samples"] = [
         {
-            "key": {column: show(row, column) for column in keys} or {"row": place},
+            "key": {column: show(row, column) for column in keys} or {"row": place + 1},
             "values": {column: show(row, column) for column in shown},
         }
         for place, row in enumerate(rows[: spec["max_rows"]])
@@ -162,13 +165,14 @@ def samples(rows, shown, spec):
     rows = rows.head(spec["max_rows"])
     keys = [column for column in spec["keys"] if column in rows.columns]
     found = []
-    misfits = rows.attrs.get("misfits", {})
+    misfits, first_row = rows.attrs.get("misfits", {}), rows.attrs.get("first_row")
     for place, (label, row) in enumerate(zip(rows.index, rows.itertuples(index=False, name=None))):
         values = dict(zip(rows.columns, row))
         # What does not fit its column is shown as it stands in the file.
         values |= {column: some[label] for column, some in misfits.items() if label in some}
         show = lambda column: HIDDEN if column in spec["mask"] else plain(values[column])
-        key = {str(column): show(column) for column in keys} or {"row": plain(label)}
+        number = label + first_row if first_row and isinstance(label, int) else label
+        key = {str(column): show(column) for column in keys} or {"row": plain(number)}
         found.append({"key": key, "values": {str(column): show(column) for column in shown}})
     return found
 

@@ -16,7 +16,7 @@ import json
 import re
 
 # The share of a column's values that must fit a type for the column to have it.
-FIT = 0.9
+FIT, MISFITS = 0.9, 0.1
 # Different values that a text column may have to be called a category.
 CATEGORY_MAX = 50
 # Different texts that are looked at first: where most of them do not fit a type, the column does not have it.
@@ -166,7 +166,7 @@ class Numbers:
     """What the values of a column are as numbers."""
 
     def __init__(self, texts, natives):
-        misses, allowed = 0, (1 - FIT) * (sum(texts.values()) + sum(natives.values()))
+        misses, allowed = 0, MISFITS * (sum(texts.values()) + sum(natives.values()))
         self.parts, self.fits = {}, collections.Counter()
         self.plain, self.native = 0, sum(natives.values())
         self.digits = True
@@ -331,7 +331,7 @@ def decide_dates(name, texts, natives, table):
     if not mostly(lambda text: date_parts(text, may_be_compact), texts):
         return None
     parts = {}
-    misses, allowed = 0, (1 - FIT) * (sum(texts.values()) + sum(natives.values()))
+    misses, allowed = 0, MISFITS * (sum(texts.values()) + sum(natives.values()))
     for text, count in texts.items():
         found = date_parts(text, may_be_compact)
         if found:
@@ -344,8 +344,12 @@ def decide_dates(name, texts, natives, table):
     best = max(orders.values())
     total = sum(texts.values()) + sum(natives.values())
     if best + sum(natives.values()) < FIT * total:
-        if orders and sum(orders.values()) >= FIT * total:
+        unreal = [text for text, found in parts.items() if not any(moment(found, order) for order in orders)]
+        real = total - misses - sum(texts[text] for text in unreal)
+        if real >= FIT * total:
             return {"type": "text", "notes": ["its dates are partly day-first and partly month-first, so it is read as text"]}
+        if real * 2 >= total and not COMPACT.fullmatch(unreal[0]):
+            return {"type": "text", "notes": [f"it holds dates, but {unreal[0]} is none, so it is read as text"]}
         return None
     reading, notes = {}, []
     short = [(text, found) for text, found in parts.items() if "first" in found.groupdict()]

@@ -42,8 +42,6 @@ pub struct Problem {
     pub message: String,
     /// What would help.
     pub hint: Option<String>,
-    /// Whether the file can be used all the same.
-    pub is_warning: bool,
 }
 
 /// What a workspace's check files hold.
@@ -64,7 +62,6 @@ impl CheckFiles {
             check_id: None,
             message,
             hint: Some(hint.to_owned()),
-            is_warning: false,
         };
         if text.len() > FILE_BYTES_MAX {
             let message = format!("the file has {} bytes; {FILE_BYTES_MAX} is the limit", text.len());
@@ -76,11 +73,6 @@ impl CheckFiles {
             Ok(root) => self.take(file, &root),
             Err(error) => self.problems.push(problem(error.line, error.message, error.hint)),
         }
-    }
-
-    /// What keeps the files from being used.
-    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
-        self.problems.iter().filter(|problem| !problem.is_warning)
     }
 
     /// Looks at the checks as a whole: ids must be different, and what they depend on must be there.
@@ -97,7 +89,6 @@ impl CheckFiles {
                         entry.check.check_id
                     ),
                     hint: Some("give each check an id of its own".to_owned()),
-                    is_warning: false,
                 });
             }
         }
@@ -113,7 +104,6 @@ impl CheckFiles {
                     check_id: Some(entry.check.check_id.clone()),
                     message: format!("it depends on `{wanted}`, which is no check"),
                     hint: nearest(wanted, ids.iter().copied()).map(|name| format!("did you mean `{name}`?")),
-                    is_warning: false,
                 });
             }
         }
@@ -137,7 +127,6 @@ impl CheckFiles {
                 check_id: Some(circle[0].clone()),
                 message,
                 hint: Some("take one of them out of `depends_on`".to_owned()),
-                is_warning: false,
             });
         }
     }
@@ -163,7 +152,6 @@ impl CheckFiles {
                     check_id: None,
                     message: format!("there are more than {CHECKS_MAX} checks"),
                     hint: Some("split them over several workspaces".to_owned()),
-                    is_warning: false,
                 });
                 return;
             }

@@ -24,7 +24,7 @@ pub use json::{RUN_REPORT_SCHEMA, render_json};
 pub use junit::render_junit;
 pub use markdown::render_markdown;
 pub use sarif::render_sarif;
-pub use text::{TextOptions, render_text};
+pub use text::{TextOptions, render_summary, render_text};
 
 use crate::result::{CheckStatus, RunReport};
 

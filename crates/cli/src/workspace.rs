@@ -135,7 +135,12 @@ pub(crate) fn of_workspace(error: &WorkspaceError) -> ExitCode {
 
 /// Prints why the store did not do something, and gives the exit code that says what kind of failure it is.
 pub(crate) fn of_store(error: &StoreError) -> ExitCode {
-    failure::print(error, error.hint().as_deref());
+    let listed = || {
+        matches!(error, StoreError::UnknownTable { .. }).then(|| {
+            "`ordain tables` lists the tables; `--types` those that checks make of data files".to_owned()
+        })
+    };
+    failure::print(error, error.hint().or_else(listed).as_deref());
     ExitCode::from(match error {
         StoreError::Declaration { .. }
         | StoreError::Seed(_)

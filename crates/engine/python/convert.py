@@ -305,8 +305,7 @@ def written(number, sheet, raw):
         columns.append(described(name, values, column_type, one))
         arrays.append(as_array(values))
     table = pa.Table.from_arrays(arrays, names=list(frame.columns))
-    if misfits:
-        table = table.replace_schema_metadata({"ordain.misfits": json.dumps(misfits)})
+    table = table.replace_schema_metadata({"ordain.misfits": json.dumps(misfits), "ordain.first_row": str(raw.first_row)})
     target = f"{number}.arrow"
     with pa.ipc.new_file(str(artifacts / target), table.schema) as writer:
         writer.write_table(table)

@@ -96,12 +96,19 @@ impl Actions<'_> {
             )
             .into());
         }
+        if let Some(table) = self.unseen_table(action) {
+            let message = format!("`{name}` uses table `{table}`, which this caller may not see");
+            return Err(HostError::new("not_permitted", message).into());
+        }
         let params = params(action, arguments.get("params"))?;
         acted.approvals.push(action.approval);
         let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
+        transaction.acts_as(Some(name));
         let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);
         let execution = self.executor.run(job, &mut host, &mut Discard).await;
-        if let Some(failure) = host.take_failure() {
+        let failure = host.take_failure();
+        transaction.acts_as(None);
+        if let Some(failure) = failure {
             return Err(Stop::Store(failure));
         }
         let execution = execution.map_err(|error| HostError::new("action_failed", error.to_string()))?;
@@ -124,6 +131,15 @@ impl Actions<'_> {
             }
         }
         Ok(result)
+    }
+
+    /// The first declared table that the action uses and that the caller does not see.
+    fn unseen_table(&self, action: &Action) -> Option<&str> {
+        let source = helper_source(&self.settings.helpers, &action.name);
+        let is_seen = |name: &str| self.schema.table(name).is_some_and(|table| !table.hidden);
+        let declared = self.settings.catalog.tables.keys().map(String::as_str);
+        let mut used = declared.filter(|name| source.contains(&format!("{name}_tbl")));
+        used.find(|name| !is_seen(name))
     }
 
     /// Any visible table may be read, and the action's own written.

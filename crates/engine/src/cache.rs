@@ -29,6 +29,8 @@ pub(crate) struct CacheKey {
     pub(crate) is_usable: bool,
     /// What the reader took from the request, for a kept plan.
     pub(crate) params: Map<String, Value>,
+    /// The request as the reader read it, with its own values.
+    reading: Option<String>,
 }
 
 impl CacheKey {
@@ -38,7 +40,13 @@ impl CacheKey {
             // Only the files' schemas are part of the key of a question about files.
             (RunKind::Ask, Planner::Rules) => Self::of_reading(brief),
             (RunKind::Ask, Planner::Model(_)) => Self::of_words(brief),
-            _ => Self { kind, exact: key::of(brief), is_usable: brief.turns.is_empty(), params: Map::new() },
+            _ => Self {
+                kind,
+                exact: key::of(brief),
+                is_usable: brief.turns.is_empty(),
+                params: Map::new(),
+                reading: None,
+            },
         }
     }
 
@@ -46,15 +54,14 @@ impl CacheKey {
     fn of_reading(brief: &Brief) -> Self {
         let kind = RunKind::Ask;
         let Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
-            return Self { kind, exact: String::new(), is_usable: false, params: Map::new() };
+            return Self { kind, exact: String::new(), is_usable: false, params: Map::new(), reading: None };
         };
-        // The first line is the reading in words, which holds the values.
-        let code = draft.code.split_once('\n').map_or("", |(_, code)| code);
         Self {
             kind,
-            exact: hash(&format!("ask\0read\0{code}")),
+            exact: hash(&format!("ask\0read\0{}", without_reading(&draft.code))),
             is_usable: draft.hold.is_none() && draft.reading.is_some(),
             params: draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect(),
+            reading: draft.reading,
         }
     }
 
@@ -67,8 +74,14 @@ impl CacheKey {
             || words.first().is_some_and(|first| first == "and" || first == "what")
                 && words.get(1).is_some_and(|second| second == "about");
         let exact = hash(&format!("ask\0{}", words.join(" ")));
-        Self { kind: RunKind::Ask, exact, is_usable: brief.turns.is_empty() || !refers, params: Map::new() }
+        let is_usable = brief.turns.is_empty() || !refers;
+        Self { kind: RunKind::Ask, exact, is_usable, params: Map::new(), reading: None }
     }
+}
+
+/// A plan of the reader without its first line: that is the reading in words, which holds the values of one request.
+fn without_reading(code: &str) -> &str {
+    code.split_once('\n').map_or("", |(_, code)| code)
 }
 
 impl Engine {
@@ -86,7 +99,7 @@ impl Engine {
                 story.rounds.push(Round::Stale { cached_plan, stale });
                 continue;
             }
-            match self.try_one(plan, story.clone(), trial).await? {
+            match self.try_one(key, plan, story.clone(), trial).await? {
                 Some(Tried::Done(record)) => return Ok(Some(record)),
                 Some(Tried::Trouble { trouble, .. }) => {
                     story.rounds.push(Round::KeptFailed { cached_plan, trouble });
@@ -100,6 +113,7 @@ impl Engine {
     /// Judges a kept plan and tries it; `None` if the verifier refuses it now.
     async fn try_one(
         &self,
+        key: &CacheKey,
         plan: CachedPlan,
         mut story: Story,
         trial: &mut RunTrial<'_>,
@@ -108,7 +122,9 @@ impl Engine {
         story.model = plan.model;
         story.written_by = Some(RunId(plan.run_id.clone()));
         story.plan_id = Some(plan.plan_id.clone());
-        let draft = Draft { code: plan.code, title: plan.title, ..Draft::default() };
+        // The plan was kept for another request: what is said about this run has this run's values.
+        let title = key.reading.clone().unwrap_or(plan.title);
+        let draft = Draft { code: plan.code, title, ..Draft::default() };
         let judging = std::time::Instant::now();
         let verdict = self.verdicts.on(&draft.code, trial.policy(), trial.schema());
         story.timing.verify = millis(judging);
@@ -137,6 +153,7 @@ impl Engine {
         draft: &Draft,
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
+        let code = if key.reading.is_some() { without_reading(&draft.code) } else { &draft.code };
         let plan = CachedPlan {
             title: draft.title.clone(),
             model: record.plan.model.clone(),
@@ -144,7 +161,7 @@ impl Engine {
                 kind: key.kind,
                 exact: &key.exact,
                 request: &record.request,
-                code: &draft.code,
+                code,
                 source: if record.plan.source == PlanSource::Model { "model" } else { "rules" },
                 run_id: &record.run_id,
                 components: self.settings.ground(&schema).components(&accepted.effects, false),

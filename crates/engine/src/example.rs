@@ -10,6 +10,8 @@ pub struct Example {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
+    /// The command to begin with.
+    pub first: &'static str,
     files: &'static [(&'static str, &'static [u8])],
 }
 
@@ -24,6 +26,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "sunglasses",
         about: "a shop that sells sunglasses: stock, sales and a balance",
+        first: "ordain ask \"do you have round sunglasses under $100?\"",
         files: files!(
             "sunglasses",
             "ordain.toml",
@@ -37,6 +40,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "bike-parts",
         about: "a shop that sells parts for bicycles: other words for the same trade, and its customers",
+        first: "ordain tables",
         files: files!(
             "bike-parts",
             "ordain.toml",
@@ -51,6 +55,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "data-quality",
         about: "users, events and orders with errors in them, and twenty checks that find them",
+        first: "ordain check run",
         files: files!(
             "data-quality",
             "ordain.toml",
@@ -82,6 +87,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "sales-files",
         about: "questions about files: a CSV, a workbook, JSON, Parquet, a PDF and a picture",
+        first: "ordain code \"total revenue by region\" --file files/sales.csv",
         files: files!(
             "sales-files",
             "ordain.toml",

@@ -27,6 +27,7 @@ mod files;
 mod fingerprint;
 mod grant;
 mod host;
+mod json_bytes;
 mod lost;
 mod outcome;
 mod profile;
@@ -47,6 +48,7 @@ pub use example::{EXAMPLES, Example, InitError, init};
 pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
+pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use steps::Budgets;
 pub use workspace::{

@@ -1,15 +1,20 @@
 //! What an execution means for its run: what it gave, and whether the plan kept its promises.
 
+use std::borrow::Cow;
+
 use ordain_cell::Execution;
-use ordain_types::{Answer, Artifact, Cause, CodeError, Diff, ErrorClass, RunError, RunOutcome, Trouble};
+use ordain_types::{
+    Answer, Artifact, Cause, CodeError, Diff, ErrorClass, RunError, RunOutcome, Trouble, format_bytes,
+};
 use serde_json::Value;
 
+use crate::json_bytes::json_bytes;
 use crate::story::Attempt;
 use crate::work::Work;
 
 /// Variables that a plan gives back.
-pub(crate) const COLLECTED: [&str; 6] =
-    ["answer_text", "STATUS", "answer_rows", "answer_json", "ACTION", "SHOULD_MUTATE"];
+pub(crate) const COLLECTED: [&str; 7] =
+    ["answer_text", "STATUS", "answer_rows", "answer_columns", "answer_json", "ACTION", "SHOULD_MUTATE"];
 
 /// The one status under which a change may be committed, besides those that a workspace declares.
 const SUCCESS: &str = "success";
@@ -25,24 +30,44 @@ const NOTHING_DONE: [&str; 6] = [
 /// The longest answer that is taken from what a program printed.
 const PRINTED_BYTES_MAX: usize = 2_000;
 
-/// What was printed, left, answered and raised.
+/// The largest answer, its text, rows and JSON together. Records are kept for ever and read in lists.
+const ANSWER_BYTES_MAX: u64 = 4 << 20;
+/// How much is kept of what a program printed, of each stream.
+const OUTPUT_BYTES_MAX: usize = 2 << 20;
+/// How much is kept of the message of an error.
+const MESSAGE_BYTES_MAX: usize = 64 << 10;
+
+/// What was printed, left, answered and raised, each within what a record may hold.
 pub(crate) fn attempt(execution: &Execution, work: &Work) -> Attempt {
+    let answer = answer(execution);
+    let answer_bytes = json_bytes(&answer);
+    let is_kept = answer_bytes <= ANSWER_BYTES_MAX;
     let mut attempt = Attempt {
         outcome: RunOutcome {
-            stdout: String::from_utf8_lossy(&execution.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&execution.stderr).into_owned(),
+            stdout: kept(String::from_utf8_lossy(&execution.stdout), OUTPUT_BYTES_MAX),
+            stderr: kept(String::from_utf8_lossy(&execution.stderr), OUTPUT_BYTES_MAX),
             error: code_error(execution),
             artifacts: artifacts(execution),
             partial: false,
         },
         status: execution.values.get("STATUS").and_then(Value::as_str).map(str::to_owned),
-        answer: answer(execution),
+        answer: if is_kept { answer } else { Answer::default() },
+        answer_bytes,
         ..Attempt::default()
     };
     if let (Work::Code(_), Cause::Ok) = (work, execution.cause) {
         fill_in(&mut attempt);
     }
     attempt
+}
+
+/// The beginning of a text, and how much of it is left out.
+fn kept(text: Cow<'_, str>, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.into_owned();
+    }
+    let (start, rest) = text.split_at(text.floor_char_boundary(bytes_max));
+    format!("{start}\n[{} more are not kept]", format_bytes(rest.len() as u64))
 }
 
 fn artifacts(execution: &Execution) -> Vec<Artifact> {
@@ -64,7 +89,9 @@ pub(crate) fn code_error(execution: &Execution) -> Option<CodeError> {
     Some(CodeError {
         cause: execution.cause,
         kind: raised.map(|raised| raised.kind.clone()),
-        message: raised.map(|raised| raised.message.clone()).or_else(|| execution.detail.clone()),
+        message: raised
+            .map(|raised| kept(Cow::Borrowed(&raised.message), MESSAGE_BYTES_MAX))
+            .or_else(|| execution.detail.clone()),
         line: raised.and_then(|raised| raised.line),
     })
 }
@@ -75,6 +102,9 @@ fn answer(execution: &Execution) -> Answer {
     Answer {
         text: given("answer_text").and_then(|text| text.as_str().map(str::to_owned)),
         rows: given("answer_rows"),
+        columns: given("answer_columns")
+            .and_then(|names| serde_json::from_value(names).ok())
+            .unwrap_or_default(),
         json: given("answer_json"),
         notes: Vec::new(),
     }
@@ -108,6 +138,12 @@ pub(crate) fn broken_promise(
 ) -> Option<Trouble> {
     if execution.cause != Cause::Ok {
         return Some(failed(execution, attempt));
+    }
+    if attempt.answer_bytes > ANSWER_BYTES_MAX {
+        let (given, most) = (format_bytes(attempt.answer_bytes), format_bytes(ANSWER_BYTES_MAX));
+        let message = format!("the answer has {given}; at most {most} are kept");
+        let hint = "answer with fewer rows, or write them into a file in `artifacts`";
+        return Some(broken("answer-too-large", message, hint));
     }
     if matches!(work, Work::Exec(_)) {
         return None;

@@ -57,6 +57,8 @@ pub(crate) struct Attempt {
     pub(crate) outcome: RunOutcome,
     pub(crate) status: Option<String>,
     pub(crate) answer: Answer,
+    /// What the answer took as it was given. One that is too large is not kept.
+    pub(crate) answer_bytes: u64,
     pub(crate) diff: Diff,
     pub(crate) invariants: Vec<InvariantResult>,
 }
@@ -179,7 +181,7 @@ impl Story {
         };
         record.plan = self.plan(head, attempt.as_deref());
         if let Some(attempt) = attempt {
-            let Attempt { outcome, status, answer, diff, invariants } = *attempt;
+            let Attempt { outcome, status, answer, diff, invariants, .. } = *attempt;
             (record.outcome, record.status, record.answer) = (outcome, status, answer);
             (record.diff, record.invariants) = (diff, invariants);
         }

@@ -32,6 +32,8 @@ use crate::steps::Budgets;
 
 /// The file that makes a folder a workspace.
 const FILE: &str = "ordain.toml";
+/// Begins the name of a model whose replies are in a file.
+const REPLAY: &str = "replay:";
 /// The folder with the workspace's state.
 const STATE: &str = ".ordain";
 /// A file of the workspace above this is a slip of the pen; all of them are read with every request.
@@ -120,6 +122,19 @@ impl Workspace {
         let environment = Environment::read(root)?;
         let mut file = file::parse(&text)?;
         settings::apply(&mut file, &environment)?;
+        // Replies that the workspace brings along are one of its files, whatever folder the command is started in.
+        let is_users = matches!(environment.find("ORDAIN_MODEL"), Some((_, Place::Process)));
+        if let Some(path) =
+            file.model.name.as_ref().and_then(|name| name.strip_prefix(REPLAY)).filter(|_| !is_users)
+        {
+            inside::check(root, Path::new(path)).map_err(|message| WorkspaceError {
+                file: FILE.to_owned(),
+                line: None,
+                message: format!("`model.name`, `{REPLAY}{path}`: {message}"),
+                hint: Some("put the file into the workspace's folder".to_owned()),
+            })?;
+            file.model.name = Some(format!("{REPLAY}{}", root.join(path).display()));
+        }
         Ok((text, file, environment))
     }
 
@@ -176,8 +191,14 @@ impl Workspace {
             review: self.model.review,
             roles: roles::by_table(&self.roles),
             catalog: self.catalog.clone(),
-            artifacts: Some(self.state().join("artifacts")),
+            artifacts: Some(self.artifacts()),
         }
+    }
+
+    /// Where the files that runs leave are kept.
+    fn artifacts(&self) -> PathBuf {
+        let named = settings::ARTIFACTS.iter().find_map(|variable| self.environment.get(variable));
+        named.map_or_else(|| self.state().join("artifacts"), PathBuf::from)
     }
 
     /// The packages of the workspace's profile.
@@ -355,5 +376,20 @@ fn check_paths(root: &Path, file: &file::File) -> Result<(), WorkspaceError> {
             Err(wrong(format!("`{STATE}`"), message, "remove it; it is made anew"))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_elsewhere_is_read_with_its_tables_and_its_password_is_never_printed() {
+        let text = "[store]\nurl = \"postgres://ada:hush@localhost/shop\"\ntables = [\"orders\"]\n";
+        let file = file::parse(text).unwrap();
+        let workspace = Workspace::from_parts(Path::new("/shop"), file, Environment::of([])).unwrap();
+        let Database::Postgres { only, .. } = &workspace.database else { panic!() };
+        assert_eq!(only.as_deref(), Some(["orders".to_owned()].as_slice()));
+        assert!(!format!("{workspace:?}").contains("hush"));
     }
 }

@@ -213,7 +213,11 @@ fn sha256_of(path: &Path) -> Result<String, StoreError> {
 }
 
 fn failed(error: &std::io::Error) -> StoreError {
-    StoreError::Database { message: error.to_string() }
+    StoreError::Declaration {
+        what: "the copies of the store".to_owned(),
+        message: error.to_string(),
+        hint: Some("name a folder that is there and that you may use".to_owned()),
+    }
 }
 
 pub(crate) fn not_sqlite() -> StoreError {

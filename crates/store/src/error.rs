@@ -182,7 +182,7 @@ pub enum StoreError {
         key: String,
     },
     /// A run that is not in the state which the operation needs.
-    #[error("run `{run}` is {state}, so it cannot be {operation}")]
+    #[error("run `{run}` {}, so it cannot be {operation}", why(*state))]
     WrongState {
         /// The run.
         run: String,
@@ -329,6 +329,21 @@ impl StoreError {
                 | Self::Limit { .. }
                 | Self::Query { .. }
         )
+    }
+}
+
+/// What became of a run, as a reason why it cannot be decided on.
+const fn why(state: RunState) -> &'static str {
+    match state {
+        RunState::Answered => "changed nothing",
+        RunState::Committed => "was committed already",
+        RunState::Held => "still waits for approval",
+        RunState::Declined => "was not carried out",
+        RunState::Rejected => "was refused and changed nothing",
+        RunState::RolledBack => "was a dry run or was rolled back, and changed nothing",
+        RunState::Failed => "failed and changed nothing",
+        RunState::Conflicted => "came too late: its rows had changed",
+        RunState::Undone => "was undone already",
     }
 }
 

@@ -70,18 +70,29 @@ pub(crate) fn read(path: &Path, declaration: &TableDeclaration) -> Result<Seed, 
     let file = shown_name(path);
     let at = |line, message: String| SeedError { file: file.clone(), line, message, hint: None };
     // A pipe that is opened would be waited for, so the kind is looked at before.
-    let metadata = fs_err::metadata(path).map_err(|error| at(None, error.to_string()))?;
+    let metadata = std::fs::metadata(path).map_err(|error| at(None, unreadable(&error)))?;
     if !metadata.is_file() {
         return Err(at(None, "it is not an ordinary file".to_owned()));
+    }
+    let too_large = || at(None, format!("the file has more than {FILE_BYTES_MAX} bytes"));
+    if metadata.len() > FILE_BYTES_MAX {
+        return Err(too_large());
     }
     let opened = fs_err::File::open(path).map_err(|error| at(None, error.to_string()))?;
     let mut bytes = Vec::new();
     let read = opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| at(None, error.to_string()))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(at(None, format!("the file has more than {FILE_BYTES_MAX} bytes")));
+        return Err(too_large());
     }
     parse(&file, &bytes, declaration)
+}
+
+fn unreadable(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("it cannot be read: {error}"),
+    }
 }
 
 /// Reads a seed from the bytes of a file; the name tells the format.

@@ -6,11 +6,17 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// Not a duration.
-    #[error("`{0}` is not a duration; write a number and a unit, such as `500ms`, `30s` or `2m`")]
+    #[error("`{0}` is not a duration; write a number and a unit, such as `500ms`, `30s`, `2m` or `90d`")]
     Duration(String),
+    /// A duration of nothing, or of more than a year.
+    #[error("`{0}` is too short or too long; durations are above zero and at most 366 days")]
+    DurationRange(String),
     /// Not a size.
     #[error("`{0}` is not a size; write a number and a unit, such as `64KiB`, `512MiB` or `2GiB`")]
     Bytes(String),
+    /// A size of nothing, or of more than a pebibyte.
+    #[error("`{0}` is too small or too large; sizes are at least a byte and at most 1048576GiB")]
+    BytesRange(String),
 }
 
 /// Reads a duration; a bare number counts seconds.
@@ -26,9 +32,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
         _ => return Err(wrong()),
     };
     // A year is longer than anything may run, and far inside what a clock can hold.
-    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    let outside = || QuantityError::DurationRange(shorten(text));
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| outside())?;
     if duration.is_zero() || duration > Duration::from_hours(366 * 24) {
-        return Err(wrong());
+        return Err(outside());
     }
     Ok(duration)
 }
@@ -45,12 +52,14 @@ pub fn parse_bytes(text: &str) -> Result<u64, QuantityError> {
         "k" | "kib" => 1024.0,
         "m" | "mib" => 1024.0 * 1024.0,
         "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tb" => 1e12,
+        "t" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
         _ => return Err(wrong()),
     };
     let bytes = number * factor;
     // 2^50 bytes is a pebibyte; above it the number is a slip of the pen.
     if !(1.0..=1_125_899_906_842_624.0).contains(&bytes) {
-        return Err(wrong());
+        return Err(QuantityError::BytesRange(shorten(text)));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
     Ok(bytes.round() as u64)
@@ -108,6 +117,16 @@ mod tests {
         assert_eq!(parse_bytes("100"), Ok(100));
         for wrong in ["", "MiB", "-5MiB", "0", "12 elephants", "99999999999GiB"] {
             assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_quantity_out_of_bounds_is_not_said_to_be_none() {
+        for text in ["0d", "0s", "9999h"] {
+            assert!(matches!(parse_duration(text), Err(QuantityError::DurationRange(_))), "{text}");
+        }
+        for text in ["0", "9999TiB"] {
+            assert!(matches!(parse_bytes(text), Err(QuantityError::BytesRange(_))), "{text}");
         }
     }
 

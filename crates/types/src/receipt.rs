@@ -67,6 +67,21 @@ pub struct RowCounts {
     pub removed: usize,
 }
 
+impl ReceiptKind {
+    /// What to say before the plan's own words, which speak as if its change had been made and stayed.
+    pub const fn proviso(self) -> Option<&'static str> {
+        match self {
+            Self::WouldChange => Some("If it were carried out"),
+            Self::Held => Some("Once it is approved"),
+            Self::Conflicted => Some("Did not happen"),
+            Self::Undone => Some("Before it was undone"),
+            Self::None | Self::Changed | Self::Declined | Self::Refused | Self::Failed | Self::Waiting => {
+                None
+            }
+        }
+    }
+}
+
 impl Receipt {
     /// The receipt of a run that has ended.
     pub fn of(record: &RunRecord) -> Self {

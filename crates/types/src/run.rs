@@ -298,6 +298,9 @@ pub struct Answer {
     pub text: Option<String>,
     /// Rows, where the plan gave some.
     pub rows: Option<Value>,
+    /// The names of their columns, in the order in which the plan gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
     /// Any other value, where the plan gave one.
     pub json: Option<Value>,
     /// What is worth knowing about it: how files were read, values that could not be.

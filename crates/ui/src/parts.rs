@@ -64,12 +64,13 @@ pub(crate) fn empty(what: &str, how: &Markup) -> Markup {
 }
 
 /// Rows that a plan gave, as a table if they have names, else as they are.
-pub(crate) fn answer_rows(rows: &Value) -> Markup {
+pub(crate) fn answer_rows(rows: &Value, order: &[String]) -> Markup {
     let Some(list) = rows.as_array().filter(|list| !list.is_empty() && list.iter().all(Value::is_object))
     else {
         return html! {};
     };
-    let mut columns: Vec<&str> = Vec::new();
+    let is_there = |name: &&str| list.iter().take(ANSWER_ROWS_MAX).any(|row| row.get(name).is_some());
+    let mut columns: Vec<&str> = order.iter().map(String::as_str).filter(is_there).collect();
     for name in list.iter().take(ANSWER_ROWS_MAX).filter_map(Value::as_object).flat_map(|row| row.keys()) {
         if !columns.contains(&name.as_str()) {
             columns.push(name);

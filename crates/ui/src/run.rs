@@ -119,7 +119,7 @@ fn writer(record: &RunRecord) -> Markup {
     html! {
         @match plan.source {
             PlanSource::Model => { "plan by " (visible(plan.model.as_deref().unwrap_or("a model"))) },
-            PlanSource::Rules => { "plan by rules" },
+            PlanSource::Rules => { "plan by the reader" },
             PlanSource::File => { "plan given by the caller" },
             PlanSource::Cache => {
                 "plan from the cache"
@@ -168,7 +168,7 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
                 }
             }
             (receipt(record))
-            @if let Some(rows) = &record.answer.rows { (answer_rows(rows)) }
+            @if let Some(rows) = &record.answer.rows { (answer_rows(rows, &record.answer.columns)) }
             @if let Some(value) = &record.answer.json { (fold(&html! { "Value" }, false, &json(value))) }
             (artifacts(record))
         }
@@ -206,7 +206,7 @@ fn invariants(record: &RunRecord) -> Markup {
                             (chip(if invariant.holds { "good" } else { "bad" }, if invariant.holds { "holds" } else { "broken" }))
                             " " (visible(&invariant.name))
                             @if !invariant.rows.is_empty() {
-                                (answer_rows(&Value::Array(invariant.rows.iter().filter_map(|row| serde_json::to_value(row).ok()).collect())))
+                                (answer_rows(&Value::Array(invariant.rows.iter().filter_map(|row| serde_json::to_value(row).ok()).collect()), &[]))
                             }
                         }
                     }

@@ -22,6 +22,7 @@
 
 mod contract;
 mod data;
+mod echo;
 mod edits;
 mod effects;
 mod finding;
@@ -45,6 +46,7 @@ pub use ordain_types::Schema;
 pub use contract::{Contract, UnknownContract};
 pub use data::profiles::{CORE as CORE_IMPORTS, DATA as DATA_IMPORTS, FULL as FULL_IMPORTS};
 pub use data::stdlib::stdlib_modules;
+pub use echo::echoing;
 pub use edits::{Modification, apply_edits};
 pub use effects::{Effects, TableRead, TableWrite};
 pub use finding::{Edit, Finding, Replacement, Severity};

@@ -30,9 +30,9 @@ def connect(address, ca, certificate, key):
     return grpc.secure_channel(address, credentials)
 
 
-def requests(code, files, answers):
+def requests(code, profile, files, answers):
     """The job, its files piece by piece, the word to go, and then an answer for each call of the code."""
-    job = messages.Job(code=code, limits=messages.Limits(wall_ms=30_000))
+    job = messages.Job(code=code, profile=profile, limits=messages.Limits(wall_ms=30_000))
     yield messages.RunRequest(start=job)
     for path in files:
         with path.open("rb") as content:
@@ -44,20 +44,23 @@ def requests(code, files, answers):
     yield from answers
 
 
-def run(stub, code, files, out):
+def run(stub, code, profile, files, out):
     """Runs the code and returns its result. Output is passed on as it comes, artifacts are saved in `out`."""
-    result = None
+    result, begun = None, set()
     # This code calls no host, so there are no answers to give.
-    for event in stub.Run(requests(code, files, answers=[]), timeout=60):
+    for event in stub.Run(requests(code, profile, files, answers=[]), timeout=60):
         kind = event.WhichOneof("event")
         if kind == "output":
             stream = sys.stdout if event.output.stream == messages.STREAM_STDOUT else sys.stderr
             stream.buffer.write(event.output.data)
             stream.flush()
         elif kind == "artifact":
-            # The executor lets only plain names through: no separators, no dots alone.
-            with (out / event.artifact.name).open("ab") as artifact:
+            # The executor lets only plain names through: no separators, no dots alone. They come in pieces; what an
+            # earlier run left under the same name is replaced.
+            name = event.artifact.name
+            with (out / name).open("ab" if name in begun else "wb") as artifact:
                 artifact.write(event.artifact.data)
+            begun.add(name)
         elif kind == "result":
             result = event.result
     return result
@@ -67,6 +70,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("code", type=pathlib.Path)
     arguments.add_argument("--executor", default="127.0.0.1:50051")
+    arguments.add_argument("--profile", default="core", help="core, data or full, where the executor offers it")
     arguments.add_argument("--file", type=pathlib.Path, action="append", default=[])
     arguments.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
     arguments.add_argument("--ca", type=pathlib.Path)
@@ -76,7 +80,7 @@ def main():
     with connect(given.executor, given.ca, given.cert, given.key) as channel:
         stub = services.ExecutorStub(channel)
         try:
-            result = run(stub, given.code.read_text(), given.file, given.out)
+            result = run(stub, given.code.read_text(), given.profile, given.file, given.out)
         except grpc.RpcError as error:
             print(f"{error.code().name}: {error.details()}", file=sys.stderr)
             return 3

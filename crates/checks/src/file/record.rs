@@ -129,12 +129,10 @@ impl<'a> Reader<'a> {
             "blocking" => check.blocking = self.flag(member, false),
             "samples" => check.samples = self.samples(member),
             other => {
+                // A field of another tool is kept; a slip of the pen would leave the check with a default.
                 if let Some(name) = nearest(other, FIELDS) {
-                    self.warn(
-                        member.line,
-                        format!("`{other}` is no field of a check; it is kept"),
-                        format!("did you mean `{name}`?"),
-                    );
+                    let message = format!("`{other}` is no field of a check");
+                    self.wrong(member.line, message, &format!("did you mean `{name}`?"));
                 }
                 check.unknown.insert(other.to_owned(), member.value.to_value());
             }
@@ -252,11 +250,10 @@ impl<'a> Reader<'a> {
                 ("max_rows", Some(rows)) => samples.max_rows = rows.min(SAMPLES_MAX),
                 ("max_rows", None) => self.shape(member, "a whole number"),
                 ("mask", _) => samples.mask = self.list(member),
-                (other, _) => self.warn(
-                    member.line,
-                    format!("`samples` has no `{other}`"),
-                    "it has `max_rows` and `mask`".to_owned(),
-                ),
+                (other, _) => {
+                    let message = format!("`samples` has no `{other}`");
+                    self.wrong(member.line, message, "it has `max_rows` and `mask`");
+                }
             }
         }
         samples
@@ -329,21 +326,12 @@ impl<'a> Reader<'a> {
 
     fn wrong(&mut self, line: u32, message: String, hint: &str) {
         self.has_errors = true;
-        self.push(line, message, hint.to_owned(), false);
-    }
-
-    fn warn(&mut self, line: u32, message: String, hint: String) {
-        self.push(line, message, hint, true);
-    }
-
-    fn push(&mut self, line: u32, message: String, hint: String, is_warning: bool) {
         self.problems.push(Problem {
             file: self.file.to_owned(),
             line,
             check_id: self.check_id.clone(),
             message,
-            hint: Some(hint),
-            is_warning,
+            hint: Some(hint.to_owned()),
         });
     }
 }

@@ -266,7 +266,11 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
         code.line(format!("failing = judged & ({scores} >= {sensitivity})"));
         code.step(format!("mark the rows whose `{name}` is {sensitivity} standard deviations off"));
         let rule = format!("`{name}` must not stand out by {sensitivity} standard deviations");
-        code.end_with_rows(&rule, &format!("have a {name} that stands out"), std::slice::from_ref(&name));
+        code.end_with_rows(
+            &rule,
+            &format!("have a value in {name} that stands out"),
+            std::slice::from_ref(&name),
+        );
         return Ok(());
     }
     let observed = if metric == "row_count" {

@@ -40,7 +40,7 @@ pub(super) fn two_columns(
         ));
         code.line("failing = judged & (rows.index.notna() ^ found)");
         rule = format!("`{left}` and `{right}` must be one of the listed pairs");
-        failure = format!("have a {left} and {right} that are no allowed pair");
+        failure = format!("have values in {left} and {right} that are no allowed pair");
     } else {
         let (a, b) = comparable(code, table, &left, &right)?;
         code.line(format!("left, right = {a}, {b}"));
@@ -162,6 +162,10 @@ pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table)
     let each = if by.is_empty() { String::new() } else { format!(" for each {}", spoken(&by)) };
     let strictly = if strict { "strictly " } else { "" };
     let rule = format!("`{name}` must be {strictly}{direction}{along}{each}");
-    code.end_with_rows(&rule, &format!("have a {name} that breaks the order"), std::slice::from_ref(&name));
+    code.end_with_rows(
+        &rule,
+        &format!("have a value in {name} that breaks the order"),
+        std::slice::from_ref(&name),
+    );
     Ok(())
 }

@@ -55,8 +55,8 @@ pub(super) fn foreign_key(
         code.line("failing = judged & (found[\"_merge\"] != \"both\").to_numpy()");
     }
     code.step(format!("mark the rows whose {} is not in `{}`", spoken(&columns), other.name));
-    let rule = format!("{} must be known in table `{}`", spoken(&columns), other.name);
-    let failure = format!("have a {} that is not in {}", columns.join(", "), other.name);
+    let rule = format!("{} must be found in table `{}`", spoken(&columns), other.name);
+    let failure = format!("have a value in {} that is not in {}", columns.join(", "), other.name);
     code.end_with_rows(&rule, &failure, &columns);
     Ok(())
 }

@@ -99,7 +99,7 @@ pub(super) fn dtype(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let rule = format!("`{name}` must read as {wanted}");
     code.end_with_rows(
         &rule,
-        &format!("have a {name} that does not read as {wanted}"),
+        &format!("have a value in {name} that does not read as {wanted}"),
         std::slice::from_ref(&name),
     );
     Ok(())

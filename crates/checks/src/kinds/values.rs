@@ -20,7 +20,7 @@ pub(super) fn not_null(code: &mut Code, params: &mut Params<'_>, table: &Table) 
     let (method, rule, failure) = if negate {
         ("notna", "must be empty", "have a value in")
     } else {
-        ("isna", "must be there", "lack a value in")
+        ("isna", "must have a value", "lack a value in")
     };
     code.line(match columns.as_slice() {
         [one] => format!("failing = {}.{method}()", column(one)),
@@ -91,7 +91,7 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.step(format!("mark the rows whose `{name}` {failure}"));
     code.end_with_rows(
         &format!("`{name}` {rule} {values}"),
-        &format!("have a {name} that {failure}"),
+        &format!("have a value in {name} that {failure}"),
         std::slice::from_ref(&name),
     );
     Ok(())
@@ -110,7 +110,7 @@ pub(super) fn range(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let rule = format!("`{name}` must be {}", bounds.spoken());
     code.end_with_rows(
         &rule,
-        &format!("have a {name} that is not {}", bounds.spoken()),
+        &format!("have a value in {name} that is not {}", bounds.spoken()),
         std::slice::from_ref(&name),
     );
     Ok(())
@@ -286,7 +286,7 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     let rule = format!("`{name}` must have {wanted} characters");
     code.end_with_rows(
         &rule,
-        &format!("have a {name} without {wanted} characters"),
+        &format!("have a value in {name} without {wanted} characters"),
         std::slice::from_ref(&name),
     );
     Ok(())
@@ -318,6 +318,6 @@ pub(super) fn regex(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let failure = if negate { "matches a forbidden pattern" } else { "does not match the pattern" };
     code.step(format!("mark the rows whose `{name}` {failure}"));
     let rule = format!("`{name}` must {}match {}", if negate { "not " } else { "" }, patterns.join(" or "));
-    code.end_with_rows(&rule, &format!("have a {name} that {failure}"), std::slice::from_ref(&name));
+    code.end_with_rows(&rule, &format!("have a value in {name} that {failure}"), std::slice::from_ref(&name));
     Ok(())
 }

@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
 use super::PastResult;
-use super::words::{count, cut, duration, failed, sample_columns, sentence, value, visible};
+use super::words::{by_weight, count, cut, duration, failed, sample_columns, sentence, value, visible};
 use crate::result::{CheckResult, CheckStatus, RunReport};
 
 const STYLE: &str = include_str!("html/report.css");
@@ -38,7 +38,7 @@ pub fn render_html(report: &RunReport, history: &[PastResult]) -> String {
             }
             body {
                 (head(report))
-                main { @for result in in_order(report) { (check(report, result, history)) } }
+                main { @for result in by_weight(report) { (check(report, result, history)) } }
                 footer { "Run " code { (visible(&report.run_id)) } " · made by Ordain · format " (report.schema_version) }
             }
         }
@@ -46,19 +46,6 @@ pub fn render_html(report: &RunReport, history: &[PastResult]) -> String {
     let mut text = page.into_string();
     text.push('\n');
     text
-}
-
-/// What someone should look at comes first.
-fn in_order(report: &RunReport) -> Vec<&CheckResult> {
-    let mut results: Vec<&CheckResult> = report.results.iter().collect();
-    results.sort_by_key(|result| match result.status {
-        CheckStatus::Fail => 0,
-        CheckStatus::Error => 1,
-        CheckStatus::Warn => 2,
-        CheckStatus::Skipped => 3,
-        CheckStatus::Pass => 4,
-    });
-    results
 }
 
 fn head(report: &RunReport) -> Markup {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::words::{acts, count, cut, duration, failed, sample_columns, sentence, value};
+use super::words::{acts, by_weight, count, cut, duration, failed, sample_columns, sentence, value};
 use crate::result::{CheckResult, CheckStatus, RunReport};
 
 /// Lines in the table, those that someone should look at first. A job summary may not pass a mebibyte.
@@ -55,19 +55,7 @@ fn write_table(out: &mut String, report: &RunReport) {
     out.push_str(
         "| | status | severity | check | rule | failed | summary |\n|---|---|---|---|---|---:|---|\n",
     );
-    let mut results: Vec<&CheckResult> = report.results.iter().collect();
-    // Stable: within a group the file's order stays.
-    results.sort_by_key(|result| {
-        let place = match result.status {
-            CheckStatus::Error => 0,
-            CheckStatus::Skipped if result.is_open() => 0,
-            CheckStatus::Fail => 1,
-            CheckStatus::Warn => 2,
-            CheckStatus::Skipped => 3,
-            CheckStatus::Pass => 4,
-        };
-        (place, std::cmp::Reverse(result.severity))
-    });
+    let results = by_weight(report);
     for result in results.iter().take(CHECKS_MAX) {
         let _ = writeln!(
             out,

@@ -1,11 +1,12 @@
 //! The table for people, which fits the terminal and says the same without colour.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::words::{count, cut, duration, failed, sample_columns, sentence, value, visible};
-use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport};
+use super::words::{by_weight, count, cut, duration, failed, sample_columns, sentence, value, visible};
+use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport, SkipReason};
 
 /// How the table is shown.
 #[derive(Debug, Clone, Copy)]
@@ -34,27 +35,42 @@ pub fn render_text(report: &RunReport, options: TextOptions) -> String {
     let options = TextOptions { width: options.width.max(WIDTH_MIN), ..options };
     let mut out = String::new();
     write_table(&mut out, report, options);
-    let mut problems: Vec<&CheckResult> =
-        report.results.iter().filter(|result| result.status.is_problem() || result.is_open()).collect();
-    // What weighs most comes first; what weighs the same stays in the order of the file.
-    problems.sort_by_key(|result| std::cmp::Reverse(result.severity));
-    for result in problems {
-        write_problem(&mut out, result, options);
+    // What is odd about a file concerns all checks of its tables, and is said once.
+    let mut told = BTreeSet::new();
+    for result in by_weight(report).into_iter().filter(|result| needs_attention(result)) {
+        write_problem(&mut out, result, &mut told, options);
     }
     write_totals(&mut out, report, options);
     out
+}
+
+/// What somebody should look at, a line for each, and the totals: for a log whose results went to files.
+pub fn render_summary(report: &RunReport) -> String {
+    let options = TextOptions { width: usize::MAX, color: false };
+    let mut out = String::new();
+    for result in by_weight(report).into_iter().filter(|result| needs_attention(result)) {
+        let (status, severity) = (result.status.name(), result.severity.name());
+        let name = visible(&format!("{} {}", result.check_id, result.check_name));
+        line(&mut out, &format!("{status} {severity}: {name}: {}", visible(&sentence(result))));
+    }
+    write_totals(&mut out, report, options);
+    out
+}
+
+/// Whether a result is told in full below the table.
+fn needs_attention(result: &CheckResult) -> bool {
+    let is_left_open = result.skipped == Some(SkipReason::UpstreamFailed);
+    result.status.is_problem() || result.is_open() || is_left_open
 }
 
 fn write_table(out: &mut String, report: &RunReport, options: TextOptions) {
     if report.results.is_empty() {
         return;
     }
-    let names: Vec<String> = report
-        .results
-        .iter()
-        .map(|result| visible(&format!("{}  {}", result.check_id, result.check_name)))
-        .collect();
-    let counts: Vec<String> = report.results.iter().map(failed).collect();
+    let results = by_weight(report);
+    let title = |result: &&CheckResult| visible(&format!("{}  {}", result.check_id, result.check_name));
+    let names: Vec<String> = results.iter().map(title).collect();
+    let counts: Vec<String> = results.iter().map(|result| failed(result)).collect();
     let widest = |texts: &[String]| texts.iter().map(|text| text.width()).max().unwrap_or_default();
     // Status, two gaps and at least a little of the sentence are always there.
     let name_width = widest(&names).clamp(5, options.width * 2 / 5);
@@ -62,14 +78,19 @@ fn write_table(out: &mut String, report: &RunReport, options: TextOptions) {
     let rest = options.width.saturating_sub(7 + 2 + name_width + 2 + count_width + 2);
     let heading = format!("STATUS   {}  {}  SUMMARY", fit("CHECK", name_width), fit("FAILED", count_width));
     line(out, &shorten(&heading, options.width));
-    for (result, (name, count)) in report.results.iter().zip(names.iter().zip(&counts)) {
+    for (result, (name, count)) in results.iter().zip(names.iter().zip(&counts)) {
         let status = colored(&fit(result.status.name(), 7), result.status, options);
         let sentence = shorten(&visible(&sentence(result)), rest);
         line(out, &format!("{status}  {}  {}  {sentence}", fit(name, name_width), fit(count, count_width)));
     }
 }
 
-fn write_problem(out: &mut String, result: &CheckResult, options: TextOptions) {
+fn write_problem<'a>(
+    out: &mut String,
+    result: &'a CheckResult,
+    told: &mut BTreeSet<(&'a [String], &'a str)>,
+    options: TextOptions,
+) {
     let title = visible(&format!("{} {}", result.check_id, result.check_name));
     let severity = result.severity.name();
     let mark = colored(result.status.name(), result.status, options);
@@ -80,8 +101,8 @@ fn write_problem(out: &mut String, result: &CheckResult, options: TextOptions) {
     for part in wrap(&visible(&sentence(result)), options.width - 2) {
         line(out, &format!("  {part}"));
     }
-    for note in
-        result.recompiled.iter().map(|why| format!("recompiled because {why}")).chain(result.notes.clone())
+    let notes = result.notes.iter().filter(|note| told.insert((&result.target_table, note)));
+    for note in result.recompiled.iter().map(|why| format!("recompiled because {why}")).chain(notes.cloned())
     {
         for part in wrap(&visible(&note), options.width - 2) {
             line(out, &format!("  {part}"));
@@ -162,8 +183,8 @@ fn code_sources(report: &RunReport) -> Option<String> {
         of(CodeFrom::Cache),
         [
             (of(CodeFrom::Builtin), "built in"),
-            (of(CodeFrom::Rules), "by rules"),
-            (of(CodeFrom::Planner), "by the planner"),
+            (of(CodeFrom::Rules), "by the reader"),
+            (of(CodeFrom::Planner), "by a model"),
         ],
     );
     let made: Vec<_> = made
@@ -173,9 +194,9 @@ fn code_sources(report: &RunReport) -> Option<String> {
         .collect();
     match (cached, made.is_empty()) {
         (0, true) => None,
-        (_, true) => Some("all code cached, nothing planned".to_owned()),
+        (_, true) => Some("all code kept".to_owned()),
         (0, false) => Some(format!("code made anew: {}", made.join(", "))),
-        (_, false) => Some(format!("code: {cached} cached, {}", made.join(", "))),
+        (_, false) => Some(format!("code: {cached} kept, {}", made.join(", "))),
     }
 }
 

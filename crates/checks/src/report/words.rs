@@ -56,6 +56,23 @@ impl CodeFrom {
     }
 }
 
+/// The results that weigh most first: by status, then by severity, then in the order of the files.
+pub fn by_weight(report: &RunReport) -> Vec<&CheckResult> {
+    let mut results: Vec<&CheckResult> = report.results.iter().collect();
+    results.sort_by_key(|result| {
+        let place = match result.status {
+            CheckStatus::Error => 0,
+            CheckStatus::Skipped if result.is_open() => 0,
+            CheckStatus::Fail => 1,
+            CheckStatus::Warn => 2,
+            CheckStatus::Skipped => 3,
+            CheckStatus::Pass => 4,
+        };
+        (place, std::cmp::Reverse(result.severity))
+    });
+    results
+}
+
 /// How many checks have a status.
 pub(super) fn count(report: &RunReport, status: CheckStatus) -> u64 {
     report.counts.get(&status).copied().unwrap_or_default()

@@ -185,7 +185,10 @@ fn show(record: &RunRecord) -> io::Result<()> {
                 writeln!(out, "hint: {}", safe_lines(hint))?;
             }
         }
-        (Some(text), None) => writeln!(out, "{}", safe_lines(&unmarked(text)))?,
+        (Some(text), None) => {
+            let proviso = record.receipt.kind.proviso().map(|proviso| format!("{proviso}: "));
+            writeln!(out, "{}{}", proviso.unwrap_or_default(), safe_lines(&unmarked(text)))?;
+        }
         (None, None) => writeln!(out, "({})", record.state)?,
     }
     let note = match record.state {

@@ -117,10 +117,10 @@ fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
 /// The workspace's check files, free of errors; or the exit code that says that they are not, which is then printed.
 fn files(workspace: &Workspace) -> Result<CheckFiles, ExitCode> {
     let files = read_checks(&workspace.root).map_err(|error| of_checks(&error))?;
-    if files.errors().next().is_none() {
+    if files.problems.is_empty() {
         return Ok(files);
     }
-    for problem in files.errors() {
+    for problem in &files.problems {
         print_problem(problem);
     }
     Err(ExitCode::from(USAGE))

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &RunArgs, decision: Decision) -> anyhow::Result<ExitCode
         if args.json {
             writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
         } else if decision == Decision::Undo {
-            writeln!(stdout, "run {} is {}. {}", run.run_id, run.state, line(&run.receipt.text))?;
+            writeln!(stdout, "run {}: {}", run.run_id, line(&run.receipt.text))?;
         } else {
             show_run::write(&mut stdout, &run)?;
         }
@@ -62,24 +62,31 @@ fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<ExitCode> 
     if as_json {
         writeln!(stdout, "{:#}", json!({ "conflicts": conflicts }))?;
     } else {
-        let mut grid = Grid::new(["table", "row", "expected", "found"]);
-        let row = |row: Option<&ordain_types::Row>| match row {
-            Some(row) => serde_json::to_value(row).map(|value| cell(&value)).unwrap_or_default(),
-            None => "no row".to_owned(),
-        };
+        let mut grid = Grid::new(["table", "row", "column", "expected", "found"]);
         for conflict in conflicts.iter().take(20) {
             let key = serde_json::to_value(&conflict.key).map(|value| cell(&value)).unwrap_or_default();
-            grid.row([
-                line(&conflict.table),
-                key,
-                row(conflict.expected.as_ref()),
-                row(conflict.found.as_ref()),
-            ]);
+            for (column, expected, found) in differences(conflict) {
+                grid.row([line(&conflict.table), key.clone(), column, expected, found]);
+            }
         }
         grid.write(&mut stdout, "")?;
     }
     let count = conflicts.len();
-    let message = format!("{count} rows have changed meanwhile; nothing was changed");
+    let have = if count == 1 { "row has" } else { "rows have" };
+    let message = format!("{count} {have} changed meanwhile; nothing was changed");
     failure::print_text(&message, Some("ask again, so that the plan sees the rows as they are now"));
     Ok(ExitCode::from(failure::FAILED))
+}
+
+/// The columns whose values are not as expected: their name, what was expected and what is there.
+fn differences(conflict: &RowConflict) -> Vec<(String, String, String)> {
+    let (Some(expected), Some(found)) = (&conflict.expected, &conflict.found) else {
+        let there =
+            |row: &Option<ordain_types::Row>| if row.is_some() { "a row" } else { "no row" }.to_owned();
+        return vec![(String::new(), there(&conflict.expected), there(&conflict.found))];
+    };
+    let shown = |row: &ordain_types::Row, column: &str| row.get(column).map_or_else(|| "–".to_owned(), cell);
+    let columns = expected.fields.iter().map(|(column, _)| column.as_str());
+    let differing = columns.filter(|column| expected.get(column) != found.get(column));
+    differing.map(|column| (line(column), shown(expected, column), shown(found, column))).collect()
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ordain_engine::init;
+use ordain_engine::{EXAMPLES as READY, init};
 use serde_json::json;
 
 use crate::failure;
@@ -14,7 +14,7 @@ Examples:
   ordain init --example sunglasses shop    a shop with stock, sales and rules, ready to be asked
   ordain init my-workspace                 an empty workspace
 
-Examples to start from: sunglasses, bike-parts.";
+Examples to start from: sunglasses, bike-parts, data-quality, sales-files.";
 
 /// Make a new workspace
 #[derive(Debug, clap::Args)]
@@ -48,6 +48,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for file in &files {
         writeln!(stdout, "{}", args.folder.join(file).display())?;
     }
-    writeln!(io::stderr(), "next: cd {} && ordain tables", args.folder.display())?;
+    let example = READY.iter().find(|example| Some(example.name) == args.example.as_deref());
+    let first = example.map_or("edit ordain.toml", |example| example.first);
+    writeln!(io::stderr(), "next: cd {} && {first}", args.folder.display())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -116,7 +116,7 @@ async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Resul
         writeln!(io::stderr(), "no plans are kept yet; `ordain ask` keeps those that worked")?;
         return Ok(());
     }
-    let mut grid = Grid::new(["plan", "kind", "by", "uses", "holds", "request"]);
+    let mut grid = Grid::new(["plan", "kind", "by", "used", "usable", "first asked as"]);
     for plan in &plans {
         let holds = match (kept.stale(plan), plan.pinned) {
             (Some(why), _) => format!("stale: {why}"),
@@ -127,7 +127,7 @@ async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Resul
             plan.plan_id.chars().take(12).collect(),
             line(&plan.kind),
             line(plan.model.as_deref().unwrap_or(&plan.source)),
-            plan.uses.to_string(),
+            if plan.uses == 1 { "once".to_owned() } else { format!("{} times", plan.uses) },
             line(&holds),
             cut(&line(&plan.request), 60),
         ]);
@@ -154,7 +154,7 @@ async fn show(args: &Args, kept: &Kept, id: &str) -> Result<(), Failure> {
     writeln!(out, "kept     {}; used {} times, last {}", plan.created_at, plan.uses, plan.last_used_at)?;
     writeln!(
         out,
-        "holds    {}",
+        "usable   {}",
         kept.stale(&plan).map_or_else(|| "yes".to_owned(), |why| format!("no: {}", line(&why)))
     )?;
     writeln!(out, "\ncompiled against")?;

@@ -27,7 +27,8 @@ Examples:
   ordain repl --file sales.csv
   printf 'x = 6\\nprint(x * 7)\\n' | ordain repl
 
-Type Python; it is verified and runs in one cell, whose variables stay. A line that begins with `?` is a
+Type Python; it is verified and runs in one cell, whose variables stay; the value of a last expression
+is printed. A line that begins with `?` is a
 question in words about the files, answered by code in the same cell. `/files` lists the files,
 `/quit` or Ctrl-D ends. A block goes on until an empty line. Every input is a run with a ledger entry.";
 
@@ -114,7 +115,8 @@ async fn session(
             Block::Question(question) => task.request = question,
             Block::Python(code) => {
                 task.request = code.chars().take(500).collect();
-                task.plan = Some(PlanFile { code, name: "input.py".to_owned() });
+                task.plan =
+                    Some(PlanFile { code: ordain_verify::echoing(&code), name: "input.py".to_owned() });
             }
         }
         has_failed |= !turn(&engine, task).await?;

@@ -1,18 +1,22 @@
 //! `ordain reseed`: the seed rows again.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 
+use ordain_store::Database;
 use serde_json::json;
 
+use crate::failure::{self, USAGE};
 use crate::workspace::{WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain reseed               every table that has a seed
-  ordain reseed inventory     one table
+  ordain reseed inventory                      one table, after a question
+  ordain reseed inventory transactions --yes   two, without one
+  ordain reseed                                every table that has a seed
 
-What the tables hold now is lost; the ledger keeps what led to it.";
+What the tables hold now is removed. The store is copied first, to .ordain/backups: `ordain restore` brings it back.
+An append-only table is only emptied if it is named.";
 
 /// Load the seed rows again, in place of what the tables hold
 #[derive(Debug, clap::Args)]
@@ -22,6 +26,12 @@ pub(crate) struct Args {
     workspace: WorkspaceArgs,
     /// Tables to reload; all that have a seed when none is named
     tables: Vec<String>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Do not copy the store first; PostgreSQL is copied with its own tools
+    #[arg(long)]
+    no_backup: bool,
     /// Print what was done as JSON
     #[arg(long)]
     json: bool,
@@ -29,8 +39,27 @@ pub(crate) struct Args {
 
 /// Carries out `ordain reseed`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = args.workspace.clone();
-    with_store(&workspace, async |store| {
+    with_store(&args.workspace, async |store| {
+        let workspace = args.workspace.load()?;
+        let schema = store.schema();
+        let is_kept = |table: &&ordain_types::Table| table.append_only && args.tables.is_empty();
+        if let Some(table) = schema.tables.iter().find(is_kept) {
+            let problem =
+                format!("table `{}` is append-only, so its rows are only removed if it is named", table.name);
+            return Ok(refused(&problem, "name every table that is to be loaded again"));
+        }
+        let is_sqlite = matches!(workspace.store_options().database, Database::Sqlite { .. });
+        if !is_sqlite && !args.no_backup {
+            let problem = "Ordain makes no copy of a PostgreSQL database";
+            return Ok(refused(problem, "copy it with its own tools, then say --no-backup"));
+        }
+        if !args.yes && !is_agreed(&args.tables)? {
+            return Ok(refused("nothing was reloaded", "say --yes if every row of these tables is to go"));
+        }
+        if !args.no_backup {
+            let copy = store.back_up(&workspace.state().join("backups")).await?;
+            writeln!(io::stderr(), "the store was copied to {}", copy.folder.display())?;
+        }
         let done = store.reseed(&args.tables, note()).await?;
         let mut stdout = io::stdout().lock();
         if args.json {
@@ -42,4 +71,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+fn refused(problem: &str, hint: &str) -> ExitCode {
+    failure::print_text(problem, Some(hint));
+    ExitCode::from(USAGE)
+}
+
+/// Asks at a terminal; nobody can agree where there is none.
+fn is_agreed(tables: &[String]) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    let which = if tables.is_empty() { "every table that has a seed".to_owned() } else { tables.join(", ") };
+    write!(io::stderr(), "Remove every row of {which} and load the seed rows? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -23,7 +23,7 @@ Examples:
   ordain runs show 06ewdk             one run, by its id or the beginning of it
   ordain runs show 06ewdk --code      with the code that ran
   ordain runs show 06ewdk --all       with every row that it changed
-  ordain runs report 06ewdk --html --out run.html    a file to send to somebody";
+  ordain runs report 06ewdk --out run.html    an HTML file to send to somebody";
 
 /// List runs, or show one
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ enum Command {
         #[arg(long, value_name = "STATE", value_parser = state)]
         state: Option<RunState>,
         /// How many
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
         limit: u64,
     },
     /// One run
@@ -74,8 +74,8 @@ enum Command {
     Report {
         /// The run's id, or the beginning of it
         id: String,
-        /// As one HTML file, the only form there is
-        #[arg(long, required = true)]
+        /// As one HTML file; there is no other form, so it need not be said
+        #[arg(long)]
         html: bool,
         /// The file to write; without it the page goes to stdout
         #[arg(long, value_name = "FILE")]
@@ -135,7 +135,10 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
             let details = Details { entries: entries.iter().map(Entry::of).collect(), ..Details::default() };
             let page = ordain_ui::report::page(&name, &run, &details);
             match out {
-                Some(file) => fs_err::write(file, page)?,
+                Some(file) => {
+                    fs_err::write(&file, page)?;
+                    writeln!(io::stderr(), "wrote {}", file.display())?;
+                }
                 None => stdout.write_all(page.as_bytes())?,
             }
         }

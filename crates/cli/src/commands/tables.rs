@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// One table
     name: Option<String>,
     /// Print rows of the table, at most N
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", requires = "name")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", requires = "name", value_parser = clap::value_parser!(u64).range(1..))]
     rows: Option<u64>,
     /// Show how the columns of data files and tables are read: types, marks, orders, what did not fit
     #[arg(long, conflicts_with = "rows")]
@@ -81,6 +81,10 @@ async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
     }
     match (&args.name, tables.as_slice()) {
         (Some(_), [info]) => describe(&mut stdout, info, &samples(&store, info).await?)?,
+        (None, []) => {
+            let told = "this workspace declares no tables; `ordain tables --types` shows the files that checks look at";
+            writeln!(io::stderr(), "{told}")?;
+        }
         _ => list(&mut stdout, &tables)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -72,9 +72,9 @@ enum ContractName {
 enum Profile {
     /// The standard library and tinydb
     Core,
-    /// And numpy, pandas, pyarrow, openpyxl
+    /// And numpy, pandas, pyarrow, matplotlib, openpyxl
     Data,
-    /// And everything for plots, statistics, documents and images
+    /// And everything for statistics, documents, text and images
     Full,
 }
 

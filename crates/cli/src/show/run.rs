@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ordain_types::{PlanSource, RunRecord, RunState};
+use ordain_types::{PlanSource, ReceiptKind, RunError, RunRecord, RunState};
 
 use super::diff::Extent;
 use super::{Colour, behind, code, coloured, cut, diff, line};
@@ -16,17 +16,20 @@ pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
 pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'_>) -> io::Result<()> {
     writeln!(out, "run      {}", run.run_id)?;
     writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
-    let status = run.status.as_deref().map(|status| format!(" ({})", line(status))).unwrap_or_default();
+    let said =
+        if run.receipt.kind == ReceiptKind::WouldChange { Some("dry run") } else { run.status.as_deref() };
+    let status = said.map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
     writeln!(out, "receipt  {}", line(&run.receipt.text))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     writeln!(out, "took     {}", took(run))?;
     if let Some(text) = &run.answer.text {
-        writeln!(out, "{}", behind("answer   ", text))?;
+        let proviso = run.receipt.kind.proviso().map(|proviso| format!("{proviso}: ")).unwrap_or_default();
+        writeln!(out, "{}", behind("answer   ", &format!("{proviso}{text}")))?;
     }
     if let Some(error) = &run.error {
-        writeln!(out, "{}", behind("error    ", &format!("{}: {}", error.code, error.message)))?;
+        writeln!(out, "{}", behind("error    ", &error_words(error)))?;
         if let Some(hint) = &error.hint {
             writeln!(out, "{}", behind("hint     ", hint))?;
         }
@@ -40,6 +43,11 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         diff::write(out, &run.diff, extent)?;
     }
     Ok(())
+}
+
+/// An error with its code, where that says more than that it is one.
+pub(crate) fn error_words(error: &RunError) -> String {
+    if error.code == "error" { error.message.clone() } else { format!("{}: {}", error.code, error.message) }
 }
 
 /// Writes the code of each step.

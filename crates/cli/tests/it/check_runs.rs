@@ -65,6 +65,39 @@ fn of_several_exit_codes_the_one_that_says_most_wins() {
 }
 
 #[test]
+fn a_run_that_selects_only_what_changed_does_not_hide_earlier_failures() {
+    let folder = workspace(&json!([range("fails", "price", "high")]));
+    assert_eq!(check(&folder, &["run"]).code, Some(1));
+    let again = check(&folder, &["run", "--select", "state:changed", "--json"]);
+    assert_eq!(statuses(&again), [pair("fails", "SKIPPED")]);
+    let history = check(&folder, &["history", "fails", "--json"]).json();
+    assert_eq!((history.as_array().unwrap().len(), &history[0]["status"]), (1, &json!("FAIL")), "{history}");
+}
+
+#[test]
+fn a_log_says_what_failed_where_the_results_go_to_files() {
+    let folder =
+        workspace(&json!([range("fails", "price", "high"), range("fails too", "price", "critical")]));
+    let ran = check(&folder, &["run", "--format", "junit=report.xml"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert!(lines[0].starts_with("FAIL critical: fails too"), "{ran:?}");
+    assert!(lines[1].starts_with("FAIL high: fails"), "{ran:?}");
+    assert!(ran.stderr.contains("2 checks · 2 fail"), "{ran:?}");
+    let astray = check(&folder, &["run", "--format", "junit=reports/report.xml"]);
+    assert!(astray.code == Some(2) && astray.stderr.contains("there is no folder `reports`"), "{astray:?}");
+    let unknown = check(&folder, &["run", "--select", "banana"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("no check fits `banana`"), "{unknown:?}");
+    // Without key columns a row is known by its number in the file, whose header is row 1.
+    let keyless = json!({"check_id": "k", "kind": "range", "target_table": "t", "params": {"column": "price", "min": 0}});
+    folder.file("checks/checks.json", json!([keyless]).to_string());
+    let report = check(&folder, &["run", "--json"]).json();
+    assert_eq!(report["results"][0]["samples"][0]["key"], json!({"row": 3}), "{report}");
+    let never = check(&folder, &["history", "banana"]);
+    assert!(never.code == Some(2) && never.stderr.contains("`banana`"), "{never:?}");
+}
+
+#[test]
 fn a_frozen_run_uses_code_that_a_run_with_a_planner_left() {
     let words =
         json!({"check_id": "w", "target_table": "t", "calculation_hint": "price must not be negative"});

@@ -42,9 +42,9 @@ fn a_wrong_flag_or_value_is_a_usage_error_that_names_it() {
         (&["--tiemout", "3s"][..], "unexpected argument '--tiemout' found"),
         (
             &["--timeout", "soon"],
-            "`soon` is not a duration; write a number and a unit, such as `500ms`, `30s` or `2m`",
+            "`soon` is not a duration; write a number and a unit, such as `500ms`, `30s`, `2m` or `90d`",
         ),
-        (&["--timeout", "0s"], "`0s` is not a duration"),
+        (&["--timeout", "0s"], "`0s` is too short or too long"),
         (&["--memory", "-5"], "unexpected argument '-5' found"),
         (&["--memory", "12 elephants"], "`12 elephants` is not a size"),
         (&["--profile", "dtaa"], "unknown profile `dtaa`; did you mean `data`?"),

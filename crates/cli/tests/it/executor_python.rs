@@ -103,8 +103,12 @@ fn a_python_client_runs_code_with_files_over_mutual_tls_and_without_a_certificat
     // The same certificates, read again, still hold.
     served.running.signal(Signal::HUP);
     served.wait_for("reloaded");
-    folder.file("total.json", "");
     assert_eq!(client(&["--cert", "client.pem", "--key", "client.key"]).code, Some(0));
+    assert_eq!(
+        std::fs::read_to_string(file("total.json")).unwrap(),
+        "{\"total\": 3.75}",
+        "a second run replaces it"
+    );
 }
 
 #[test]

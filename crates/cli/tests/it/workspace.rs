@@ -129,7 +129,9 @@ fn what_is_wrong_with_a_workspace_is_said_with_its_line_and_exit_code_2() {
     );
     std::fs::write(shop.root.join("ordain.toml"), "[store]\nurl = \"postgres://nobody@127.0.0.1:1/none\"")
         .unwrap();
-    let ran = shop.ordain(&["tables"]);
+    let mut command = crate::command::ordain(["tables"]);
+    command.current_dir(&shop.root).env("ORDAIN_TRUST", &shop.root);
+    let ran = crate::command::run(command);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("cannot be reached") && ran.stderr.contains("hint: "), "{}", ran.stderr);
 }
@@ -166,7 +168,7 @@ fn a_held_run_is_listed_shown_and_approved() {
     assert_eq!(shop.stock(), 9);
     let again = shop.ordain(&["approve", held.run_id.as_str()]);
     assert_eq!(again.code, Some(1));
-    assert!(again.stderr.contains("is committed, so it cannot be approved"), "{}", again.stderr);
+    assert!(again.stderr.contains("was committed already, so it cannot be approved"), "{}", again.stderr);
 }
 
 #[test]
@@ -185,14 +187,16 @@ fn a_committed_run_is_undone_unless_a_row_changed_since() {
     let refused = shop.ordain(&["undo", first.run_id.as_str()]);
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stdout.contains("SG005") && refused.stderr.contains("1 rows have changed meanwhile"),
+        refused.stdout.contains("SG005") && refused.stderr.contains("1 row has changed meanwhile"),
         "{refused:?}"
     );
+    let row = refused.stdout.lines().nth(1).unwrap().split_whitespace().skip(2).collect::<Vec<_>>();
+    assert_eq!(row, ["quantity_in_stock", "9", "8"], "only the column that differs: {refused:?}");
     let refused = shop.ordain(&["undo", first.run_id.as_str(), "--json"]);
     assert_eq!(refused.json()["conflicts"][0]["found"]["quantity_in_stock"], 8);
     let undone = shop.ordain(&["undo", second.run_id.as_str()]);
     let receipt = "Undone: 1 row changed back in inventory, 1 row taken out of transactions.";
-    assert_eq!(undone.stdout, format!("run {} is undone. {receipt}\n", second.run_id));
+    assert_eq!(undone.stdout, format!("run {}: {receipt}\n", second.run_id));
     assert_eq!(shop.ordain(&["undo", first.run_id.as_str()]).code, Some(0));
     assert_eq!(shop.stock(), 10);
     let kinds: Vec<Value> = {
@@ -203,10 +207,40 @@ fn a_committed_run_is_undone_unless_a_row_changed_since() {
 }
 
 #[test]
+fn reseed_removes_no_row_that_nobody_gave_up_and_leaves_a_copy() {
+    let shop = Shop::new();
+    shop.sell(false);
+    let asked = shop.ordain(&["reseed", "inventory"]);
+    assert!(asked.code == Some(2) && asked.stderr.contains("--yes"), "{asked:?}");
+    let unnamed = shop.ordain(&["reseed", "--yes"]);
+    assert!(
+        unnamed.code == Some(2) && unnamed.stderr.contains("`transactions` is append-only"),
+        "{unnamed:?}"
+    );
+    assert_eq!(shop.stock(), 9);
+    let done = shop.ordain(&["reseed", "inventory", "transactions", "--yes"]);
+    assert_eq!(done.stdout, "inventory: 7 rows removed, 7 loaded\ntransactions: 2 rows removed, 1 loaded\n");
+    assert_eq!(shop.stock(), 10);
+    let restored = shop.ordain(&["restore", "--at", "9999-01-01T00:00:00Z"]);
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    assert_eq!(shop.stock(), 9);
+}
+
+#[test]
+fn a_folder_for_copies_that_is_none_is_not_blamed_on_the_database() {
+    let shop = Shop::new();
+    let failed = shop.ordain(&["backup", "--to", "ordain.toml"]);
+    assert!(failed.code == Some(2) && !failed.stderr.contains("the database failed"), "{failed:?}");
+    let nowhere = shop.ordain(&["tables", "-w", "/no-such-folder"]);
+    assert!(nowhere.stderr.contains("/no-such-folder"), "{nowhere:?}");
+}
+
+#[test]
 fn the_ledger_is_verified_and_exported() {
     let shop = Shop::new();
     shop.sell(false);
-    assert_eq!(shop.ordain(&["reseed", "inventory"]).stdout, "inventory: 7 rows removed, 7 loaded\n");
+    let reseeded = shop.ordain(&["reseed", "inventory", "--yes", "--no-backup"]);
+    assert_eq!(reseeded.stdout, "inventory: 7 rows removed, 7 loaded\n");
     let whole = shop.ordain(&["ledger", "verify"]);
     assert!(whole.code == Some(0) && whole.stdout.starts_with("the ledger is whole: 3 entries"), "{whole:?}");
     let export = shop.ordain(&["ledger", "export", "--format", "jsonl"]);
@@ -259,7 +293,7 @@ fn the_ledger_is_verified_where_nothing_can_be_written() {
         );
         let listed = verify("$ORDAIN ledger list && $ORDAIN runs list");
         assert!(listed.code == Some(0) && listed.stdout.contains("one Classic"), "{rest}: {listed:?}");
-        let refused = verify("$ORDAIN reseed");
+        let refused = verify("$ORDAIN reseed inventory --yes --no-backup");
         assert!(refused.code == Some(3) && refused.stderr.contains("readonly"), "{rest}: {refused:?}");
     }
     std::fs::remove_file(shop.root.join(".ordain/store.db-shm")).unwrap();

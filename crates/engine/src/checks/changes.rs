@@ -72,7 +72,7 @@ impl Checks {
         let last = state.last.get(&check.check_id).filter(|last| last.code_hash == code_hash);
         let (run, why) = match last {
             Some(last) if last.data_fingerprint != tables.fingerprint(names) => ("run", "its data changed"),
-            None => ("run", "its data changed"),
+            None => ("run", "its last run gave no result"),
             Some(last) if last.grading != grading_of(check) => {
                 ("re-grade", "severity, thresholds or samples changed")
             }

@@ -47,7 +47,6 @@ fn read_one(files: &mut CheckFiles, root: &Path, path: &Path) {
         check_id: None,
         message,
         hint: Some(hint.to_owned()),
-        is_warning: false,
     };
     match inside::text(root, &shown, FILE_BYTES_MAX as u64) {
         Ok(text) => files.read(&shown, &text.unwrap_or_default()),

@@ -128,11 +128,11 @@ impl Results<'_> {
                 result.reason = Some(reason);
                 self.state.last.remove(&check.check_id);
             }
-            Ok(found) => {
-                result.status = grade(check, &found.counts);
+            Ok(mut found) => {
                 if found.counts.evaluated == Some(0) {
-                    result.notes.push("it looked at no row: none is left to judge".to_owned());
+                    found.summary.push_str("; it looked at no row");
                 }
+                result.status = grade(check, &found.counts);
                 let last = LastRun {
                     run_id: self.report.run_id.clone(),
                     code_hash: hash_text(&ready.plan.code),

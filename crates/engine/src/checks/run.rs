@@ -63,9 +63,8 @@ impl Checks {
         head: &Head,
         progress: &mut dyn Progress,
     ) -> Result<CheckRun, EngineError> {
-        let problems: Vec<_> = task.files.errors().cloned().collect();
-        if !problems.is_empty() {
-            return Err(ChecksError::Files(problems).into());
+        if !task.files.problems.is_empty() {
+            return Err(ChecksError::Files(task.files.problems.clone()).into());
         }
         let _lock = State::lock(&self.state_folder())?;
         // Read now that nobody else writes.

@@ -8,8 +8,8 @@ use std::fs::TryLockError;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use ordain_checks::RunReport;
 use ordain_checks::report::PastResult;
+use ordain_checks::{RunReport, SkipReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -126,13 +126,15 @@ impl State {
         Ok(Some(report.run_id))
     }
 
-    /// Keeps what checks last saw, adds a run's results to the history, and keeps its report.
+    /// Keeps what checks last saw, adds a run's results to the history, and keeps its report. A check that `state:changed`
+    /// left out was not judged: its last result stays the newest one.
     pub(super) fn remember(&self, report: &RunReport) -> Result<(), ChecksError> {
         let failed = || ChecksError::state("keep the history of checks");
         let bytes = serde_json::to_vec(&self.last).map_err(io::Error::from).map_err(failed())?;
         write_file(&self.folder.join(LAST), &bytes).map_err(failed())?;
         let mut text = String::new();
-        for result in &report.results {
+        let judged = report.results.iter().filter(|result| result.skipped != Some(SkipReason::Filtered));
+        for result in judged {
             let past = Past {
                 result: PastResult {
                     check_id: result.check_id.clone(),

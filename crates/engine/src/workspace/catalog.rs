@@ -26,7 +26,7 @@ pub(super) fn of(file: &mut File) -> Catalog {
 
 /// Holds the catalog against itself and the helpers.
 pub(super) fn check(catalog: &Catalog, helpers: &str, text: &str) -> Result<(), WorkspaceError> {
-    let functions = functions(helpers);
+    let functions = functions(helpers)?;
     for (place, action) in catalog.actions.iter().enumerate() {
         let twice = catalog.actions[..place].iter().any(|other| other.name == action.name);
         let fault = if twice {
@@ -107,8 +107,18 @@ fn fault_of_param(name: &str, param: &Param) -> Option<Fault> {
 }
 
 /// The functions of a source with their arguments, by the `def` lines at its top level.
-fn functions(source: &str) -> Vec<(String, Vec<String>)> {
-    let known = ordain_verify::helpers_of(source).unwrap_or_default();
+fn functions(source: &str) -> Result<Vec<(String, Vec<String>)>, WorkspaceError> {
+    let known = ordain_verify::helpers_of(source).map_err(|findings| {
+        let first = findings.into_iter().next();
+        WorkspaceError {
+            file: "helpers.py".to_owned(),
+            line: first.as_ref().map(|finding| finding.line as u64),
+            message: first
+                .as_ref()
+                .map_or_else(|| "it cannot be read".to_owned(), |finding| finding.message.clone()),
+            hint: first.and_then(|finding| finding.hint),
+        }
+    })?;
     let argument = |text: &str| {
         let name = text.split([':', '=']).next().unwrap_or_default().trim();
         name.trim_start_matches('*').to_owned()
@@ -119,7 +129,7 @@ fn functions(source: &str) -> Vec<(String, Vec<String>)> {
         let inside = inside.split_once(')').map_or("", |(list, _)| list);
         (name, inside.split(',').map(argument).filter(|name| !name.is_empty()).collect())
     };
-    known.into_iter().map(|helper| read(helper.name)).collect()
+    Ok(known.into_iter().map(|helper| read(helper.name)).collect())
 }
 
 /// Holds the catalog against the tables that there are: a name that means nothing would silently teach nothing.

@@ -43,7 +43,7 @@ fn open(root: &Path, path: &Path) -> Result<Option<File>, String> {
     const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let path = path.strip_prefix(root).unwrap_or(path);
     let folder = rustix::fs::openat(CWD, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| std::io::Error::from(errno).to_string())?;
+        .map_err(|errno| format!("the folder `{}`: {}", root.display(), std::io::Error::from(errno)))?;
     let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let file = match rustix::fs::openat2(&folder, path, FLAGS, Mode::empty(), below) {
         Ok(file) => File::from(file),

@@ -51,6 +51,39 @@ async fn a_plan_that_says_success_and_breaks_an_invariant_is_rolled_back(databas
     world.executor.close().await;
 }
 
+async fn an_answer_that_is_too_large_for_a_record_is_refused_and_nothing_is_changed(database: Database) {
+    let world = world(database).await;
+    for large in [
+        "answer_text = 'x' * (5 << 20)",
+        "answer_text = 'Sold.'\nanswer_rows = [{'a': 'x' * 1000} for n in range(6000)]",
+        "answer_text = 'Sold.'\nanswer_json = {'deep': ['x' * (5 << 20)]}",
+    ] {
+        let code = format!(
+            "inventory_tbl.update({{'quantity_in_stock': 1}}, Query().name == 'Classic')\n{large}\nSTATUS = 'success'\n"
+        );
+        let record = world.ask(&code).await;
+        assert_eq!(record.state, RunState::RolledBack, "{large}");
+        assert_eq!(record.error.as_ref().unwrap().code, "answer-too-large", "{large}");
+        assert!(ordain_engine::json_bytes(&record) < 64 << 10, "{large}");
+        assert_eq!(world.stock("Classic").await, 10);
+    }
+    world.executor.close().await;
+}
+
+async fn what_is_printed_or_raised_without_end_is_kept_in_part(database: Database) {
+    let world = world(database).await;
+    for code in [
+        "for n in range(9):\n    print('y' * (1 << 20))\nanswer_text = 'Hello.'\nSTATUS = 'success'\n",
+        "if user_request:\n    raise ValueError('z' * (20 << 20))\nanswer_text = 'Hello.'\nSTATUS = 'success'\n",
+    ] {
+        let record = world.ask(code).await;
+        assert!(ordain_engine::json_bytes(&record) < 4 << 20, "{code}: {}", ordain_engine::json_bytes(&record));
+        let told = [&record.outcome.stdout, &record.outcome.stderr];
+        assert!(told.iter().any(|text| text.ends_with("more are not kept]")), "{code}");
+    }
+    world.executor.close().await;
+}
+
 async fn a_dry_run_shows_the_diff_and_changes_nothing(database: Database) {
     let world = world(database).await;
     let record = world.ask_as(BUY, Mode::DryRun).await;

@@ -64,6 +64,8 @@ async fn the_same_shape_with_other_values_runs_the_kept_plan() {
     let second = shop.ask("buy 1 moon and 2 wayfarers").await;
     assert_eq!((second.state, second.plan.source), (RunState::Committed, PlanSource::Cache), "{second:?}");
     assert_eq!(second.plan.written_by.as_ref(), Some(&first.run_id));
+    let shown = serde_json::to_string(&second.plan).unwrap();
+    assert!(shown.contains("Wayfarer") && !shown.contains("Aviator"), "its own values, no others: {shown}");
     let changed = &second.diff.tables["inventory"].changed;
     let items: Vec<&str> = changed.iter().filter_map(|row| row.after.get("name")?.as_str()).collect();
     assert_eq!(items, ["Wayfarer", "Moon"]);

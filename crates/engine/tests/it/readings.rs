@@ -40,6 +40,8 @@ const CASES: &[(&str, &[u8], &[&str], &str)] = &[
     ("american.csv", b"d\n03/15/2024\n01/02/2024\n", &["d: date order=month-first min=2024-01-02"], ""),
     ("either.csv", b"d\n01/02/2024\n03/04/2024\n", &["d: date order=month-first"], "01/02/2024 is read month-first"),
     ("both.csv", b"d\n15/03/2024\n03/15/2024\n", &["d: text"], "partly day-first and partly month-first"),
+    // A day that there is not is not taken for another order of day and month.
+    ("unreal.csv", b"d\n2024-01-05\n2024-02-30\n2024-03-01\n", &["d: text"], "it holds dates, but 2024-02-30 is none"),
     // Names of rows without a name, and NA, as R writes them.
     ("r.csv", b"\"x\",\"y\"\n\"1\",5,\"a\"\n\"2\",NA,\"b\"\n", &["row: integer", "x: integer", "y: text"], "'NA' (1)"),
     // A title, an empty line, dollars, a mark for nothing and a total.
@@ -60,6 +62,7 @@ const CASES: &[(&str, &[u8], &[&str], &str)] = &[
         &["n: integer"],
         "1 of 12 values cannot be read as numbers: row 13 ('abc')",
     ),
+    ("nine.csv", b"n\n1\n2\n3\n4\n5\n6\n7\n8\n9\nabc\n", &["n: integer"], "row 11 ('abc')"),
     ("words.csv", b"n\n1\nabc\n", &["n: text"], "so it is read as text"),
     ("zones.csv", b"at\n2024-03-15T10:00:00Z\n2024-03-15 11:00:00+02:00\n", &["at: timestamp zone=UTC max=2024-03-15T10:00:00"], ""),
     ("spans.csv", b"duration\n1:30:00\n0:45:00\n", &["duration: duration unit=s max=5400.0"], "seconds"),

@@ -91,10 +91,16 @@ pub(crate) fn finished(mut response: Response, record: &RunRecord, begun: &LiveR
     response
 }
 
-/// A run that goes on, as a record: everything that is known, and the state `running`.
+/// A run that goes on, as a record: everything that is known, and the state `running`. Who writes its plan and what the
+/// verifier says is not known yet.
 pub(crate) fn running(run: &LiveRun) -> Value {
     let mut record = serde_json::to_value(run.record()).unwrap_or_default();
     record["state"] = Value::from("running");
+    for (part, unknown) in [("plan", "source"), ("verdict", "accepted")] {
+        if let Some(fields) = record[part].as_object_mut() {
+            fields.remove(unknown);
+        }
+    }
     record
 }
 

@@ -65,7 +65,8 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Query<T> {
         let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
         query.map(|query| Self(query.0)).map_err(|error| {
             let message = error.body_text();
-            let message = message.rsplit("string: ").next().unwrap_or_default().to_owned();
+            let message = message.rsplit("string: ").next().unwrap_or_default();
+            let message = message.replace("invalid digit found in string", "it is not a whole number");
             Problem::new(
                 StatusCode::BAD_REQUEST,
                 "bad_query",
@@ -94,9 +95,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value: T =
         serde_path_to_error::deserialize(&mut reader).map_err(|error| not_wanted(&error, "body"))?;
-    reader.end().map_err(|error| {
-        Problem::new(StatusCode::BAD_REQUEST, "bad_json", format!("the body is not JSON: {error}"))
-    })?;
+    reader.end().map_err(|error| not_json(&error, "body"))?;
     Ok(value)
 }
 
@@ -111,7 +110,18 @@ fn not_wanted(error: &serde_path_to_error::Error<serde_json::Error>, what: &str)
         let detail = format!("the {what} is not what is asked for here: {message}");
         return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail).about(&pointer, message);
     }
-    Problem::new(StatusCode::BAD_REQUEST, "bad_json", format!("the {what} is not JSON: {message}"))
+    not_json(error.inner(), what)
+}
+
+/// Says where a text stops being JSON.
+fn not_json(error: &serde_json::Error, what: &str) -> Problem {
+    let (line, column) = (error.line(), error.column());
+    let detail = if error.is_eof() {
+        format!("the {what} is not JSON: it ends before it is whole")
+    } else {
+        format!("the {what} is not JSON: something else is expected in line {line}, column {column}")
+    };
+    Problem::new(StatusCode::BAD_REQUEST, "bad_json", detail)
 }
 
 /// The body is of a kind that is not taken here.

@@ -173,7 +173,7 @@ fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPa
         line,
     };
     let checks = entries.into_iter().map(summary).collect();
-    let problems = problems.iter().filter(|problem| !problem.is_warning).map(ToString::to_string).collect();
+    let problems = problems.iter().map(ToString::to_string).collect();
     Ok(CheckPage { checks, problems, next_cursor })
 }
 

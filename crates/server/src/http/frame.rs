@@ -106,6 +106,8 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
         .extensions()
         .get::<MatchedPath>()
         .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
+    // Where nothing is served, the address says which protocol the caller speaks.
+    let spoken = if route == "unmatched" { request.uri().path().to_owned() } else { route.clone() };
     let origin = request.headers().get(header::ORIGIN).cloned();
     let form = ui::ProblemForm::wanted(&route, request.headers());
     let (request, rest) = Rest::of(request, &context);
@@ -120,7 +122,7 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
             },
         },
     };
-    response = written(response, &context, &route, form);
+    response = written(response, &context, &spoken, form);
     if let Some(rest) = rest {
         rest.clear(&mut response).await;
     }
@@ -274,7 +276,7 @@ fn new_id() -> String {
 /// There is no such route.
 pub(crate) async fn not_found() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no_such_route", "there is nothing at this address")
-        .hint("`/docs` shows what there is")
+        .hint("`/docs` shows what there is; chat clients use `/v1/chat/completions`")
 }
 
 /// The route does not know the method.

@@ -49,10 +49,11 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// How often a client library has sent a call before.
 const RETRY_COUNT: &str = "x-stainless-retry-count";
 
-/// Whether a route speaks this protocol.
+/// Whether a route speaks this protocol, also one that is not served.
 pub(crate) fn has_route(route: &str) -> bool {
     let route = route.strip_prefix("/v1").unwrap_or(route);
-    matches!(route, "/chat/completions" | "/models" | "/models/{model}")
+    let is_served = matches!(route, "/chat/completions" | "/models" | "/models/{model}");
+    is_served || matches!(route, "/responses" | "/completions" | "/embeddings")
 }
 
 /// The same routes without `/v1`: people paste either address.

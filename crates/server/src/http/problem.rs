@@ -21,6 +21,8 @@ const FILE_PROBLEMS_MAX: usize = 20;
 pub(crate) const STILL_RUNNING: &str = "still_running";
 /// The code for an idempotency key that was used for something else.
 pub(crate) const KEY_REUSED: &str = "idempotency_key_reused";
+/// The code for a request that is longer than any is taken.
+pub(crate) const REQUEST_TOO_LONG: &str = "request_too_long";
 
 /// Why a request was not carried out. It is passed up through many results, so it is one pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -248,7 +250,7 @@ impl From<EngineError> for Problem {
             }
             EngineError::Decision { .. } => Self::unprocessable("bad_decision", "", detail),
             EngineError::RequestTooLong { .. } => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_long", detail)
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, REQUEST_TOO_LONG, detail)
             }
             EngineError::Artifacts(error) => {
                 let mut problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, "artifacts_not_kept", detail);

@@ -143,6 +143,9 @@ pub(crate) struct Answer {
     pub(crate) text: Option<String>,
     /// Rows, where the plan gave some.
     pub(crate) rows: Option<Value>,
+    /// The names of their columns, in the order in which the plan gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) columns: Vec<String>,
     /// Any other value, where the plan gave one.
     pub(crate) json: Option<Value>,
     /// What is worth knowing about it: files that could not be used, how files were read.
@@ -154,8 +157,9 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanRecord {
-    /// Who wrote it: `model`, `rules`, `cache` or `file`.
-    pub(crate) source: String,
+    /// Who wrote it: `model`, `rules`, `cache` or `file`; left out while the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
     /// The model's name, where a model wrote it.
     pub(crate) model: Option<String>,
     /// What the plan is for.
@@ -244,8 +248,9 @@ pub(crate) struct Module {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Verdict {
-    /// Whether the last round's code was accepted.
-    pub(crate) accepted: bool,
+    /// Whether the last round's code was accepted; left out while the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted: Option<bool>,
     /// How many rounds there were.
     pub(crate) iterations: u32,
     /// The findings of the last round.

@@ -8,6 +8,7 @@ use ordain_checks::CheckStatus;
 use ordain_engine::Workspace;
 use ordain_engine::checks::{Past, State};
 
+use crate::failure::{self, USAGE};
 use crate::show::grid::Grid;
 use crate::show::line;
 
@@ -36,6 +37,11 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
     };
     let is_wanted = |past: &&Past| args.check.as_ref().is_none_or(|check| past.result.check_id == *check);
     let wanted: Vec<&Past> = history.iter().filter(is_wanted).collect();
+    if let Some(check) = args.check.as_ref().filter(|_| wanted.is_empty()) {
+        let problem = format!("no run of a check `{check}` is kept");
+        failure::print_text(&problem, Some("`ordain check list` shows the checks"));
+        return Ok(ExitCode::from(USAGE));
+    }
     let mut stdout = io::stdout().lock();
     if args.json {
         let newest = &wanted[wanted.len().saturating_sub(args.limit)..];

@@ -125,7 +125,11 @@ fn checks_beside(folder: &Path) -> Option<String> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let size = fs_err::metadata(path).map_err(|error| error.to_string())?.len();
+    let size = std::fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no file `{}`", path.display()),
+        _ => format!("`{}` cannot be read: {error}", path.display()),
+    })?;
+    let size = size.len();
     if size > BYTES_MAX {
         return Err(format!("`{}` is larger than {} MiB", path.display(), BYTES_MAX >> 20));
     }

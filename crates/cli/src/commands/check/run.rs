@@ -10,7 +10,7 @@ use std::time::Duration;
 use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
-use ordain_checks::report::{Format, PastResult, TextOptions, render};
+use ordain_checks::report::{Format, PastResult, TextOptions, render, render_summary};
 use ordain_checks::{CodeFrom, RunReport, Selection};
 use ordain_engine::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, needs_frames};
 use ordain_engine::{EngineError, Planner, Progress as _, Workspace};
@@ -25,6 +25,8 @@ use crate::workspace;
 
 /// Columns of a line where the terminal does not say.
 const WIDTH: usize = 100;
+/// Columns of a line where nothing is a terminal.
+const WIDTH_OF_FILES: usize = 240;
 /// How often a workspace is asked for again in which another run goes on.
 const BUSY_POLL: Duration = Duration::from_millis(200);
 
@@ -35,8 +37,8 @@ pub(super) struct Chosen {
     #[arg(long, value_name = "TERMS")]
     select: Vec<String>,
     /// How many run at once [default: the number of processors]
-    #[arg(long, short = 'j', value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
     #[command(flatten)]
     planner: PlannerArgs,
     #[command(flatten)]
@@ -123,6 +125,11 @@ impl FromStr for Wanted {
             Some(_) => return Err("no file is named after `=`".to_owned()),
             None => (text, None),
         };
+        let folder =
+            file.as_ref().and_then(|file| file.parent()).filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(format!("there is no folder `{}`", folder.display()));
+        }
         let format = name.parse::<Format>().map_err(|error| {
             let near =
                 error.nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -192,7 +199,7 @@ pub(super) async fn carry_out(
         Ok((_, None)) => return Ok(ExitCode::SUCCESS),
         Err(error) => return Ok(engine::of_engine(&error)),
     };
-    if let Err(error) = print_all(args, checks, &report) {
+    if let Err(error) = print_all(args, checks, &nearby(&report)) {
         failure::print_text(&format!("the results could not be written: {error}"), None);
         return Ok(ExitCode::from(USAGE));
     }
@@ -211,7 +218,7 @@ fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()>
     };
     for wanted in args.format.iter().filter(|wanted| wanted.file.is_some()) {
         if let Some(file) = &wanted.file {
-            let plain = TextOptions { width: WIDTH, color: false };
+            let plain = TextOptions { width: WIDTH_OF_FILES, color: false };
             ordain_engine::checks::write_file(
                 file,
                 render(report, wanted.format, &history, plain).as_bytes(),
@@ -220,6 +227,10 @@ fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()>
     }
     let shown = args.format.iter().find(|wanted| wanted.file.is_none()).map(|wanted| wanted.format);
     let format = if args.json { Format::Json } else { shown.unwrap_or(Format::Text) };
+    if format != Format::Text || shown.is_none() && !args.format.is_empty() {
+        // Nobody reads a table here; a log still says what failed.
+        let _ = io::stderr().lock().write_all(render_summary(report).as_bytes());
+    }
     if args.format.iter().all(|wanted| wanted.file.is_some()) && !args.format.is_empty() && !args.json {
         return Ok(());
     }
@@ -234,28 +245,27 @@ fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()>
 fn text_options() -> TextOptions {
     let color =
         io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let width = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(WIDTH);
+    // A file or a pipe has no edge at which a sentence would have to end.
+    let width = if io::stdout().is_terminal() { WIDTH } else { WIDTH_OF_FILES };
+    let width = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(width);
     TextOptions { width, color }
 }
 
-/// Where the code came from, in one line on stderr.
+/// The report with files named from the current folder where they are below it.
+fn nearby(report: &RunReport) -> RunReport {
+    let mut report = report.clone();
+    let Ok(here) = std::env::current_dir() else { return report };
+    for artifact in report.results.iter_mut().flat_map(|result| &mut result.artifacts) {
+        if let Ok(below) = std::path::Path::new(artifact.as_str()).strip_prefix(&here) {
+            *artifact = below.display().to_string();
+        }
+    }
+    report
+}
+
+/// What was compiled anew and why, on stderr.
 fn tell(report: &RunReport, is_interrupted: bool) {
     let mut stderr = io::stderr().lock();
-    let count =
-        |from: CodeFrom| report.results.iter().filter(|result| result.code_from == Some(from)).count();
-    let parts: Vec<String> = [
-        (CodeFrom::Cache, "kept"),
-        (CodeFrom::Builtin, "compiled from kinds"),
-        (CodeFrom::Rules, "written by the reader"),
-        (CodeFrom::Planner, "written by a model"),
-    ]
-    .into_iter()
-    .filter_map(|(from, words)| Some((count(from), words)).filter(|(count, _)| *count > 0))
-    .map(|(count, words)| format!("{count} {words}"))
-    .collect();
-    if !parts.is_empty() {
-        let _ = writeln!(stderr, "code: {}", parts.join(", "));
-    }
     for result in &report.results {
         if let Some(why) = &result.recompiled {
             let _ = writeln!(stderr, "{}: recompiled because {}", result.check_id, crate::show::line(why));
@@ -320,8 +330,15 @@ pub(super) fn prepare(
 ) -> Result<(CheckOptions, CheckFiles), ExitCode> {
     let selection = chosen.selection()?;
     let files = super::files(workspace)?;
+    if files.entries.is_empty() {
+        let _ = writeln!(
+            io::stderr(),
+            "note: there are no checks yet; `ordain check suggest TABLE` proposes some"
+        );
+    }
     if !chosen.select.is_empty() && !files.entries.iter().any(|entry| selection.holds(&entry.check)) {
-        failure::print_text("no check is selected", Some("see `ordain check list` for ids, tags and owners"));
+        let problem = format!("no check fits `{}`", chosen.select.join(","));
+        failure::print_text(&problem, Some("see `ordain check list` for ids, tags and owners"));
         return Err(ExitCode::from(USAGE));
     }
     let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
@@ -329,7 +346,7 @@ pub(super) fn prepare(
         super::ensure_python()?;
     }
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    let jobs = chosen.jobs.unwrap_or(processors).clamp(1, 256);
+    let jobs = chosen.jobs.map_or(processors, usize::from);
     Ok((CheckOptions { selection, jobs, ..CheckOptions::default() }, files))
 }
 

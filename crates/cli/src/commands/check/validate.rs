@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
         Ok(files) => files,
         Err(error) => return Ok(super::of_checks(&error)),
     };
-    let errors = files.errors().count();
+    let errors = files.problems.len();
     let mut stdout = io::stdout().lock();
     if args.json {
         let problems: Vec<_> = files
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
                     "check_id": problem.check_id,
                     "message": problem.message,
                     "hint": problem.hint,
-                    "level": if problem.is_warning { "warning" } else { "error" },
+                    "level": "error",
                 })
             })
             .collect();
@@ -44,13 +44,13 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
         writeln!(stdout, "{}", serde_json::to_string_pretty(&shown)?)?;
     } else {
         for problem in &files.problems {
-            let level = if problem.is_warning { "warning" } else { "error" };
-            writeln!(stdout, "{level}: {}", crate::show::line(&problem.to_string()))?;
+            writeln!(stdout, "error: {}", crate::show::line(&problem.to_string()))?;
             if let Some(hint) = &problem.hint {
                 writeln!(stdout, "  hint: {}", crate::show::line(hint))?;
             }
         }
-        writeln!(stdout, "{} checks, {errors} errors", files.entries.len())?;
+        let of = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        writeln!(stdout, "{}, {}", of(files.entries.len(), "check"), of(errors, "error"))?;
     }
     Ok(if errors == 0 { ExitCode::SUCCESS } else { ExitCode::from(USAGE) })
 }

@@ -66,7 +66,7 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
         writeln!(stdout, "{}", lines(text))?;
     }
     if let Some(rows) = record.answer.rows.as_ref().and_then(Value::as_array) {
-        write_rows(&mut stdout, rows)?;
+        write_rows(&mut stdout, rows, &record.answer.columns)?;
     }
     let mut stderr = io::stderr().lock();
     for problem in &answer.problems {
@@ -77,7 +77,7 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
         writeln!(stderr, "note: {}", line(note))?;
     }
     if let Some(error) = &record.error {
-        writeln!(stderr, "{}", behind("error: ", &format!("{}: {}", error.code, error.message)))?;
+        writeln!(stderr, "{}", behind("error: ", &crate::show::run::error_words(error)))?;
         if let Some(hint) = &error.hint {
             writeln!(stderr, "{}", behind("hint: ", hint))?;
         }
@@ -108,7 +108,7 @@ pub(crate) fn write_turn(answer: &CodeAnswer, is_python: bool) -> io::Result<()>
         writeln!(stdout, "{}", lines(text))?;
     }
     if let Some(rows) = record.answer.rows.as_ref().and_then(Value::as_array).filter(|_| !is_python) {
-        write_rows(&mut stdout, rows)?;
+        write_rows(&mut stdout, rows, &record.answer.columns)?;
     }
     let mut stderr = io::stderr().lock();
     if let Some(error) = &record.error {
@@ -150,8 +150,9 @@ fn write_artifacts(
     Ok(())
 }
 
-fn write_rows(out: &mut impl Write, rows: &[Value]) -> io::Result<()> {
-    let mut columns: Vec<&str> = Vec::new();
+fn write_rows(out: &mut impl Write, rows: &[Value], order: &[String]) -> io::Result<()> {
+    let is_there = |name: &&str| rows.iter().take(ROWS_SHOWN).any(|row| row.get(name).is_some());
+    let mut columns: Vec<&str> = order.iter().map(String::as_str).filter(is_there).collect();
     for name in rows.iter().take(ROWS_SHOWN).filter_map(Value::as_object).flat_map(|row| row.keys()) {
         if !columns.contains(&name.as_str()) {
             columns.push(name);
@@ -162,7 +163,7 @@ fn write_rows(out: &mut impl Write, rows: &[Value]) -> io::Result<()> {
     }
     let mut grid = Grid::new(columns.iter().map(|name| line(name)));
     for row in rows.iter().take(ROWS_SHOWN) {
-        grid.row(columns.iter().map(|name| row.get(name).map_or_else(String::new, cell)));
+        grid.row(columns.iter().map(|name| row.get(name).map_or_else(String::new, brief)));
     }
     writeln!(out)?;
     grid.write(out, "")?;
@@ -170,6 +171,19 @@ fn write_rows(out: &mut impl Write, rows: &[Value]) -> io::Result<()> {
         writeln!(out, "… and {} more rows", rows.len() - ROWS_SHOWN)?;
     }
     Ok(())
+}
+
+/// A value for the eye: a time of midnight is a day, and a fraction has at most four digits. The record has it whole.
+fn brief(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.len() == 19 && text.ends_with("T00:00:00") => line(&text[..10]),
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().map(|number| (number * 1e4).round() / 1e4);
+            let is_small = rounded.is_some_and(|rounded| rounded == 0.0);
+            rounded.filter(|_| !is_small).map_or_else(|| cell(value), |rounded| rounded.to_string())
+        }
+        other => cell(other),
+    }
 }
 
 /// The exit code: an artifact that was not saved is a failure.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ordain_cell::{Execution, Record, write_json_line};
 use ordain_types::{Cause, format_bytes};
-use ordain_verify::Verdict;
+use ordain_verify::{FindingCode, Verdict};
 use serde::Serialize;
 use serde_json::json;
 
@@ -79,6 +79,9 @@ fn write_summary(
         let names = execution.left_behind.join(", ");
         writeln!(to, "hint: the work folder is gone with {names}; write to `artifacts` to keep files")?;
     }
+    if let (Cause::Error, Some(exit), None) = (execution.cause, execution.exit, &execution.error) {
+        writeln!(to, "the program ended with exit code {exit}")?;
+    }
     if let Some(hint) = hint(execution.cause) {
         writeln!(to, "hint: {hint}")?;
     }
@@ -138,7 +141,23 @@ fn write_rejected(name: &str, verdict: &Verdict) -> io::Result<()> {
         }
     }
     writeln!(stderr, "rejected: {name} was not run")?;
-    writeln!(stderr, "hint: --policy open asks only for syntax and size, and leaves the rest to the jail")
+    if verdict.findings.iter().any(|finding| finding.code == FindingCode::UnknownImport) {
+        writeln!(
+            stderr,
+            "hint: --profile data has pandas and numpy, --profile full some forty packages more"
+        )?;
+    }
+    if verdict
+        .findings
+        .iter()
+        .any(|finding| !matches!(finding.code, FindingCode::SyntaxError | FindingCode::UnknownImport))
+    {
+        writeln!(
+            stderr,
+            "hint: --policy open asks only for syntax and size, and leaves the rest to the jail"
+        )?;
+    }
+    Ok(())
 }
 
 fn millis(duration: Duration) -> f64 {

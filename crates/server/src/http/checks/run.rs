@@ -187,12 +187,12 @@ pub(crate) fn begin(
     wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
-    if wanted.files.entries.is_empty() && wanted.files.errors().next().is_none() {
+    if wanted.files.entries.is_empty() && wanted.files.problems.is_empty() {
         return Err(ChecksError::NoFiles.into());
     }
     let is_chosen =
         |selection: &Selection| wanted.files.entries.iter().any(|entry| selection.holds(&entry.check));
-    if !is_chosen(&wanted.options.selection) && wanted.files.errors().next().is_none() {
+    if !is_chosen(&wanted.options.selection) && wanted.files.problems.is_empty() {
         let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
         return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
     }

@@ -64,7 +64,7 @@ pub(super) fn rows(checks: &Checks) -> Result<Grid, Problem> {
             check: entry.check,
         }
     };
-    let problems = problems.iter().filter(|problem| !problem.is_warning).map(ToString::to_string).collect();
+    let problems = problems.iter().map(ToString::to_string).collect();
     Ok(Grid { rows: entries.into_iter().map(row).collect(), problems, ..Grid::default() })
 }
 

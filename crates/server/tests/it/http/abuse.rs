@@ -198,6 +198,9 @@ async fn methods_and_addresses_that_are_not_there_are_problems_too() {
     assert_eq!((answer.status, answer.problem().as_str()), (405, "method_not_allowed"));
     assert!(answer.header("allow").is_some_and(|allow| allow.contains("GET")));
     assert_eq!(shop.get("/v2/runs").await.problem(), "no_such_route");
+    let newer =
+        shop.post("/v1/responses", &serde_json::json!({ "model": "ordain-auto", "input": "hi" })).await;
+    assert_eq!((newer.status, &newer.json()["error"]["code"]), (404, &serde_json::json!("no_such_route")));
     assert_eq!(shop.get("/v1/runs/nothing").await.problem(), "unknown_run");
     assert_eq!(shop.get("/v1/plans/nothing").await.problem(), "unknown_plan");
     assert_eq!(shop.get("/v1/tables/nothing/rows").await.problem(), "unknown_table");
@@ -317,6 +320,13 @@ async fn callers_that_never_read_lose_their_places_and_health_checks_are_answere
         stream.write_all(&ask.repeat(20)).await.unwrap();
         silent.push(stream);
     }
+    // One of them reads, a byte now and then.
+    let mut trickling = silent.pop().unwrap();
+    tokio::spawn(async move {
+        while trickling.read_u8().await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
     let alive = client::send(shop.address, "GET", "/healthz", &[], b"").await;
     assert_eq!(alive.status, 200);
     // In the end the places are free again, although nobody of the four has gone.
@@ -334,23 +344,56 @@ async fn callers_that_never_read_lose_their_places_and_health_checks_are_answere
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_a_form_with_a_giant_name_is_refused_before_it_is_whole() {
     let shop = served().await;
-    let name = "a".repeat(20 << 20);
-    let form = format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n1\r\n--X--\r\n");
+    let giant = "a".repeat(20 << 20);
     let kind = "Content-Type: multipart/form-data; boundary=X";
-    let answer = client::send(shop.address, "POST", "/v1/exec", &[kind], form.as_bytes()).await;
-    assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_form"));
+    for header in [
+        format!("Content-Disposition: form-data; name=\"{giant}\""),
+        format!("Content-Disposition: form-data; name=\"file\"; filename=\"{giant}\""),
+        format!("Content-Disposition: form-data; name=\"code\"\r\nContent-Type: {giant}"),
+        format!("X-More: {giant}\r\nContent-Disposition: form-data; name=\"code\""),
+    ] {
+        let form = format!("--X\r\n{header}\r\n\r\n1\r\n--X--\r\n");
+        let answer = client::send(shop.address, "POST", "/v1/exec", &[kind], form.as_bytes()).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_form"), "{}", &header[..60]);
+    }
+    let many =
+        "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n1\r\n".repeat(5_000);
+    let answer =
+        client::send(shop.address, "POST", "/v1/exec", &[kind], format!("{many}--X--\r\n").as_bytes()).await;
+    assert!(matches!(answer.status, 400 | 422), "{}", answer.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_is_refused_for_its_length_is_not_kept() {
+    let shop = served().await;
+    let long = "y".repeat(2 << 20);
+    for (path, body) in [
+        ("/v1/chat/completions", json!({ "messages": [{ "role": "user", "content": long }] })),
+        ("/v1/requests", json!({ "request": long })),
+        ("/chat", json!({ "message": long })),
+    ] {
+        let answer = shop.post(path, &body).await;
+        assert!(matches!(answer.status, 400 | 413 | 422), "{path}: {}", answer.status);
+    }
+    let runs = shop.get("/v1/runs").await.json();
+    assert_eq!(runs["runs"], json!([]), "what was refused at the door is no run");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_sent_bodies_of_one_key_do_not_take_more_memory_than_its_share() {
     let shop = served_with(|options| options.keys_required = true).await;
     let ((_, one), (_, other)) = (shop.key(|_| {}).await, shop.key(|_| {}).await);
+    // With a length, and in pieces that name none.
+    let lengths = [
+        format!("Content-Length: {}\r\n\r\n{{\"code\":\"", 60 << 20),
+        format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", 60 << 20),
+    ];
+    let count = std::cell::Cell::new(0);
     let begin = async |key: &str| {
         let mut stream = TcpStream::connect(shop.address).await.unwrap();
-        let size = 60 << 20;
+        let length = &lengths[count.replace(count.get() + 1) % 2];
         let head = format!(
-            "POST /v1/exec HTTP/1.1\r\nHost: localhost\r\n{key}\r\nContent-Type: application/json\r\n\
-             Content-Length: {size}\r\n\r\n{{\"code\":\""
+            "POST /v1/exec HTTP/1.1\r\nHost: localhost\r\n{key}\r\nContent-Type: application/json\r\n{length}"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
         let piece = vec![b'x'; 1 << 20];
