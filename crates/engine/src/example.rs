@@ -69,6 +69,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "office",
         about: "goals of several steps: an onboarding, a report and a dashboard, with recorded replies",
+        first: "ordain ask \"Analyze the Q4 sales and create an executive dashboard\" --strategy plan --model replay:replies/dashboard.jsonl",
         files: files!(
             "office",
             "ordain.toml",

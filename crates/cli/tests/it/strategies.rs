@@ -78,7 +78,7 @@ fn an_outline_is_shown_edited_and_carried_out() {
     assert_eq!(record["plan"]["steps"][0]["criterion"]["judged_by"], "code");
     let again = shop.ordain(&["runs", "resume", &id, "--model", &steps]);
     assert_eq!(again.code, Some(1), "{again:?}");
-    assert!(again.stderr.contains("so it cannot be resumed"), "{again:?}");
+    assert!(again.stderr.contains("cannot be resumed"), "{again:?}");
 }
 
 #[test]
