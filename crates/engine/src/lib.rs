@@ -35,6 +35,7 @@ mod road;
 mod rounds;
 mod steps;
 mod story;
+mod tools;
 mod trial;
 mod verdicts;
 mod work;
@@ -51,6 +52,7 @@ pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use steps::Budgets;
+pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
     Workspace, WorkspaceError, backup_folder,

@@ -164,25 +164,36 @@ pub(crate) fn broken_promise(
         };
         return Some(broken("missing-answer", "the plan set no answer_text".to_owned(), hint));
     }
-    broken_declaration(execution, diff, status)
+    broken_declaration(execution, attempt, diff, status)
 }
 
 /// What a plan declares to do must be what it did.
-fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Option<Trouble> {
+fn broken_declaration(
+    execution: &Execution,
+    attempt: &Attempt,
+    diff: &Diff,
+    status: &str,
+) -> Option<Trouble> {
     let action = execution.values.get("ACTION").and_then(Value::as_str);
     let may_mutate = execution.values.get("SHOULD_MUTATE").and_then(Value::as_bool);
-    if !diff.is_empty() {
+    let later = attempt.calls.iter().filter(|call| call.is_later()).count();
+    let did = if later == 0 {
+        format!("changed {} rows", diff.rows())
+    } else {
+        format!("changed {} rows and called {later} tools", diff.rows())
+    };
+    let is_changed = !diff.is_empty() || later > 0;
+    if is_changed {
         if action == Some("read") || may_mutate == Some(false) {
-            let message =
-                format!("the plan declares that it only reads, and it changed {} rows", diff.rows());
+            let message = format!("the plan declares that it only reads, and it {did}");
             let hint = "declare ACTION = \"mutate\", or leave the rows alone";
             return Some(broken("declared-read-but-writes", message, hint));
         }
         if NOTHING_DONE.contains(&status) {
-            return Some(changes_without_success(status, diff));
+            return Some(changes_without_success(status, &did));
         }
     }
-    if diff.is_empty() && status == SUCCESS && (action == Some("mutate") || may_mutate == Some(true)) {
+    if !is_changed && status == SUCCESS && (action == Some("mutate") || may_mutate == Some(true)) {
         let message = "the plan promises a change, and it made none".to_owned();
         let hint = "carry the change out, or say with STATUS why it was not";
         return Some(broken("promised-change-missing", message, hint));
@@ -203,7 +214,7 @@ pub(crate) fn broken_answer(attempt: &Attempt, diff: &Diff, statuses: &[String])
     };
     unknown_status(status, statuses).or_else(|| missing_answer(attempt)).or_else(|| {
         let is_undone = !diff.is_empty() && NOTHING_DONE.contains(&status.as_str());
-        is_undone.then(|| changes_without_success(status, diff))
+        is_undone.then(|| changes_without_success(status, &format!("changed {} rows", diff.rows())))
     })
 }
 
@@ -222,8 +233,8 @@ fn missing_answer(attempt: &Attempt) -> Option<Trouble> {
     is_missing.then(|| broken("missing-answer", "the plan set no answer_text".to_owned(), hint))
 }
 
-fn changes_without_success(status: &str, diff: &Diff) -> Trouble {
-    let message = format!("the plan says `{status}`, and it changed {} rows", diff.rows());
+fn changes_without_success(status: &str, did: &str) -> Trouble {
+    let message = format!("the plan says `{status}`, and it {did}");
     broken("changes-without-success", message, "change rows only when the whole request can be carried out")
 }
 

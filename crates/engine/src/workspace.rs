@@ -10,6 +10,7 @@ mod roles;
 mod settings;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use ordain_planner::ModelSettings;
 use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
+use ordain_tools::{Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Catalog, Limits};
 
 pub use backup::{BackupSettings, backup_folder};
@@ -86,6 +88,8 @@ pub struct Workspace {
     pub profile: String,
     /// The isolation below which nothing runs.
     pub minimum_isolation: Level,
+    /// What plans may call outside of the tables.
+    pub tools: Toolbox,
     /// The variables that hold for it, keys among them.
     pub environment: Environment,
 }
@@ -182,7 +186,7 @@ impl Workspace {
             limits: self.limits.clone(),
             statuses: self.statuses.clone(),
             helpers: self.helpers.clone(),
-            policy: self.policy.clone(),
+            policy: self.policy.clone() + &crate::tools::told(&self.tools.known()),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: self.packages(),
             rounds: self.rounds,
@@ -192,6 +196,7 @@ impl Workspace {
             roles: roles::by_table(&self.roles),
             catalog: self.catalog.clone(),
             artifacts: Some(self.artifacts()),
+            tools: self.tools.clone(),
         }
     }
 
@@ -269,6 +274,7 @@ impl Workspace {
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
+            tools: tools(root, file.tools, &environment)?,
             environment,
         })
     }
@@ -288,6 +294,27 @@ impl Workspace {
         }
         Ok(())
     }
+}
+
+/// The tools that are named, with what was reviewed of them.
+fn tools(
+    root: &Path,
+    settings: BTreeMap<String, ToolSettings>,
+    environment: &Environment,
+) -> Result<Toolbox, WorkspaceError> {
+    let wrong = |file: &str, message: String| WorkspaceError {
+        file: file.to_owned(),
+        line: None,
+        message,
+        hint: None,
+    };
+    for (name, tool) in &settings {
+        tool.check(name).map_err(|error| wrong(FILE, format!("[tools.{name}]: {error}")))?;
+    }
+    let reviewed = SnapshotFile::read(root).map_err(|message| wrong("tools.lock.json", message))?;
+    let variables = settings.values().flat_map(ToolSettings::variables);
+    let secrets = variables.filter_map(|name| Some((name.clone(), environment.get(name)?))).collect();
+    Ok(Toolbox::new(root.to_owned(), settings, reviewed, Secrets(secrets)))
 }
 
 fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {

@@ -27,6 +27,7 @@ mod health;
 mod keys;
 mod ledger;
 mod options;
+mod outbox;
 mod pending;
 mod plans;
 mod protocol;
@@ -59,6 +60,7 @@ pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
+pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
 pub use pending::{Pending, ReadDigest};
 pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};

@@ -10,7 +10,7 @@ mod write;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ordain_types::{Diff, RunId};
+use ordain_types::{Call as OutsideCall, Diff, RunId};
 use serde_json::Value;
 
 use crate::Answer;
@@ -32,6 +32,8 @@ pub struct Transaction {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) session: Session,
     pub(crate) changes: Changes,
+    /// What the run calls outside of the tables.
+    calls: Vec<OutsideCall>,
     pub(crate) run_id: RunId,
     /// Set by an error after which the database's own state is not certain. Nothing but a roll-back follows.
     broken: bool,
@@ -53,6 +55,7 @@ impl Transaction {
             store: Arc::clone(store),
             session,
             changes: Changes::default(),
+            calls: Vec::new(),
             run_id,
             broken: false,
             access: None,
@@ -78,9 +81,22 @@ impl Transaction {
         self.changes.diff(&self.catalog)
     }
 
-    /// Whether anything was changed so far.
+    /// Whether anything was changed so far, or is to be called after the commit.
     pub fn has_changes(&self) -> bool {
-        self.changes.touched().next().is_some()
+        self.changes.touched().next().is_some() || self.calls.iter().any(OutsideCall::is_later)
+    }
+
+    /// Notes a call: one that was made, or one that is sent after the commit. Its place in the run is set here.
+    pub fn note_call(&mut self, mut call: OutsideCall) -> u32 {
+        call.n = u32::try_from(self.calls.len() + 1).unwrap_or(u32::MAX);
+        let n = call.n;
+        self.calls.push(call);
+        n
+    }
+
+    /// The calls that were noted.
+    pub fn calls(&self) -> &[OutsideCall] {
+        &self.calls
     }
 
     /// Lets `db.query` see these tables and no others; `None`: every table that plans see.

@@ -24,5 +24,6 @@ mod serve_connections;
 mod serve_executors;
 mod strangers;
 mod strategies;
+mod tools;
 mod verify;
 mod workspace;

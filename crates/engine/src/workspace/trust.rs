@@ -145,6 +145,9 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     if let Some(minimum) = minimum.filter(|_| !is_own("ORDAIN_SANDBOX_MINIMUM")) {
         asks.insert(format!("sandbox.minimum = {minimum}"));
     }
+    for (name, tool) in &file.tools {
+        asks.insert(format!("tools.{name} = {}", tool.place()));
+    }
     Ok(Accepted { root: resolved(root), owners, asks })
 }
 

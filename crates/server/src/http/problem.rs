@@ -182,10 +182,13 @@ impl From<StoreError> for Problem {
             | StoreError::AmbiguousRun { .. }
             | StoreError::UnknownPlan { .. }
             | StoreError::UnknownTable { .. }
+            | StoreError::UnknownCall { .. }
             | StoreError::UnknownKey { .. } => StatusCode::NOT_FOUND,
             StoreError::WrongState { .. }
             | StoreError::RowsConflict { .. }
             | StoreError::Violated { .. }
+            | StoreError::CallUnderWay { .. }
+            | StoreError::CallDone { .. }
             | StoreError::KeyHeld { .. } => StatusCode::CONFLICT,
             StoreError::Conflict | StoreError::Busy => StatusCode::SERVICE_UNAVAILABLE,
             error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,
@@ -282,6 +285,7 @@ impl From<ChecksError> for Problem {
             ChecksError::NoFiles => conflict("no_checks", detail),
             ChecksError::Busy => conflict("checks_running", detail).after(1),
             ChecksError::Table { .. } => conflict("bad_table", detail),
+            ChecksError::Edit { .. } => conflict("check_not_changed", detail),
         };
         problem.hint = hint;
         problem
