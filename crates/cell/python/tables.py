@@ -401,6 +401,10 @@ class Database:
         """Runs an action of the workspace, in a cell of its own, in this transaction."""
         return self._call("action.run", name=str(name), params=plain(params))
 
+    def tool(self, tool, verb, arguments):
+        """Calls a tool outside of the tables; one that changes something gives a handle, and is sent after the commit."""
+        return self._call("tool.call", tool=str(tool), verb=str(verb), arguments=plain(arguments))
+
     def query(self, sql, params=()):
         """Rows that one SELECT finds, in this transaction, as dictionaries."""
         params = plain(dict(params) if hasattr(params, "keys") else list(params))

@@ -57,8 +57,8 @@ pub(crate) struct Ran {
     pub(crate) detail: Option<String>,
     pub(crate) host_calls: u64,
     pub(crate) run: Duration,
-    /// Whether the cell was lost with its zygote before anything came out of it: nobody can tell that it ran.
-    pub(crate) is_lost_without_trace: bool,
+    /// Whether the cell was lost with its zygote before it had written anything.
+    pub(crate) is_lost_in_silence: bool,
 }
 
 /// Why the watch over a job stopped.
@@ -272,7 +272,7 @@ impl Cell {
             detail: None,
             host_calls: watch.host_calls,
             run,
-            is_lost_without_trace: false,
+            is_lost_in_silence: false,
         };
         match stop {
             Stop::Result(claim) => {
@@ -283,8 +283,7 @@ impl Cell {
             Stop::WireClosed => {
                 let end = self.wait_end(watch.deadline).await;
                 let is_silent = ran.captured.stdout.is_empty() && ran.captured.stderr.is_empty();
-                ran.is_lost_without_trace =
-                    matches!(end, End::ZygoteLost) && is_silent && ran.host_calls == 0;
+                ran.is_lost_in_silence = matches!(end, End::ZygoteLost) && is_silent;
                 let (cause, signal, detail) = cause_of_end(end, limits);
                 (ran.cause, ran.signal, ran.detail) = (cause, signal, Some(detail));
             }

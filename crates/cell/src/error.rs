@@ -72,8 +72,8 @@ pub enum CellError {
         /// What went wrong.
         said: String,
     },
-    /// An executor elsewhere was lost while the job ran, after the code had been heard of. Whatever the host did for
-    /// it has to be undone; then the job may run again.
+    /// The place where the job ran, here or elsewhere, was lost after the code had been heard of. Whatever the host did
+    /// for it has to be undone; then the job may run again.
     #[error("the executor `{executor}` was lost while the job ran: {said}")]
     Cut {
         /// Where it was.

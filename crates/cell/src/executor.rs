@@ -270,7 +270,13 @@ impl LocalExecutor {
                 Ok((cell.run(&job, &compiled, host, output).await?, cell, queue))
             };
             match ran.await {
-                Ok((ran, ..)) if ran.is_lost_without_trace && attempt < TRIES => {}
+                // Nobody can tell that it ran, so it may run again.
+                Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls == 0 && attempt < TRIES => {}
+                // Whoever answered its calls can undo what they did, and let it run again.
+                Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls > 0 => {
+                    let (executor, said) = ("this machine".to_owned(), "the cell's zygote ended".to_owned());
+                    return Err(CellError::Cut { executor, said });
+                }
                 Ok((ran, cell, queue)) => {
                     return Ok(self.finish_single(cell, ran, &job, started, queue).await);
                 }

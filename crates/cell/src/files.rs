@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -68,8 +68,12 @@ pub async fn hash_files(files: Vec<InputFile>) -> Vec<Option<String>> {
 }
 
 fn hash_one(file: &InputFile) -> io::Result<String> {
+    hash(open_one(file)?.0)
+}
+
+/// The SHA-256 of everything that can be read.
+pub(crate) fn hash(mut content: impl Read) -> io::Result<String> {
     const PIECE_BYTES: usize = 1 << 18;
-    let (mut content, _) = open_one(file)?;
     let mut hash = Sha256::new();
     let mut piece = vec![0; PIECE_BYTES];
     loop {
@@ -79,7 +83,7 @@ fn hash_one(file: &InputFile) -> io::Result<String> {
         }
         hash.update(&piece[..read]);
     }
-    Ok(hash.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
+    Ok(crate::profile::hex(&hash.finalize()))
 }
 
 pub(crate) fn open_one(file: &InputFile) -> io::Result<(File, u64)> {

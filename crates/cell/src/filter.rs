@@ -108,6 +108,16 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
         },
     ),
     (libc::SYS_flock, Rule::Pretend),
+    // Closing, now or at the next program. The third flag would give the thread a table of descriptors of its own.
+    (
+        libc::SYS_close_range,
+        Rule::When {
+            argument: 2,
+            mask: u32::MAX,
+            values: &[0, libc::CLOSE_RANGE_CLOEXEC],
+            otherwise: libc::EPERM,
+        },
+    ),
 ];
 
 /// Calls that are always allowed, by what they are needed for.
@@ -134,7 +144,6 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_pwritev2,
     libc::SYS_lseek,
     libc::SYS_close,
-    libc::SYS_close_range,
     libc::SYS_dup,
     libc::SYS_dup3,
     libc::SYS_pipe2,
@@ -596,6 +605,10 @@ mod tests {
             assert_eq!(judge(&filter, libc::SYS_fcntl, [0, command, 0, 0, 0, 0]), expected, "{command}");
         }
         assert_eq!(judge(&filter, libc::SYS_flock, [0, 2, 0, 0, 0, 0]), refused(0));
+        for flags in 0..16 {
+            let expected = if matches!(flags, 0 | 4) { ALLOWED } else { refused(libc::EPERM) };
+            assert_eq!(judge(&filter, libc::SYS_close_range, [3, 9, flags, 0, 0, 0]), expected, "{flags}");
+        }
         assert_eq!(judge(&filter, libc::SYS_socketpair, [1, 1, 0, 0, 0, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_socketpair, [2, 1, 0, 0, 0, 0]), refused(libc::EPERM));
         assert_eq!(judge(&filter, libc::SYS_sendto, [3, 0, 1, 0, 0, 0]), ALLOWED);

@@ -19,6 +19,7 @@ mod error;
 mod executor;
 mod files;
 mod filter;
+mod group;
 mod host;
 mod isolation;
 mod job;

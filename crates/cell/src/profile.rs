@@ -6,6 +6,7 @@
 //! ```text
 //! <data dir>/python/data-cp311-3f9c0a17be42/
 //!     site/           the packages; a cell sees this folder read-only
+//!     files.txt       every file of them, with its hash
 //!     profile.json    the manifest, written last
 //! ```
 //!
@@ -20,6 +21,7 @@ mod data_dir;
 mod error;
 mod install;
 mod interpreter;
+mod inventory;
 mod lock;
 mod manifest;
 mod marker;
@@ -33,6 +35,8 @@ use std::{fmt, str::FromStr};
 pub use data_dir::DataDir;
 pub use error::ProfileError;
 pub use interpreter::Interpreter;
+pub(crate) use inventory::Depth;
+pub(crate) use lock::hex;
 pub use manifest::Installed;
 pub use progress::{Phase, Progress, Silent};
 pub use set_up::set_up;

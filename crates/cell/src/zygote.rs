@@ -26,6 +26,8 @@ use tokio::sync::oneshot;
 
 use crate::error::CellError;
 use crate::filter;
+use crate::group::MemoryGroup;
+use crate::profile::{Depth, Installed};
 
 static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so"));
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
@@ -56,6 +58,8 @@ pub(crate) struct ZygoteSpec {
     /// The encoded root.
     pub(crate) root: Vec<u8>,
     pub(crate) settings: Settings,
+    /// The packages that it is shown, to be compared with what was set up.
+    pub(crate) packages: Option<Installed>,
 }
 
 /// What the zygote's Python side is told.
@@ -80,6 +84,7 @@ pub(crate) struct Zygote {
     process: Mutex<Child>,
     cells: Arc<Cells>,
     next_cell: AtomicU64,
+    _group: Option<Arc<MemoryGroup>>,
 }
 
 /// What a cell is ordered for.
@@ -128,14 +133,28 @@ pub(crate) struct Cells {
 }
 
 impl Zygote {
-    /// Starts an interpreter and waits until it serves.
+    /// Starts an interpreter and waits until it serves. Meanwhile its packages are looked at: what runs in a zygote
+    /// until then is jailed already, and no job reaches one whose packages are not those that were set up.
     pub(crate) async fn start(spec: &ZygoteSpec) -> Result<Self, CellError> {
+        let packages = spec.packages.clone();
+        let look = move || packages.map_or(Ok(()), |packages| packages.look(Depth::Glance));
+        let looked = tokio::task::spawn_blocking(look);
+        let started = Self::start_unseen(spec).await;
+        looked.await.map_err(|_| CellError::Lost)??;
+        started
+    }
+
+    async fn start_unseen(spec: &ZygoteSpec) -> Result<Self, CellError> {
         let (ours, theirs) = control_pair().map_err(CellError::host("make a control socket"))?;
         let mut process = spawn(spec, theirs)?;
+        // Joining takes the kernel some milliseconds, in which the interpreter starts; it waits for what it is made of.
+        let id = process.id();
+        let joined = move || MemoryGroup::of_this_process().filter(|group| group.join(id).is_ok());
+        let group = tokio::task::spawn_blocking(joined).await.ok().flatten();
         let stderr = process.stderr.take();
         let control = watched(ours).map_err(CellError::host("watch a control socket"))?;
         match introduce(&control, spec).await {
-            Ok(Report::Serving) => Self::serving(control, process),
+            Ok(Report::Serving) => Self::serving(control, process, group),
             Ok(Report::Failed { step, errno, .. }) => {
                 reap(&mut process);
                 Err(jail_error(step, errno))
@@ -148,14 +167,18 @@ impl Zygote {
         }
     }
 
-    fn serving(control: UnixStream, process: Child) -> Result<Self, CellError> {
+    fn serving(
+        control: UnixStream,
+        process: Child,
+        group: Option<Arc<MemoryGroup>>,
+    ) -> Result<Self, CellError> {
         let control = Arc::new(control);
         let outer = Pid::from_child(&process);
         let outer = rustix::process::pidfd_open(outer, PidfdFlags::empty())
             .map_err(|error| CellError::host("watch a zygote")(error.into()))?;
         let cells = Arc::new(Cells::new(outer));
         tokio::spawn(listen(Arc::downgrade(&control), Arc::clone(&cells)));
-        Ok(Self { control, process: Mutex::new(process), cells, next_cell: AtomicU64::new(1) })
+        Ok(Self { control, process: Mutex::new(process), cells, next_cell: AtomicU64::new(1), _group: group })
     }
 
     /// What is known of its cells.

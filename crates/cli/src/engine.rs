@@ -1,14 +1,18 @@
 //! An engine over a workspace, set up the same way for every command that carries out requests.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
 use ordain_engine::{Engine, EngineError, EngineSettings, Workspace};
-use ordain_types::{ErrorClass, RunRecord, RunState};
+use ordain_store::Store;
+use ordain_tools::Toolbox;
+use ordain_types::{Call, ErrorClass, RunRecord, RunState};
 
 use crate::failure::{self, FAILED, UNAVAILABLE, WAITING};
+use crate::show::line;
 use crate::workspace;
 
 /// An executor for a workspace. A command that runs one plan needs no idle cells.
@@ -27,6 +31,25 @@ pub(crate) async fn open(
     settings: EngineSettings,
 ) -> Result<Engine, EngineError> {
     Ok(Engine::new(workspace.open_store().await?, executor, settings))
+}
+
+/// Sends the calls that the end of a run let go, and tells what became of each: nobody else does so after this process.
+pub(crate) async fn send_calls(
+    store: &Store,
+    tools: &Toolbox,
+    record: &RunRecord,
+) -> Result<(), ordain_store::StoreError> {
+    let is_over = matches!(record.state, RunState::Committed | RunState::Undone);
+    if !is_over || !record.calls.iter().any(Call::is_later) {
+        return Ok(());
+    }
+    ordain_engine::deliver(store, tools).await?;
+    for call in store.outbox(Some(&record.run_id), u64::MAX).await? {
+        let told = call.error.as_ref().map(|error| format!(": {}", line(error))).unwrap_or_default();
+        let _ =
+            writeln!(io::stderr(), "call {} {} is {}{told}", call.key, line(&call.name), call.state.as_str());
+    }
+    Ok(())
 }
 
 /// Prints why a request could not be carried out, and gives the exit code that says so.

@@ -103,9 +103,12 @@ impl Actions<'_> {
         let params = params(action, arguments.get("params"))?;
         acted.approvals.push(action.approval);
         let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
+        transaction.acts_as(Some(name));
         let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);
         let execution = self.executor.run(job, &mut host, &mut Discard).await;
-        if let Some(failure) = host.take_failure() {
+        let failure = host.take_failure();
+        transaction.acts_as(None);
+        if let Some(failure) = failure {
             return Err(Stop::Store(failure));
         }
         let execution = execution.map_err(|error| HostError::new("action_failed", error.to_string()))?;

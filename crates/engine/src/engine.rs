@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
+use ordain_tools::Toolbox;
 pub use ordain_types::Approval;
 use ordain_types::{Catalog, Limits, RunKind, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
@@ -42,6 +43,8 @@ pub struct EngineSettings {
     pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
+    /// What plans may call outside of the tables.
+    pub tools: Toolbox,
 }
 
 impl Default for EngineSettings {
@@ -59,6 +62,7 @@ impl Default for EngineSettings {
             rounds: 3,
             artifacts: None,
             review: true,
+            tools: Toolbox::default(),
         }
     }
 }
@@ -82,6 +86,10 @@ impl EngineSettings {
         policy.statuses.extend(self.statuses.iter().cloned());
         // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
         policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
+        policy.tools = self.tools.known();
+        if !policy.tools.is_empty() {
+            policy.names.push("tools".to_owned());
+        }
         policy
     }
 
@@ -132,7 +140,15 @@ impl Engine {
     /// The same engine for a caller with limits: what they hide is not there for its requests.
     #[must_use]
     pub fn limited(&self, limits: CallerLimits) -> Self {
-        Self { store: self.store.limited(limits), looked: Arc::default(), ..self.clone() }
+        // A tool carries out what such a caller may not even see, so there are none for it.
+        let settings = EngineSettings { tools: Toolbox::default(), ..self.settings.clone() };
+        let (store, policy) = (self.store.limited(limits), Arc::new(settings.policy_of_asks()));
+        Self { store, settings, policy, looked: Arc::default(), verdicts: Arc::default(), ..self.clone() }
+    }
+
+    /// Sends every call of a tool that may be sent now; how many were tried.
+    pub async fn deliver(&self) -> Result<usize, ordain_store::StoreError> {
+        crate::tools::deliver(&self.store, &self.settings.tools).await
     }
 
     /// What the workspace says about its runs.

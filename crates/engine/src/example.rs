@@ -53,6 +53,23 @@ pub const EXAMPLES: &[Example] = &[
         ),
     },
     Example {
+        name: "shop-tools",
+        about: "a shop whose plans mail receipts and open tickets: tools, approval, the outbox and undo",
+        first: "ordain trust . && ordain tools list",
+        files: files!(
+            "shop-tools",
+            "ordain.toml",
+            "policy.md",
+            "plans/sale.py",
+            "tables/inventory.json",
+            "tables/transactions.json",
+            "tools/mail.py",
+            "tools/server.py",
+            "tools/tracker.py",
+            "tools.lock.json"
+        ),
+    },
+    Example {
         name: "data-quality",
         about: "users, events and orders with errors in them, and twenty checks that find them",
         first: "ordain check run",

@@ -10,6 +10,7 @@ use crate::actions::{Acted, Actions, Stop};
 use crate::claims::Evidence;
 use crate::error::EngineError;
 use crate::grant::Grant;
+use crate::tools::Tools;
 
 /// Calls of the table interface begin with this.
 const TABLE_CALL: &str = "table.";
@@ -43,6 +44,8 @@ pub(crate) struct TransactionHost<'a> {
     evidence: &'a mut Evidence,
     /// What runs the workspace's actions; nothing inside of an action.
     actions: Option<Actions<'a>>,
+    /// What answers calls of tools; nothing inside of an action.
+    tools: Option<Tools<'a>>,
     acted: Acted,
 }
 
@@ -54,7 +57,14 @@ impl<'a> TransactionHost<'a> {
         actions: Option<Actions<'a>>,
     ) -> Self {
         transaction.let_queries_see(grant.readable());
-        Self { transaction, grant, failure: None, evidence, actions, acted: Acted::default() }
+        Self { transaction, grant, failure: None, evidence, actions, tools: None, acted: Acted::default() }
+    }
+
+    /// The same, with tools that the plan may call.
+    #[must_use]
+    pub(crate) fn with_tools(mut self, tools: Option<Tools<'a>>) -> Self {
+        self.tools = tools;
+        self
     }
 
     /// What became of actions.
@@ -98,6 +108,9 @@ impl<'a> TransactionHost<'a> {
                     HostError::new("store_failed", "the store failed; the run will be rolled back")
                 }
             });
+        }
+        if let (crate::tools::CALL, Some(tools)) = (call.name.as_str(), &mut self.tools) {
+            return tools.call(&call.arguments, self.transaction, self.evidence).await;
         }
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));

@@ -27,12 +27,14 @@ mod files;
 mod fingerprint;
 mod grant;
 mod host;
+mod json_bytes;
 mod lost;
 mod outcome;
 mod profile;
 mod road;
 mod rounds;
 mod story;
+mod tools;
 mod trial;
 mod verdicts;
 mod work;
@@ -46,7 +48,9 @@ pub use example::{EXAMPLES, Example, InitError, init};
 pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
+pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
     Workspace, WorkspaceError, backup_folder,

@@ -1,9 +1,14 @@
 //! What an execution means for its run: what it gave, and whether the plan kept its promises.
 
+use std::borrow::Cow;
+
 use ordain_cell::Execution;
-use ordain_types::{Answer, Artifact, Cause, CodeError, Diff, ErrorClass, RunError, RunOutcome, Trouble};
+use ordain_types::{
+    Answer, Artifact, Cause, CodeError, Diff, ErrorClass, RunError, RunOutcome, Trouble, format_bytes,
+};
 use serde_json::Value;
 
+use crate::json_bytes::json_bytes;
 use crate::story::Attempt;
 use crate::work::Work;
 
@@ -25,24 +30,44 @@ const NOTHING_DONE: [&str; 6] = [
 /// The longest answer that is taken from what a program printed.
 const PRINTED_BYTES_MAX: usize = 2_000;
 
-/// What was printed, left, answered and raised.
+/// The largest answer, its text, rows and JSON together. Records are kept for ever and read in lists.
+const ANSWER_BYTES_MAX: u64 = 4 << 20;
+/// How much is kept of what a program printed, of each stream.
+const OUTPUT_BYTES_MAX: usize = 2 << 20;
+/// How much is kept of the message of an error.
+const MESSAGE_BYTES_MAX: usize = 64 << 10;
+
+/// What was printed, left, answered and raised, each within what a record may hold.
 pub(crate) fn attempt(execution: &Execution, work: &Work) -> Attempt {
+    let answer = answer(execution);
+    let answer_bytes = json_bytes(&answer);
+    let is_kept = answer_bytes <= ANSWER_BYTES_MAX;
     let mut attempt = Attempt {
         outcome: RunOutcome {
-            stdout: String::from_utf8_lossy(&execution.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&execution.stderr).into_owned(),
+            stdout: kept(String::from_utf8_lossy(&execution.stdout), OUTPUT_BYTES_MAX),
+            stderr: kept(String::from_utf8_lossy(&execution.stderr), OUTPUT_BYTES_MAX),
             error: code_error(execution),
             artifacts: artifacts(execution),
             partial: false,
         },
         status: execution.values.get("STATUS").and_then(Value::as_str).map(str::to_owned),
-        answer: answer(execution),
+        answer: if is_kept { answer } else { Answer::default() },
+        answer_bytes,
         ..Attempt::default()
     };
     if let (Work::Code(_), Cause::Ok) = (work, execution.cause) {
         fill_in(&mut attempt);
     }
     attempt
+}
+
+/// The beginning of a text, and how much of it is left out.
+fn kept(text: Cow<'_, str>, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.into_owned();
+    }
+    let (start, rest) = text.split_at(text.floor_char_boundary(bytes_max));
+    format!("{start}\n[{} more are not kept]", format_bytes(rest.len() as u64))
 }
 
 fn artifacts(execution: &Execution) -> Vec<Artifact> {
@@ -64,7 +89,9 @@ fn code_error(execution: &Execution) -> Option<CodeError> {
     Some(CodeError {
         cause: execution.cause,
         kind: raised.map(|raised| raised.kind.clone()),
-        message: raised.map(|raised| raised.message.clone()).or_else(|| execution.detail.clone()),
+        message: raised
+            .map(|raised| kept(Cow::Borrowed(&raised.message), MESSAGE_BYTES_MAX))
+            .or_else(|| execution.detail.clone()),
         line: raised.and_then(|raised| raised.line),
     })
 }
@@ -112,6 +139,12 @@ pub(crate) fn broken_promise(
     if execution.cause != Cause::Ok {
         return Some(failed(execution, attempt));
     }
+    if attempt.answer_bytes > ANSWER_BYTES_MAX {
+        let (given, most) = (format_bytes(attempt.answer_bytes), format_bytes(ANSWER_BYTES_MAX));
+        let message = format!("the answer has {given}; at most {most} are kept");
+        let hint = "answer with fewer rows, or write them into a file in `artifacts`";
+        return Some(broken("answer-too-large", message, hint));
+    }
     if matches!(work, Work::Exec(_)) {
         return None;
     }
@@ -133,27 +166,38 @@ pub(crate) fn broken_promise(
         };
         return Some(broken("missing-answer", "the plan set no answer_text".to_owned(), hint));
     }
-    broken_declaration(execution, diff, status)
+    broken_declaration(execution, attempt, diff, status)
 }
 
 /// What a plan declares to do must be what it did.
-fn broken_declaration(execution: &Execution, diff: &Diff, status: &str) -> Option<Trouble> {
+fn broken_declaration(
+    execution: &Execution,
+    attempt: &Attempt,
+    diff: &Diff,
+    status: &str,
+) -> Option<Trouble> {
     let action = execution.values.get("ACTION").and_then(Value::as_str);
     let may_mutate = execution.values.get("SHOULD_MUTATE").and_then(Value::as_bool);
-    if !diff.is_empty() {
+    let later = attempt.calls.iter().filter(|call| call.is_later()).count();
+    let did = if later == 0 {
+        format!("changed {} rows", diff.rows())
+    } else {
+        format!("changed {} rows and called {later} tools", diff.rows())
+    };
+    let is_changed = !diff.is_empty() || later > 0;
+    if is_changed {
         if action == Some("read") || may_mutate == Some(false) {
-            let message =
-                format!("the plan declares that it only reads, and it changed {} rows", diff.rows());
+            let message = format!("the plan declares that it only reads, and it {did}");
             let hint = "declare ACTION = \"mutate\", or leave the rows alone";
             return Some(broken("declared-read-but-writes", message, hint));
         }
         if NOTHING_DONE.contains(&status) {
-            let message = format!("the plan says `{status}`, and it changed {} rows", diff.rows());
+            let message = format!("the plan says `{status}`, and it {did}");
             let hint = "change rows only when the whole request can be carried out";
             return Some(broken("changes-without-success", message, hint));
         }
     }
-    if diff.is_empty() && status == SUCCESS && (action == Some("mutate") || may_mutate == Some(true)) {
+    if !is_changed && status == SUCCESS && (action == Some("mutate") || may_mutate == Some(true)) {
         let message = "the plan promises a change, and it made none".to_owned();
         let hint = "carry the change out, or say with STATUS why it was not";
         return Some(broken("promised-change-missing", message, hint));

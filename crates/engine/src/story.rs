@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
-    Answer, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource, Round,
-    RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing,
-    Trouble, Usage, VerdictRecord,
+    Answer, Call, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource,
+    Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy,
+    Timing, Trouble, Usage, VerdictRecord,
 };
 use ordain_verify::Verdict;
 use serde_json::{Value, json};
@@ -51,8 +51,19 @@ pub(crate) struct Attempt {
     pub(crate) outcome: RunOutcome,
     pub(crate) status: Option<String>,
     pub(crate) answer: Answer,
+    /// What the answer took as it was given. One that is too large is not kept.
+    pub(crate) answer_bytes: u64,
     pub(crate) diff: Diff,
+    /// What was called outside of the tables, or is to be.
+    pub(crate) calls: Vec<Call>,
     pub(crate) invariants: Vec<InvariantResult>,
+}
+
+impl Attempt {
+    /// Whether something is to be called after the commit.
+    pub(crate) fn has_later_calls(&self) -> bool {
+        self.calls.iter().any(Call::is_later)
+    }
 }
 
 /// How a run ended.
@@ -163,9 +174,9 @@ impl Story {
         };
         record.plan = self.plan(head, attempt.as_deref());
         if let Some(attempt) = attempt {
-            let Attempt { outcome, status, answer, diff, invariants } = *attempt;
+            let Attempt { outcome, status, answer, diff, calls, invariants, .. } = *attempt;
             (record.outcome, record.status, record.answer) = (outcome, status, answer);
-            (record.diff, record.invariants) = (diff, invariants);
+            (record.diff, record.calls, record.invariants) = (diff, calls, invariants);
         }
         record
     }

@@ -30,6 +30,7 @@ use crate::profile::Needs;
 use crate::road::{is_planners, module_records};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, End, Head, Story, millis};
+use crate::tools::{self, Asked, Tools};
 use crate::work::Work;
 
 /// How often a run is tried when other runs change the same rows at the same time.
@@ -64,6 +65,8 @@ pub(crate) struct RunTrial<'a> {
     loader: String,
     /// What those modules import.
     module_imports: BTreeSet<String>,
+    /// What tools said that were asked while the code ran, over all tries.
+    asked: Asked,
 }
 
 impl Trial for RunTrial<'_> {
@@ -156,6 +159,7 @@ impl<'a> RunTrial<'a> {
             output: Mutex::new(output),
             loader: String::new(),
             module_imports: BTreeSet::new(),
+            asked: Asked::new(),
         }
     }
 
@@ -211,6 +215,7 @@ impl<'a> RunTrial<'a> {
         let mut attempt = outcome::attempt(&execution, self.work);
         attempt.answer.notes = self.reading_notes(accepted, &execution);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
+        attempt.calls = transaction.as_ref().map(|open| open.calls().to_vec()).unwrap_or_default();
         if let (Some(status), Cause::Ok) = (&acted.refused, execution.cause) {
             // An action that was not carried out takes back everything that the plan did.
             roll_back(transaction).await?;
@@ -233,7 +238,7 @@ impl<'a> RunTrial<'a> {
         self.engine.keep_artifacts(&self.head.run_id, &execution)?;
         if let Some(trouble) = self.unsupported(&attempt, &diff, &evidence, accepted) {
             // A change is never thrown away for the words about it.
-            if diff.is_empty() && !is_last {
+            if diff.is_empty() && !attempt.has_later_calls() && !is_last {
                 roll_back(transaction).await?;
                 let (state, attempt) = (RunState::RolledBack, Some(Box::new(attempt.unanswered())));
                 return Ok(Tried::Trouble { trouble, state, attempt });
@@ -242,7 +247,9 @@ impl<'a> RunTrial<'a> {
             story.replaced(said, &trouble);
         }
         let rows = diff.rows();
-        let is_held = accepted.hold || acted.approvals.iter().any(|approval| approval.holds(rows));
+        let is_held = accepted.hold
+            || acted.approvals.iter().any(|approval| approval.holds(rows))
+            || tools::need_approval(&self.engine.settings.tools, &attempt.calls);
         self.settle(story, attempt, transaction, exchange, is_held).await
     }
 
@@ -280,7 +287,14 @@ impl<'a> RunTrial<'a> {
             schema: &self.schema,
         };
         let actions = matches!(self.work, Work::Ask(_)).then_some(actions);
-        let host = TransactionHost::new(transaction, grant, evidence, actions);
+        let tools = Tools {
+            toolbox: &self.engine.settings.tools,
+            known: &self.policy.tools,
+            granted: &accepted.effects.calls,
+            asked: &mut self.asked,
+        };
+        let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
+        let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
         run_with_tables(executor.as_ref(), job, host, output).await
     }
 
@@ -309,7 +323,9 @@ impl<'a> RunTrial<'a> {
         job.values.insert("user_request".to_owned(), Value::from(self.head.request.as_str()));
         job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
         let helpers = match self.work {
-            Work::Ask(_) => actions::stubbed(&settings.helpers, &settings.catalog),
+            Work::Ask(_) => {
+                actions::stubbed(&settings.helpers, &settings.catalog) + &tools::stubs(&self.policy.tools)
+            }
             _ => settings.helpers.clone(),
         };
         job.helpers = if loader.is_empty() { helpers } else { format!("{helpers}\n{loader}") };
@@ -432,7 +448,8 @@ impl<'a> RunTrial<'a> {
             return Ok(violated(&review.violations, attempt));
         }
         let unchanged = RunState::without_changes(attempt.status.as_deref());
-        let state = if attempt.diff.is_empty() { unchanged } else { RunState::RolledBack };
+        let is_changed = !attempt.diff.is_empty() || attempt.has_later_calls();
+        let state = if is_changed { RunState::RolledBack } else { unchanged };
         let end = End::Ended { state, attempt: Box::new(attempt) };
         self.write_down(story, end, exchange).await.map(Tried::Done)
     }

@@ -10,6 +10,7 @@ mod roles;
 mod settings;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use ordain_planner::ModelSettings;
 use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
+use ordain_tools::{Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Catalog, Limits};
 
 pub use backup::{BackupSettings, backup_folder};
@@ -31,6 +33,8 @@ use crate::engine::{Approval, EngineSettings};
 
 /// The file that makes a folder a workspace.
 const FILE: &str = "ordain.toml";
+/// Begins the name of a model whose replies are in a file.
+const REPLAY: &str = "replay:";
 /// The folder with the workspace's state.
 const STATE: &str = ".ordain";
 /// A file of the workspace above this is a slip of the pen; all of them are read with every request.
@@ -79,6 +83,8 @@ pub struct Workspace {
     pub profile: String,
     /// The isolation below which nothing runs.
     pub minimum_isolation: Level,
+    /// What plans may call outside of the tables.
+    pub tools: Toolbox,
     /// The variables that hold for it, keys among them.
     pub environment: Environment,
 }
@@ -115,6 +121,19 @@ impl Workspace {
         let environment = Environment::read(root)?;
         let mut file = file::parse(&text)?;
         settings::apply(&mut file, &environment)?;
+        // Replies that the workspace brings along are one of its files, whatever folder the command is started in.
+        let is_users = matches!(environment.find("ORDAIN_MODEL"), Some((_, Place::Process)));
+        if let Some(path) =
+            file.model.name.as_ref().and_then(|name| name.strip_prefix(REPLAY)).filter(|_| !is_users)
+        {
+            inside::check(root, Path::new(path)).map_err(|message| WorkspaceError {
+                file: FILE.to_owned(),
+                line: None,
+                message: format!("`model.name`, `{REPLAY}{path}`: {message}"),
+                hint: Some("put the file into the workspace's folder".to_owned()),
+            })?;
+            file.model.name = Some(format!("{REPLAY}{}", root.join(path).display()));
+        }
         Ok((text, file, environment))
     }
 
@@ -162,15 +181,22 @@ impl Workspace {
             limits: self.limits.clone(),
             statuses: self.statuses.clone(),
             helpers: self.helpers.clone(),
-            policy: self.policy.clone(),
+            policy: self.policy.clone() + &crate::tools::told(&self.tools.known()),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: self.packages(),
             rounds: self.rounds,
             review: self.model.review,
             roles: roles::by_table(&self.roles),
             catalog: self.catalog.clone(),
-            artifacts: Some(self.state().join("artifacts")),
+            artifacts: Some(self.artifacts()),
+            tools: self.tools.clone(),
         }
+    }
+
+    /// Where the files that runs leave are kept.
+    fn artifacts(&self) -> PathBuf {
+        let named = settings::ARTIFACTS.iter().find_map(|variable| self.environment.get(variable));
+        named.map_or_else(|| self.state().join("artifacts"), PathBuf::from)
     }
 
     /// The packages of the workspace's profile.
@@ -239,6 +265,7 @@ impl Workspace {
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
+            tools: tools(root, file.tools, &environment)?,
             environment,
         })
     }
@@ -258,6 +285,27 @@ impl Workspace {
         }
         Ok(())
     }
+}
+
+/// The tools that are named, with what was reviewed of them.
+fn tools(
+    root: &Path,
+    settings: BTreeMap<String, ToolSettings>,
+    environment: &Environment,
+) -> Result<Toolbox, WorkspaceError> {
+    let wrong = |file: &str, message: String| WorkspaceError {
+        file: file.to_owned(),
+        line: None,
+        message,
+        hint: None,
+    };
+    for (name, tool) in &settings {
+        tool.check(name).map_err(|error| wrong(FILE, format!("[tools.{name}]: {error}")))?;
+    }
+    let reviewed = SnapshotFile::read(root).map_err(|message| wrong("tools.lock.json", message))?;
+    let variables = settings.values().flat_map(ToolSettings::variables);
+    let secrets = variables.filter_map(|name| Some((name.clone(), environment.get(name)?))).collect();
+    Ok(Toolbox::new(root.to_owned(), settings, reviewed, Secrets(secrets)))
 }
 
 fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
@@ -346,5 +394,20 @@ fn check_paths(root: &Path, file: &file::File) -> Result<(), WorkspaceError> {
             Err(wrong(format!("`{STATE}`"), message, "remove it; it is made anew"))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_elsewhere_is_read_with_its_tables_and_its_password_is_never_printed() {
+        let text = "[store]\nurl = \"postgres://ada:hush@localhost/shop\"\ntables = [\"orders\"]\n";
+        let file = file::parse(text).unwrap();
+        let workspace = Workspace::from_parts(Path::new("/shop"), file, Environment::of([])).unwrap();
+        let Database::Postgres { only, .. } = &workspace.database else { panic!() };
+        assert_eq!(only.as_deref(), Some(["orders".to_owned()].as_slice()));
+        assert!(!format!("{workspace:?}").contains("hush"));
     }
 }

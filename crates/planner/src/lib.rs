@@ -18,11 +18,10 @@ pub mod provider;
 pub mod reader;
 mod repair;
 mod reply;
-pub mod rules;
 
 pub use brief::{Brief, ColumnBrief, Example, FileBrief, InvariantBrief, TableBrief, Task, Turn};
 pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker};
 pub use model::{Model, ModelSettings, is_readable_review};
 pub use planner::{Planner, PlannerError, Progress, Quiet};
-pub use rules::RULES_VERSION;
+pub use reader::RULES_VERSION;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::brief::Brief;
 use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
-use crate::rules;
+use crate::reader;
 
 /// Who writes plans.
 #[derive(Debug, Clone)]
@@ -87,7 +87,7 @@ impl Planner {
     ) -> ordain_types::BoxFuture<'a, Result<Reply, PlannerError>> {
         Box::pin(async move {
             match self {
-                Self::Rules => Ok(rules::plan(brief)),
+                Self::Rules => Ok(reader::plan(brief)),
                 Self::Model(model) => model.next(brief, exchange, progress).await,
             }
         })

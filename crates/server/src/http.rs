@@ -42,6 +42,7 @@ mod rate;
 mod requests;
 mod runs;
 mod schema;
+mod sending;
 mod serve;
 mod service;
 mod session_book;

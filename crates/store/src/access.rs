@@ -30,6 +30,10 @@ pub struct CallerLimits {
     /// What it may do to rows; an empty list lets it read only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Vec<RowAction>>,
+    /// Verbs of the workspace that it may use, each with everything that the verb does to rows. Other verbs may do to
+    /// rows what the caller may.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verbs: Vec<String>,
     /// How many rows one run of it may touch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_max: Option<u64>,
@@ -109,7 +113,7 @@ impl CallerLimits {
                 None => relation.table.hidden = true,
             }
         }
-        match self.actions.as_deref() {
+        match self.actions.as_deref().filter(|_| self.verbs.is_empty()) {
             Some([]) => relation.table.read_only = true,
             Some([RowAction::Insert]) => relation.table.append_only = true,
             _ => {}
@@ -168,11 +172,23 @@ impl Access {
         self.limits.allows(call)
     }
 
+    /// Whether the caller may use a verb with everything that it does.
+    fn gives(&self, verb: &str) -> bool {
+        self.limits.verbs.iter().any(|given| given == verb)
+    }
+
     /// What is wrong with a change of so many rows.
     pub(crate) fn violation(&self, rows: u64) -> Option<Violation> {
         let most = self.limits.rows_max.filter(|most| rows > *most)?;
         let message = format!("this key may touch {most} rows in one run, and this run touches {rows}");
         Some(Violation { rule: "key_rows_max".to_owned(), name: "key".to_owned(), message, rows: Vec::new() })
+    }
+}
+
+impl Transaction {
+    /// Says that the calls from now on are those of a verb of the workspace, or of the plan itself again.
+    pub fn acts_as(&mut self, verb: Option<&str>) {
+        self.in_given_verb = verb.is_some_and(|verb| self.access.as_ref().is_some_and(|it| it.gives(verb)));
     }
 }
 

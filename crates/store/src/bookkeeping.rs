@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -134,6 +134,7 @@ fn added_since(older: i64, dialect: Dialect) -> String {
         (4, fourth_format(dialect)),
         (5, fifth_format(dialect)),
         (6, sixth_format(dialect)),
+        (7, seventh_format(dialect)),
     ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
@@ -201,4 +202,21 @@ fn sixth_format(dialect: Dialect) -> String {
         Dialect::Postgres => ("ordain.plans", "ordain.ordain_plans_shape"),
     };
     format!("DROP INDEX {index}; ALTER TABLE {plans} RENAME COLUMN shape TO declared;")
+}
+
+/// What the seventh format added: calls that are sent after the commit of their run.
+fn seventh_format(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let outbox = own(dialect, "outbox");
+    format!(
+        "CREATE TABLE {outbox} (key TEXT PRIMARY KEY, seq {integer} NOT NULL UNIQUE, run_id TEXT NOT NULL,
+           n {integer} NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, lane TEXT NOT NULL, state TEXT NOT NULL,
+           attempts {integer} NOT NULL, next_try_ms {integer} NOT NULL, lease_until_ms {integer}, fence {integer} NOT NULL,
+           error TEXT, result TEXT, updated_at TEXT NOT NULL) {strict};
+         CREATE INDEX ordain_outbox_of_run ON {outbox} (run_id);
+         CREATE INDEX ordain_outbox_of_lane ON {outbox} (lane, seq);"
+    )
 }

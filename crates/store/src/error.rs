@@ -191,6 +191,26 @@ pub enum StoreError {
         /// `approved`, `rejected` or `undone`.
         operation: &'static str,
     },
+    /// No such call in the outbox.
+    #[error("there is no call `{key}` in the outbox")]
+    UnknownCall {
+        /// What was given.
+        key: String,
+    },
+    /// A call is being sent at this moment.
+    #[error("the call `{key}` is being sent at this moment")]
+    CallUnderWay {
+        /// The call.
+        key: String,
+    },
+    /// A call that is done.
+    #[error("the call `{key}` is {state} already")]
+    CallDone {
+        /// The call.
+        key: String,
+        /// `sent` or `cancelled`.
+        state: &'static str,
+    },
     /// The idempotency key belongs to a run that is still going on, or whose lease was taken over.
     #[error("the idempotency key is held by run `{run}`")]
     KeyHeld {
@@ -270,6 +290,9 @@ impl StoreError {
             Self::UnknownPlan { .. } => "unknown_plan",
             Self::UnknownKey { .. } => "unknown_key",
             Self::WrongState { .. } => "wrong_state",
+            Self::UnknownCall { .. } => "unknown_call",
+            Self::CallUnderWay { .. } => "call_under_way",
+            Self::CallDone { .. } => "call_done",
             Self::KeyHeld { .. } => "key_held",
             Self::Ledger { .. } => "ledger",
             Self::CommitUnknown { .. } => "commit_unknown",
@@ -295,6 +318,8 @@ impl StoreError {
             Self::Timeout { .. } => Some("ask for fewer rows, or for less at once".to_owned()),
             Self::DuplicateKey { .. } => Some("take a key that is not in use, or update the row".to_owned()),
             Self::UnknownKey { .. } => Some("`ordain keys list` shows the keys".to_owned()),
+            Self::UnknownCall { .. } => Some("`ordain outbox list` shows the calls".to_owned()),
+            Self::CallUnderWay { .. } => Some("try again in a moment".to_owned()),
             Self::Conflict => Some("run it again".to_owned()),
             Self::Busy => Some("wait for the other process to finish, then try again".to_owned()),
             Self::Unreachable { .. } => {

@@ -27,6 +27,7 @@ mod health;
 mod keys;
 mod ledger;
 mod options;
+mod outbox;
 mod plans;
 mod protocol;
 mod query;
@@ -58,6 +59,7 @@ pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
+pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
 pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;

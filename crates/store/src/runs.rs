@@ -13,6 +13,7 @@ use crate::bookkeeping::own;
 use crate::changes::ChangeSet;
 use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, NewEntry};
+use crate::outbox;
 use crate::plans;
 use crate::sealed::{self, People};
 use crate::session::{Intent, Session};
@@ -439,6 +440,7 @@ pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Resu
         return Err(StoreError::Violated { violations: review.violations });
     }
     record.state = RunState::Undone;
+    outbox::take_back(&mut transaction.session, &mut record, &store.clock.timestamp()).await?;
     let mut note = note;
     note.detail = json!({ "undone": review.diff, "detail": note.detail });
     transaction.commit_as("undo", record, note).await

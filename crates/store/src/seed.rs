@@ -74,12 +74,16 @@ pub(crate) fn read(path: &Path, declaration: &TableDeclaration) -> Result<Seed, 
     if !metadata.is_file() {
         return Err(at(None, "it is not an ordinary file".to_owned()));
     }
+    let too_large = || at(None, format!("the file has more than {FILE_BYTES_MAX} bytes"));
+    if metadata.len() > FILE_BYTES_MAX {
+        return Err(too_large());
+    }
     let opened = fs_err::File::open(path).map_err(|error| at(None, error.to_string()))?;
     let mut bytes = Vec::new();
     let read = opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| at(None, error.to_string()))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(at(None, format!("the file has more than {FILE_BYTES_MAX} bytes")));
+        return Err(too_large());
     }
     parse(&file, &bytes, declaration)
 }

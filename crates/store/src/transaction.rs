@@ -10,7 +10,7 @@ mod write;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ordain_types::{Diff, RunId};
+use ordain_types::{Call as OutsideCall, Diff, RunId};
 use serde_json::Value;
 
 use crate::Answer;
@@ -32,11 +32,15 @@ pub struct Transaction {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) session: Session,
     pub(crate) changes: Changes,
+    /// What the run calls outside of the tables.
+    calls: Vec<OutsideCall>,
     pub(crate) run_id: RunId,
     /// Set by an error after which the database's own state is not certain. Nothing but a roll-back follows.
     broken: bool,
     /// What the caller may see and change, where it has limits of its own.
     pub(crate) access: Option<Arc<Access>>,
+    /// Whether the calls are those of a verb that the caller was given.
+    pub(crate) in_given_verb: bool,
     /// Undo and approval write what a plan may not.
     pub(crate) rules_lifted: bool,
     /// The tables that queries may name, where they may not name all.
@@ -51,9 +55,11 @@ impl Transaction {
             store: Arc::clone(store),
             session,
             changes: Changes::default(),
+            calls: Vec::new(),
             run_id,
             broken: false,
             access: None,
+            in_given_verb: false,
             rules_lifted: false,
             queried: None,
         })
@@ -75,9 +81,22 @@ impl Transaction {
         self.changes.diff(&self.catalog)
     }
 
-    /// Whether anything was changed so far.
+    /// Whether anything was changed so far, or is to be called after the commit.
     pub fn has_changes(&self) -> bool {
-        self.changes.touched().next().is_some()
+        self.changes.touched().next().is_some() || self.calls.iter().any(OutsideCall::is_later)
+    }
+
+    /// Notes a call: one that was made, or one that is sent after the commit. Its place in the run is set here.
+    pub fn note_call(&mut self, mut call: OutsideCall) -> u32 {
+        call.n = u32::try_from(self.calls.len() + 1).unwrap_or(u32::MAX);
+        let n = call.n;
+        self.calls.push(call);
+        n
+    }
+
+    /// The calls that were noted.
+    pub fn calls(&self) -> &[OutsideCall] {
+        &self.calls
     }
 
     /// Lets `db.query` see these tables and no others; `None`: every table that plans see.
@@ -118,7 +137,7 @@ impl Transaction {
     }
 
     async fn dispatch(&mut self, call: Call) -> Result<Reply, StoreError> {
-        if let Some(access) = &self.access {
+        if let Some(access) = self.access.as_ref().filter(|_| !self.in_given_verb) {
             access.allows(&call)?;
         }
         match call {

@@ -4,6 +4,7 @@
 //! built from the same parts is always the same value.
 
 mod approval;
+mod call;
 mod catalog;
 mod cause;
 mod diff;
@@ -17,9 +18,11 @@ mod row;
 mod run;
 mod schema;
 mod timestamp;
+mod tool;
 mod visible;
 
 pub use approval::Approval;
+pub use call::{Call, TakenBack, UndoCall};
 pub use catalog::{
     Action, BoundParam, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges,
     Metric, Param, ParamKind, Phrasing, Reference, TableNotes,
@@ -39,4 +42,5 @@ pub use run::{
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};
+pub use tool::{Tool, Verb};
 pub use visible::visible;

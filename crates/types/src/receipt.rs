@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Diff, RunRecord, RunState, TableDiff};
+use crate::{Call, Diff, RunRecord, RunState, TableDiff, TakenBack};
 
 /// Opens a receipt in a text; nothing else that is shown may contain it.
 const RECEIPT_OPENS: char = '⟦';
@@ -85,7 +85,12 @@ impl ReceiptKind {
 impl Receipt {
     /// The receipt of a run that has ended.
     pub fn of(record: &RunRecord) -> Self {
-        Self::made(kind(record), record.state, &record.diff)
+        let (kind, calls) = (kind(record), calls(record));
+        let mut made = Self::made(kind, record.state, &record.diff);
+        if !calls.is_empty() {
+            made.text = format!("{} {calls}", made.text);
+        }
+        made
     }
 
     /// The receipt of a run that goes on.
@@ -121,7 +126,8 @@ pub fn without_receipt(text: &str) -> &str {
 }
 
 fn kind(record: &RunRecord) -> ReceiptKind {
-    let is_dry_run = record.error.is_none() && !record.diff.is_empty();
+    let is_dry_run =
+        record.error.is_none() && (!record.diff.is_empty() || record.calls.iter().any(Call::is_later));
     match record.state {
         RunState::Committed => ReceiptKind::Changed,
         RunState::Answered => ReceiptKind::None,
@@ -186,7 +192,39 @@ fn described(diff: &Diff, verbs: &Verbs) -> String {
     if others > 0 {
         parts.push(format!("{} of {} other tables", rows(others), touched.len() - TABLES_NAMED));
     }
+    if parts.is_empty() {
+        return format!("no rows {}", verbs.changed.trim_end_matches(" in"));
+    }
     parts.join(", ")
+}
+
+/// What was called outside of the tables, or is to be.
+fn calls(record: &RunRecord) -> String {
+    let counted = |chosen: &dyn Fn(&Call) -> bool| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for call in record.calls.iter().filter(|call| chosen(call)) {
+            *counts.entry(&call.name).or_default() += 1;
+        }
+        let named: Vec<String> =
+            counts.iter().map(|(name, count)| format!("{count} × {}", named(name))).collect();
+        named.join(", ")
+    };
+    let became = |wanted: TakenBack| counted(&|call: &Call| call.taken_back == Some(wanted));
+    let later = counted(&|call: &Call| call.is_later() && call.undoes.is_none());
+    let parts = match record.state {
+        RunState::Committed => vec![("Sent after the commit", later)],
+        RunState::Held => vec![("To send", later)],
+        RunState::RolledBack if record.error.is_none() => vec![("Would send", later)],
+        RunState::Undone => vec![
+            ("Never sent", became(TakenBack::Cancelled)),
+            ("Taken back", became(TakenBack::Compensated)),
+            ("Final", became(TakenBack::Final)),
+        ],
+        _ => vec![("Not sent", later)],
+    };
+    let asked = ("Asked outside", counted(&|call: &Call| !call.is_later()));
+    let told = parts.into_iter().chain([asked]).filter(|(_, named)| !named.is_empty());
+    told.map(|(what, named)| format!("{what}: {named}.")).collect::<Vec<_>>().join(" ")
 }
 
 /// A table's name on one line; names of a database in place may hold anything.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Cause, Diff, ErrorClass, Modification, Receipt, Round};
+use crate::{Call, Cause, Diff, ErrorClass, Modification, Receipt, Round};
 
 /// Names one run. Ids sort by the time at which their runs began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -209,6 +209,9 @@ pub struct RunRecord {
     pub outcome: RunOutcome,
     /// The rows that changed, or would have.
     pub diff: Diff,
+    /// What was called outside of the tables, or will be after the commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
     /// Whether each invariant held.
     pub invariants: Vec<InvariantResult>,
     /// What the planner used.
@@ -239,6 +242,7 @@ impl RunRecord {
             verdict: VerdictRecord::default(),
             outcome: RunOutcome::default(),
             diff: Diff::default(),
+            calls: Vec::new(),
             invariants: Vec::new(),
             usage: Usage::default(),
             timing_ms: Timing::default(),

@@ -3,7 +3,7 @@
 //! Columns that no row changes are hidden until someone asks for them; large tables come in pages.
 
 use maud::{Markup, html};
-use ordain_types::{Diff, Row, RunRecord, TableDiff};
+use ordain_types::{Row, RunRecord, TableDiff};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -13,9 +13,9 @@ use crate::text::{cell, cells, counted, in_path, visible};
 /// Rows of one table that a page shows.
 pub const DIFF_ROWS_MAX: usize = 100;
 
-/// Names a diff exactly: the button that commits it sends this, so that what was seen is what is committed.
-pub fn diff_hash(diff: &Diff) -> String {
-    let text = serde_json::to_vec(diff).unwrap_or_default();
+/// Names what a run would change and call: whoever approves it sends this, so that what was seen is what is committed.
+pub fn diff_hash(record: &RunRecord) -> String {
+    let text = serde_json::to_vec(&(&record.diff, &record.calls)).unwrap_or_default();
     crate::text::hex(&Sha256::digest(&text)[..16])
 }
 
@@ -28,6 +28,17 @@ pub(crate) fn of_run(record: &RunRecord) -> Markup {
             @if table.rows() > DIFF_ROWS_MAX {
                 p { a href={ "/runs/" (record.run_id.as_str()) "/diff/" (in_path(name)) } {
                     "All " (counted(table.rows(), "row", "rows")) " of " (visible(name))
+                } }
+            }
+        }
+        @if !record.calls.is_empty() {
+            section.diff id="calls" {
+                div.diff-head { h3 { "Calls" } }
+                ul { @for call in &record.calls {
+                    li {
+                        code { (visible(&call.name)) " " (visible(&call.arguments.to_string())) }
+                        @if call.is_later() { " after the commit" } @else { " was made" }
+                    }
                 } }
             }
         }
@@ -205,9 +216,9 @@ mod tests {
     #[test]
     fn the_hash_of_a_diff_is_of_exactly_that_diff() {
         let mut record = record();
-        let first = diff_hash(&record.diff);
-        assert_eq!(first, diff_hash(&record.diff));
+        let first = diff_hash(&record);
+        assert_eq!(first, diff_hash(&record));
         record.diff.tables.get_mut("inventory").unwrap().added.clear();
-        assert_ne!(first, diff_hash(&record.diff));
+        assert_ne!(first, diff_hash(&record));
     }
 }

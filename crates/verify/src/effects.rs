@@ -22,7 +22,10 @@ pub struct Effects {
     pub imports: BTreeSet<String>,
     /// The workspace's helpers that are called.
     pub helpers: BTreeSet<String>,
-    /// Whether any table may be written.
+    /// The tools that are called, such as `mail.send`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub calls: BTreeSet<String>,
+    /// Whether any table may be written, or something else be changed.
     pub may_write: bool,
     /// Whether the same data and request always give the same result: no clock, no unseeded chance.
     pub deterministic: bool,
@@ -54,6 +57,7 @@ impl Effects {
         self.deterministic
             && !self.clock
             && self.helpers.is_empty()
+            && self.calls.is_empty()
             && !self.provided.contains("db")
             && !self.provided.contains("inputs")
             && !self.imports.iter().any(is_changing)

@@ -465,6 +465,18 @@ finding_codes! {
         example: "count = 0\nwhile True:\n    count += 1",
         instead: "count = 0\nwhile True:\n    count += 1\n    if count == 10:\n        break",
     },
+    /// A tool, a verb or an argument that was not reviewed, or a tool that is not called where it stands.
+    UnknownTool => FindingReference {
+        name: "unknown-tool",
+        severity: Error,
+        summary: "a tool, a verb or an argument that was not reviewed, or a tool that is not called in place",
+        reason: "What a plan calls outside of the tables must be known before it runs: verbs and arguments come from the \
+                 reviewed list in `tools.lock.json`, and every call stands in the text.",
+        remedy: "Write `tools.NAME.verb(argument=value)` with names of the reviewed list; `ordain tools show NAME` has it.",
+        contract: Ask,
+        example: "tools.mail.send(to='alice')\nanswer_text = 'hello'\nSTATUS = 'success'",
+        instead: "",
+    },
     /// A value is computed and dropped.
     UnusedResult => FindingReference {
         name: "unused-result",

@@ -161,6 +161,7 @@ fn judge(
     if policy.contract != Contract::Exec || !schema.tables.is_empty() {
         flow::judge(body, code, &scopes, policy, schema, &mut report, &mut effects);
     }
+    names::judge_tables_of_tools(policy, &effects, &mut report);
     give(code, policy, report, effects)
 }
 

@@ -12,6 +12,7 @@ mod patterns;
 mod provided;
 pub(crate) mod scopes;
 mod statements;
+mod tools;
 mod undefined;
 
 use ordain_types::Schema;
@@ -49,10 +50,16 @@ pub(crate) fn judge<'a>(
         chance: chance::Chance::default(),
         annotations_run: true,
         callee: None,
+        tools_called: None,
     };
     names.visit_module(body);
     chance::finish(&mut names);
     undefined::finish(&mut names, body);
+}
+
+/// Refuses code that reads a table whose rows a tool that it calls may not be given.
+pub(crate) fn judge_tables_of_tools(policy: &Policy, effects: &Effects, report: &mut Report<'_>) {
+    tools::tables(policy, effects, report);
 }
 
 /// The walk's state.
@@ -72,6 +79,8 @@ struct Names<'a, 'r, 's> {
     annotations_run: bool,
     /// What stands before the parentheses of the call that is judged.
     callee: Option<TextRange>,
+    /// The `tools` of the call that was judged last.
+    tools_called: Option<TextRange>,
 }
 
 /// How many `try` statements around the current place catch these errors.
@@ -305,7 +314,10 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         provided::note(self, expr);
         match expr {
-            Expr::Name(name) if name.ctx == ExprContext::Load => calls::name(self, name),
+            Expr::Name(name) if name.ctx == ExprContext::Load => {
+                tools::name(self, name);
+                calls::name(self, name);
+            }
             Expr::Name(name) => {
                 // A field of a dataclass is what a pattern looks at.
                 attributes::attribute_name(self, name.id.as_str(), name.range());
@@ -323,6 +335,7 @@ impl<'a> Visitor<'a> for Names<'a, '_, '_> {
                 self.visit_expr(&attribute.value);
             }
             Expr::Call(call) => {
+                self.tools_called = tools::call(self, call).or(self.tools_called);
                 let path = self.path(&call.func);
                 calls::call(self, call, path.as_deref());
                 chance::call(self, call, path);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ordain_types::Tool;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::contract::Contract;
@@ -55,6 +56,9 @@ pub struct Policy {
     /// Functions that the workspace gives to plans.
     #[serde(default)]
     pub helpers: Vec<Helper>,
+    /// Tools that the code may call.
+    #[serde(default)]
+    pub tools: Vec<Tool>,
     /// Names that the cell defines before the code starts, tables and helpers aside.
     #[serde(default)]
     pub names: Vec<String>,
@@ -148,6 +152,7 @@ impl Policy {
             read_only: contract == Contract::Check,
             repeatable: contract == Contract::Check,
             helpers: Vec::new(),
+            tools: Vec::new(),
             names: owned(names),
             limits: if is_open { CodeLimits::open() } else { CodeLimits::closed() },
         }

@@ -6,7 +6,7 @@ use crate::control::{Order, Report};
 use crate::root;
 use crate::step::{At, Failure, Outcome, Step};
 use crate::sys::{self, EINVAL};
-use crate::zygote::{write_maps, write_number};
+use crate::zygote::{write_file, write_maps, write_number};
 
 /// A system-call filter: instructions of the kernel's classic BPF, eight bytes each.
 pub type Filter<'a> = &'a [u64];
@@ -52,6 +52,8 @@ impl Options {
 pub fn lock_down(jail: &Jail<'_>, order: &Order, descriptors: [c_int; 3]) -> Outcome<()> {
     // 1. The cell dies with the zygote even if nobody is left to kill it.
     sys::die_with_parent().at(Step::DeathSignal)?;
+    //    And when memory runs out, before anything else on the machine. A host that does not allow it chooses by size.
+    let _ = write_file(jail.proc_folder, c"self/oom_score_adj", b"1000");
     // 2. An identity in the new user namespace, which so far has none.
     write_maps(jail.proc_folder, (CELL_USER, 0), (CELL_USER, 0)).at(Step::IdentityMaps)?;
     // 3. The one place where files can be written, handed to the supervisor as a descriptor before plan code can

@@ -110,7 +110,7 @@ pub(crate) fn write_maps(proc_folder: c_int, user: (u32, u32), group: (u32, u32)
     write_file(proc_folder, c"self/gid_map", &text[..length])
 }
 
-fn write_file(folder: c_int, path: &CStr, bytes: &[u8]) -> Result<(), i32> {
+pub(crate) fn write_file(folder: c_int, path: &CStr, bytes: &[u8]) -> Result<(), i32> {
     const O_WRONLY_CLOEXEC: c_int = 0o1 | 0o2_000_000;
     let file = sys::open_at(folder, path, O_WRONLY_CLOEXEC, 0)?;
     let written = sys::write(file, bytes);

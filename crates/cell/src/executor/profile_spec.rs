@@ -111,6 +111,7 @@ pub(super) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptio
             rehearsals: options.rehearsals.unwrap_or(usual),
             options: u32::from(options.minimum < Level::Full),
         },
+        packages: Some(installed.clone()),
     }
 }
 
@@ -126,6 +127,7 @@ pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
             rehearsals: 1,
             options: 1,
         },
+        packages: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
+    fs::Metadata,
     io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
@@ -116,7 +117,12 @@ pub(super) fn ours(path: &Path) -> Result<(), ProfileError> {
         }
         Err(error) => return Err(ProfileError::file(path)(error)),
     };
-    let (owner, mode) = (metadata.uid(), metadata.mode());
+    ours_by(path, &metadata)
+}
+
+/// The same for something whose metadata is known. What a link's rights say counts for nothing.
+pub(super) fn ours_by(path: &Path, metadata: &Metadata) -> Result<(), ProfileError> {
+    let (owner, mode) = (metadata.uid(), if metadata.is_symlink() { 0 } else { metadata.mode() });
     let problem = if owner != rustix::process::geteuid().as_raw() && owner != 0 {
         format!("belongs to another user ({owner})")
     } else if mode & 0o002 != 0 || mode & 0o020 != 0 && metadata.gid() != rustix::process::getegid().as_raw()

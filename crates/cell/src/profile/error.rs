@@ -113,6 +113,12 @@ pub enum ProfileError {
         /// The first difference.
         what: String,
     },
+    /// A profile that is asked for by name has not been set up.
+    #[error("the profile `{profile}` is not set up")]
+    NotSetUp {
+        /// Which one.
+        profile: Profile,
+    },
     /// An installed profile lost files or was edited.
     #[error("the installed profile `{}` is damaged: {what}", folder.display())]
     Damaged {
@@ -173,6 +179,7 @@ impl ProfileError {
             Self::Install { .. } | Self::Incomplete { .. } => {
                 "run `ordain python setup` again; if it fails in the same way, set ORDAIN_PYTHON to another Python".into()
             }
+            Self::NotSetUp { profile } => format!("run `ordain python setup {profile}`"),
             Self::Damaged { profile, .. } => {
                 format!("run `ordain python setup {profile} --force` to build it again")
             }

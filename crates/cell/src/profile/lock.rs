@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::{Interpreter, Profile, marker};
 
 /// Raised when the layout of an installed profile changes, so that older folders are not mistaken for new ones.
-const LAYOUT_VERSION: u32 = 1;
+const LAYOUT_VERSION: u32 = 2;
 
 /// One package that a lock file names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ pub(super) fn normal_name(name: &str) -> String {
 }
 
 /// Lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {

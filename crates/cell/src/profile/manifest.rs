@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{DataDir, Interpreter, Profile, ProfileError, data_dir, lock};
+use super::{DataDir, Interpreter, Profile, ProfileError, data_dir, inventory, lock};
 
 /// The manifest's name in the profile's folder.
 pub(super) const FILE: &str = "profile.json";
@@ -38,6 +38,8 @@ pub struct Installed {
     pub bytes: u64,
     /// When it was set up, in seconds since 1970.
     pub created_unix_s: u64,
+    /// The hash of the list of its files.
+    pub files_sha256: String,
 }
 
 /// What `profile.json` says.
@@ -51,6 +53,8 @@ pub(super) struct Manifest {
     created_unix_s: u64,
     /// The names in the package folder.
     entries: BTreeSet<String>,
+    /// The hash of the list of all files.
+    files_sha256: String,
 }
 
 /// The manifest with the hash of its own text.
@@ -67,12 +71,14 @@ impl Manifest {
         interpreter: &Interpreter,
         packages: Vec<(String, String)>,
         bytes: u64,
-        site: &Path,
+        folder: &Path,
     ) -> Result<Self, ProfileError> {
-        let entries = entries(site).map_err(ProfileError::file(site))?;
+        let site = folder.join(SITE);
+        let files_sha256 = inventory::write(&site, folder)?;
+        let entries = entries(&site).map_err(ProfileError::file(&site))?;
         let created_unix_s = now_unix_s();
         let (python, executable) = (interpreter.version_text(), interpreter.executable.clone());
-        Ok(Self { profile, python, executable, packages, bytes, created_unix_s, entries })
+        Ok(Self { profile, python, executable, packages, bytes, created_unix_s, entries, files_sha256 })
     }
 
     /// Writes it into the profile's folder.
@@ -144,6 +150,7 @@ fn check(profile: Profile, folder: &Path, interpreter: &Interpreter) -> Result<I
         packages: manifest.packages,
         bytes: manifest.bytes,
         created_unix_s: manifest.created_unix_s,
+        files_sha256: manifest.files_sha256,
     })
 }
 

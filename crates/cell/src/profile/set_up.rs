@@ -125,7 +125,7 @@ fn build(
 
     fs_err::remove_dir_all(&temporary).map_err(ProfileError::file(&temporary))?;
     let bytes = make_readable_below(partial)?;
-    Manifest::describe(profile, interpreter, packages, bytes, &site)?.write(partial)?;
+    Manifest::describe(profile, interpreter, packages, bytes, partial)?.write(partial)?;
     make_readable(&partial.join(manifest::FILE))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{Job, Output, Stream};
+use ordain_cell::{CellError, Discard, Executor as _, Job, Output, Stream};
 use ordain_types::{Cause, Limits};
 use rustix::process::{Pid, Signal};
 
@@ -94,6 +94,61 @@ async fn a_job_that_was_lost_without_a_trace_is_run_again() {
     };
     let (execution, ()) = tokio::join!(run, killed);
     assert_eq!(printed(&execution), "whole\n");
+}
+
+/// A host in whose calls the zygote is lost.
+struct Killing(u32);
+
+impl ordain_cell::Host for Killing {
+    fn call(&mut self, _call: ordain_cell::HostCall) -> ordain_cell::HostFuture<'_> {
+        let family = descendants(self.0);
+        kill(self.0);
+        Box::pin(async move {
+            assert!(eventually(|| !family.iter().any(|process| is_running(*process))).await);
+            Ok(serde_json::Value::Null)
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_job_whose_zygote_was_lost_after_a_host_call_may_run_again_once_the_call_is_undone() {
+    let world = World::new();
+    for which in ["outer", "inner"] {
+        world.run("pass").await;
+        let outer = zygote(&world).await;
+        let mut host = Killing(if which == "outer" { outer } else { inner(outer) });
+        let lost = world
+            .executor
+            .run(job("import ordain\nordain.call('write')\nprint('whole')"), &mut host, &mut Discard)
+            .await;
+        let error = lost.unwrap_err();
+        assert!(error.may_run_again() && matches!(error, CellError::Cut { .. }), "{which}: {error}");
+        assert_eq!(printed(&world.run("print('next')").await), "next\n", "{which}");
+    }
+}
+
+#[tokio::test]
+async fn all_cells_are_in_one_memory_group_where_one_can_be_had() {
+    let group = |process: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
+        text.lines().find(|line| line.contains(":memory:") || line.starts_with("0::")).map(str::to_owned)
+    };
+    let own = group(std::process::id()).unwrap_or_default();
+    let folder = format!("/sys/fs/cgroup/memory{}", own.rsplit(':').next().unwrap_or_default());
+    let can_be_had =
+        own.contains(":memory:") && rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK).is_ok();
+    let world = World::with(|options| options.idle_cells = 2);
+    world.executor.warm(Profile::Core).await.unwrap();
+    let outer = zygote(&world).await;
+    let expected = format!("ordain-cells-{}", std::process::id());
+    for process in descendants(outer).into_iter().chain([outer]) {
+        let is_inside = group(process).is_some_and(|group| group.ends_with(&expected));
+        assert_eq!(is_inside, can_be_had, "{process}: {:?}", group(process));
+    }
+    let limit = std::fs::read_to_string(format!("{folder}/{expected}/memory.limit_in_bytes"));
+    assert_eq!(limit.is_ok_and(|limit| limit.trim().parse::<u64>().unwrap() < 1 << 50), can_be_had);
+    world.executor.close().await;
+    assert!(!std::path::Path::new(&format!("{folder}/{expected}")).exists());
 }
 
 #[tokio::test]

@@ -130,6 +130,75 @@ fn every_kind_of_damage_is_noticed_and_repaired() {
     }
 }
 
+/// What somebody did to the packages, and what is said of it: at the start of a zygote, and when every file is read.
+#[test]
+fn packages_that_are_not_those_that_were_set_up_start_no_cell() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
+    use ordain_cell::Executor as _;
+    let scratch = Scratch::new();
+    let data_dir = scratch.data_dir();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let start = || {
+        let mut options = ordain_cell::LocalOptions::new(data_dir.clone());
+        options.idle_cells = 0;
+        let executor = ordain_cell::LocalExecutor::new(options).unwrap();
+        let job = crate::world::job("import tinydb\nprint(getattr(tinydb, 'EVIL', 'clean'))");
+        let ran = runtime.block_on(async {
+            let ran = executor.run(job, &mut ordain_cell::NoHost, &mut ordain_cell::Discard).await;
+            executor.close().await;
+            ran
+        });
+        ran.map_or_else(|error| error.to_string(), |execution| crate::world::printed(&execution).to_owned())
+    };
+    let site = profile::ensure(Profile::Core, &data_dir, &mut Silent).unwrap().site;
+    let module = site.join("tinydb/version.py");
+    let edit = |with: &str| {
+        let text = fs::read_to_string(&module).unwrap();
+        fs::write(&module, text.replace("__version__", with)).unwrap();
+    };
+    // The same size and time as before: only the content tells.
+    let forge = || {
+        let time = module.metadata().unwrap().modified().unwrap();
+        edit("__versiom__");
+        fs::File::options().write(true).open(&module).unwrap().set_modified(time).unwrap();
+    };
+    let nobody = |path: &Path| chown(path, Some(65_534), None);
+    let is_root = rustix::process::geteuid().is_root();
+    let deeds: [(&dyn Fn(), &str, &str); 9] = [
+        (&|| edit("__version__"), "clean", ""),
+        (&|| edit("EVIL = __version__"), "`tinydb/version.py` was changed", "was changed"),
+        (&|| edit("__versiom__"), "`tinydb/version.py` was changed", "was changed"),
+        (&forge, "clean", "`tinydb/version.py` was changed"),
+        (&|| fs::write(site.join("tinydb/more.py"), "").unwrap(), "`tinydb/more.py` was added", "was added"),
+        (&|| fs::remove_file(&module).unwrap(), "`tinydb/version.py` is missing", "is missing"),
+        (&|| fs::write(site.join("../files.txt"), "").unwrap(), "its list of files was edited", "edited"),
+        (
+            &|| fs::set_permissions(&module, fs::Permissions::from_mode(0o666)).unwrap(),
+            "can be written by other users",
+            "can be written",
+        ),
+        (
+            &|| {
+                if is_root {
+                    nobody(&module).and(nobody(module.parent().unwrap())).unwrap();
+                }
+            },
+            if is_root { "belongs to another user" } else { "clean" },
+            if is_root { "belongs to another user" } else { "" },
+        ),
+    ];
+    for (deed, at_start, when_read) in deeds {
+        profile::set_up(Profile::Core, &data_dir, true, &mut Silent).unwrap();
+        deed();
+        let told = start();
+        assert!(told.contains(at_start), "{at_start}: {told}");
+        let verified = profile::find(Profile::Core, &data_dir).unwrap().unwrap().verify();
+        let told = verified.map_or_else(|error| error.to_string(), |()| String::new());
+        assert!(told.contains(when_read) && told.is_empty() == when_read.is_empty(), "{when_read}: {told}");
+    }
+}
+
 #[test]
 fn what_a_crashed_set_up_left_is_removed_by_the_next() {
     let scratch = Scratch::new();

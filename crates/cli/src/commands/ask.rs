@@ -154,7 +154,9 @@ async fn ask(
     let engine = engine::open(workspace, executor, settings).await?;
     let asked = engine.ask_with(request, &mut shown).await;
     shown.finish();
-    asked
+    let record = asked?;
+    engine::send_calls(engine.store(), &workspace.tools, &record).await?;
+    Ok(record)
 }
 
 fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {

@@ -165,6 +165,10 @@ impl Chat {
             Some(Ok(record)) => record,
         };
         show(&record)?;
+        let tools = &self.engine.settings().tools;
+        if let Err(error) = engine::send_calls(self.engine.store(), tools, &record).await {
+            return Ok(Err(error.into()));
+        }
         self.last = Some(record);
         Ok(Ok(()))
     }

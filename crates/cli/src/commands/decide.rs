@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use ordain_store::{RowConflict, StoreError};
 use serde_json::json;
 
+use crate::engine;
 use crate::failure;
 use crate::show::grid::Grid;
 use crate::show::{cell, line, run as show_run};
-use crate::workspace::{WorkspaceArgs, note, with_store};
+use crate::workspace::{WorkspaceArgs, note, of_workspace, with_store};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
@@ -33,6 +34,10 @@ pub(crate) enum Decision {
 /// Carries out a decision.
 pub(crate) fn run(args: &RunArgs, decision: Decision) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
+    let tools = match workspace.load() {
+        Ok(workspace) => workspace.tools,
+        Err(error) => return Ok(of_workspace(&error)),
+    };
     with_store(&workspace, async |store| {
         let decided = match decision {
             Decision::Approve => store.approve(&args.id, note()).await,
@@ -52,6 +57,8 @@ pub(crate) fn run(args: &RunArgs, decision: Decision) -> anyhow::Result<ExitCode
         } else {
             show_run::write(&mut stdout, &run)?;
         }
+        drop(stdout);
+        engine::send_calls(&store, &tools, &run).await?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -221,6 +221,10 @@ fn finish(args: &Args, planner: &Planner, judged: Vec<Judged>) -> anyhow::Result
 
 fn read(path: &Path) -> Result<String, String> {
     let mut text = String::new();
+    // A pipe that is opened would be waited for, so the kind is looked at before.
+    if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
+        return Err("it is not an ordinary file".to_owned());
+    }
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     file.take(case::FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
     if text.len() as u64 > case::FILE_BYTES_MAX {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ordain_server::http::Scope;
 use ordain_store::{CallerKey, CallerLimits, NewKey, RowAction, Secret, Store, StoreError};
-use ordain_types::parse_duration;
+use ordain_types::{Catalog, parse_duration};
 use serde_json::json;
 
 use crate::show::grid::Grid;
@@ -90,22 +90,33 @@ struct LimitArgs {
     /// Columns that it does not see
     #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
     hide: Vec<String>,
-    /// What its plans may do to rows: insert, update, remove, or none [default: all]
-    #[arg(long, value_name = "ACTION", value_delimiter = ',', value_parser = read_action)]
-    actions: Option<Vec<Option<RowAction>>>,
+    /// What its plans may do: insert, update, remove, verbs of the workspace's `[[actions]]`, or none [default: all]
+    #[arg(long, value_name = "ACTION", value_delimiter = ',')]
+    actions: Option<Vec<String>>,
     /// Rows that one run of it may touch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     rows_max: Option<u64>,
 }
 
 impl LimitArgs {
-    fn limits(self, scopes: &[Scope]) -> Result<CallerLimits, Failure> {
-        let limits = CallerLimits {
+    fn limits(self, scopes: &[Scope], catalog: &Catalog) -> Result<CallerLimits, Failure> {
+        let mut limits = CallerLimits {
             tables: self.tables,
             hide: self.hide,
-            actions: self.actions.map(|actions| actions.into_iter().flatten().collect()),
             rows_max: self.rows_max,
+            ..CallerLimits::default()
         };
+        for name in self.actions.iter().flatten().map(|name| name.trim()) {
+            let actions = limits.actions.get_or_insert_default();
+            match RowAction::ALL.into_iter().find(|action| action.as_str() == name) {
+                Some(action) => actions.push(action),
+                None if catalog.actions.iter().any(|verb| verb.name == name) => {
+                    limits.verbs.push(name.to_owned());
+                }
+                None if name == "none" => {}
+                None => return Err(unknown_action(name, catalog)),
+            }
+        }
         // A caller who approves other callers' runs has to see all that they change.
         if limits.is_limited() && scopes.iter().any(|scope| matches!(scope, Scope::Approve | Scope::Admin)) {
             let message = "a key with the scope `approve` or `admin` sees what others change, so that it cannot be \
@@ -122,7 +133,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     with_store(&workspace, async |store| match args.command {
         Command::Create { scope, name, expires, requests_per_minute, cells, tokens_per_day, limits } => {
             let new = NewKey {
-                limits: limits.limits(&scope)?,
+                limits: limits.limits(&scope, &workspace.load()?.catalog)?,
                 name,
                 scopes: scope.into_iter().map(|scope| scope.to_string()).collect(),
                 expires_in: expires,
@@ -198,14 +209,12 @@ async fn list(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `none` stands for no action at all.
-fn read_action(text: &str) -> Result<Option<RowAction>, String> {
-    let text = text.trim();
-    match RowAction::ALL.into_iter().find(|action| action.as_str() == text) {
-        None if text == "none" => Ok(None),
-        None => Err("there are insert, update, remove, and none".to_owned()),
-        action => Ok(action),
-    }
+/// An action that is neither done to rows nor one of the workspace's verbs.
+fn unknown_action(name: &str, catalog: &Catalog) -> Failure {
+    let own = catalog.actions.iter().map(|verb| verb.name.as_str());
+    let known: Vec<&str> = RowAction::ALL.iter().map(|action| action.as_str()).chain(own).collect();
+    let message = format!("there is no action `{}`; there are {}, and none", line(name), known.join(", "));
+    StoreError::BadCall { message }.into()
 }
 
 fn read_scope(text: &str) -> Result<Scope, String> {

@@ -22,6 +22,7 @@ Examples:
   ordain python setup data          tables, spreadsheets and charts
   ordain python setup full --force  build it again, whatever is there
   ordain python list --json         what is installed, for a program
+  ordain python verify              whether every file still is what was set up
 
 Variables:
   ORDAIN_PYTHON    the Python to use, 3.10 or newer (default: python3 on PATH)
@@ -50,6 +51,13 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Read every file of a profile and compare it with what was set up
+    #[command(after_help = EXAMPLES)]
+    Verify {
+        /// core, data or full; all that are set up if none is named
+        #[arg(value_parser = read_profile)]
+        profile: Option<Profile>,
+    },
     /// Show the profiles: state, Python version, packages, size, location
     #[command(after_help = EXAMPLES)]
     List {
@@ -65,6 +73,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let done = match action {
         Action::Setup { profile, force, json } => match set_up(profile, force) {
             Ok(installed) => write_installed(&mut io::stdout().lock(), &installed, json),
+            Err(error) => return Ok(report(&error)),
+        },
+        Action::Verify { profile } => match verify(profile) {
+            Ok(sound) => write_sound(&mut io::stdout().lock(), &sound),
             Err(error) => return Ok(report(&error)),
         },
         Action::List { json } => match DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)) {
@@ -84,6 +96,36 @@ fn set_up(profile: Profile, force: bool) -> Result<Installed, ProfileError> {
     let data_dir = DataDir::from_env()?;
     let mut bar = Bar::new(profile);
     profile::set_up(profile, &data_dir, force, &mut bar)
+}
+
+/// The profiles whose files are those that were set up; the first that is not is the error.
+fn verify(profile: Option<Profile>) -> Result<Vec<Installed>, ProfileError> {
+    let data_dir = DataDir::from_env()?;
+    let mut sound = Vec::new();
+    for wanted in Profile::ALL.into_iter().filter(|any| profile.is_none_or(|profile| profile == *any)) {
+        match profile::find(wanted, &data_dir)? {
+            Some(installed) => {
+                installed.verify()?;
+                sound.push(installed);
+            }
+            None if profile.is_some() => return Err(ProfileError::NotSetUp { profile: wanted }),
+            None => {}
+        }
+    }
+    Ok(sound)
+}
+
+fn write_sound(stdout: &mut impl Write, sound: &[Installed]) -> io::Result<()> {
+    for installed in sound {
+        writeln!(
+            stdout,
+            "profile {} is as it was set up: {}, {}",
+            installed.profile,
+            count(installed.packages.len()),
+            installed.site.display()
+        )?;
+    }
+    if sound.is_empty() { writeln!(stdout, "no profile is set up") } else { Ok(()) }
 }
 
 /// The installed profile; set up first, with a bar, if it is missing or damaged.
@@ -246,6 +288,7 @@ mod tests {
             packages: vec![("tinydb".into(), "4.9.0".into())],
             bytes: 2048,
             created_unix_s: 7,
+            files_sha256: String::new(),
         };
         let states =
             [State::Ready(Box::new(installed)), State::Damaged("`numpy` is missing".into()), State::Missing];

@@ -42,6 +42,11 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         writeln!(out)?;
         diff::write(out, &run.diff, extent)?;
     }
+    for call in &run.calls {
+        let when = if call.is_later() { "after the commit" } else { "made" };
+        let arguments = cut(&line(&call.arguments.to_string()), 200);
+        writeln!(out, "call {} {}: {} {arguments}", call.n, when, line(&call.name))?;
+    }
     Ok(())
 }
 

@@ -23,5 +23,6 @@ mod serve;
 mod serve_connections;
 mod serve_executors;
 mod strangers;
+mod tools;
 mod verify;
 mod workspace;

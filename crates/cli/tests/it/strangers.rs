@@ -173,3 +173,72 @@ fn what_is_made_under_an_open_umask_cannot_be_written_by_others() {
         assert_eq!(mode & 0o022, 0, "{}: {mode:o}", path.display());
     }
 }
+
+#[test]
+fn a_database_a_folder_and_replies_that_a_stranger_names_are_not_used_on_its_word() {
+    for (says, told) in [
+        (
+            "[store]\nurl = \"postgres://ada:hush@127.0.0.1:1/prod\"",
+            "`store.url = postgres://ada@127.0.0.1:1/prod`, which you have not accepted",
+        ),
+        ("[store]\ncheckpoint = \"../elsewhere\"", "`store.checkpoint = ../elsewhere`, which you have not"),
+        ("[store]\ncheckpoint = \"/var/tmp\"", "`store.checkpoint = /var/tmp`, which you have not"),
+        ("[model]\nname = \"replay:../secret.csv\"", "it leads out of the workspace"),
+        ("[model]\nname = \"replay:/dev/zero\"", "it leads out of the workspace"),
+    ] {
+        let stranger = Stranger::new();
+        fs_err::write(stranger.root.join("ordain.toml"), says).unwrap();
+        let ran = stranger.run(&["ask", "how many kinds are there?"]);
+        assert!(ran.code == Some(2) && ran.stderr.contains(told), "{says}: {ran:?}");
+        assert!(
+            !format!("{ran:?}").contains("hush") && !format!("{ran:?}").contains("VICTIM"),
+            "{says}: {ran:?}"
+        );
+    }
+    // The same by a variable of the workspace's own, and by the user's.
+    let stranger = Stranger::new();
+    fs_err::write(stranger.root.join(".env"), "ORDAIN_MODEL=replay:../secret.csv\n").unwrap();
+    assert!(stranger.run(&["tables"]).stderr.contains("it leads out of the workspace"));
+    fs_err::write(stranger.root.join(".env"), "ORDAIN_STORE_URL=postgres://127.0.0.1:1/prod\n").unwrap();
+    assert!(stranger.run(&["tables"]).stderr.contains("which you have not accepted"));
+}
+
+#[test]
+fn files_without_an_end_cost_neither_memory_nor_time() {
+    for name in ["tables/inventory.json", "eval.jsonl", "policy.md", "ordain.toml"] {
+        let stranger = Stranger::new();
+        let path = stranger.root.join(name);
+        // Nearly nothing on the disk.
+        fs_err::OpenOptions::new().create(true).write(true).open(&path).unwrap().set_len(20 << 30).unwrap();
+        let command = if name == "eval.jsonl" { &["eval", name][..] } else { &["tables"] };
+        let mut limited = std::process::Command::new("sh");
+        let line = format!("ulimit -v 1500000; exec {} {}", env!("CARGO_BIN_EXE_ordain"), command.join(" "));
+        limited.args(["-c", &line]).current_dir(&stranger.root).env_remove("ORDAIN_TRUST");
+        let ran = run(limited);
+        assert!(ran.code == Some(2) && !ran.stderr.contains("memory"), "{name}: {ran:?}");
+    }
+    let stranger = Stranger::new();
+    stranger.replace("eval.jsonl", |path| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    });
+    assert!(stranger.run(&["eval", "eval.jsonl"]).stderr.contains("not an ordinary file"));
+    let replies = format!("replay:{}", stranger.root.join("eval.jsonl").display());
+    let ran = stranger.run(&["ask", "how many kinds are there?", "--model", &replies]);
+    assert!(ran.stderr.contains("not an ordinary file"), "{ran:?}");
+}
+
+#[test]
+fn the_operator_says_where_files_that_runs_leave_are_kept() {
+    let shop = Stranger::new();
+    let folder = shop.folder.path().join("left");
+    fs_err::write(shop.root.join("p.py"), "(artifacts / 'a.txt').write_text('x')\n").unwrap();
+    let mut command = ordain(["exec", "p.py"]);
+    command.current_dir(&shop.root).env("PYTHON_CODE_EXECUTION_DIR", &folder);
+    assert_eq!(run(command).code, Some(0));
+    let runs: Vec<_> = fs_err::read_dir(&folder).unwrap().collect();
+    assert!(runs.len() == 1 && runs[0].as_ref().unwrap().path().join("a.txt").exists(), "{runs:?}");
+    // A workspace does not say where files of the user's machine are written.
+    fs_err::write(shop.root.join(".env"), "PYTHON_CODE_EXECUTION_DIR=/tmp\n").unwrap();
+    assert!(shop.run(&["tables"]).stderr.contains("is not taken from a workspace"));
+}

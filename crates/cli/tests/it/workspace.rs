@@ -129,7 +129,9 @@ fn what_is_wrong_with_a_workspace_is_said_with_its_line_and_exit_code_2() {
     );
     std::fs::write(shop.root.join("ordain.toml"), "[store]\nurl = \"postgres://nobody@127.0.0.1:1/none\"")
         .unwrap();
-    let ran = shop.ordain(&["tables"]);
+    let mut command = crate::command::ordain(["tables"]);
+    command.current_dir(&shop.root).env("ORDAIN_TRUST", &shop.root);
+    let ran = crate::command::run(command);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("cannot be reached") && ran.stderr.contains("hint: "), "{}", ran.stderr);
 }

@@ -36,6 +36,7 @@ pub(super) struct File {
     pub(super) limits: LimitsSection,
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
+    pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -398,4 +399,30 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, T
         }
     }
     deserializer.deserialize_map(TablesVisitor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Environment, Workspace, environment};
+    use super::*;
+
+    #[test]
+    fn fuzz_workspace_file() {
+        let shop = include_bytes!("../../../../examples/sunglasses/ordain.toml");
+        let bikes = include_bytes!("../../../../examples/bike-parts/ordain.toml");
+        let rest = b"[store]\nurl = \"env:X\"\ncheckpoint = \"..\"\n[backup]\nto = \"file:///x\"\nevery = \"1h\"\nkeep = 3\n\
+            [limits]\nwall = \"5s\"\nmemory = \"64MiB\"\n[tables.a.columns]\nb = { type = \"real\", nullable = false }\n";
+        ordain_testkit::fuzz::run("workspace_file", &[shop, bikes, rest], |input| {
+            let text = String::from_utf8_lossy(input);
+            let _ = environment::parse(&text);
+            if let Ok(file) = parse(&text) {
+                let read = Workspace::from_parts(Path::new("/workspace"), file, Environment::of([]));
+                let places = read.ok().map(|workspace| (workspace.backup.folder, workspace.checkpoint));
+                let is_absolute = |path: &Path| path.is_absolute();
+                assert!(places.is_none_or(|(copies, checkpoint)| {
+                    is_absolute(&copies) && checkpoint.is_none_or(|path| is_absolute(&path))
+                }));
+            }
+        });
+    }
 }

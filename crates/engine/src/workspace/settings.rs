@@ -67,6 +67,9 @@ const fn of_process(variables: &'static [&'static str], about: &'static str) -> 
     Setting { key: None, variables, unit: "", about, is_secret: false, is_of_process: true }
 }
 
+/// Variables that name the folder for what runs leave.
+pub(super) const ARTIFACTS: &[&str] = &["ORDAIN_ARTIFACTS_DIR", "PYTHON_CODE_EXECUTION_DIR"];
+
 /// All settings that the environment can give.
 pub const SETTINGS: &[Setting] = &[
     setting("workspace.name", &["ORDAIN_WORKSPACE_NAME"], "what the workspace is called"),
@@ -129,6 +132,7 @@ pub const SETTINGS: &[Setting] = &[
     secret(&["ORDAIN_API_KEY"], "the key for the server at model.base_url, or for any provider"),
     of_process(&["ORDAIN_WORKSPACE"], "the workspace's folder, where no flag names it"),
     of_process(&[VARIABLE], "folders of workspaces that are accepted as they are, separated by colons"),
+    of_process(ARTIFACTS, "where the files that runs leave are kept, if not in the workspace"),
     of_process(&["ORDAIN_DATA_DIR"], "where Python environments are kept"),
     of_process(&["ORDAIN_PYTHON"], "the Python that cells run"),
     of_process(&["ORDAIN_EXECUTOR", "CODE_EXECUTOR_HOST"], "where plans run, if not here"),

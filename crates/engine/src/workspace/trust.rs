@@ -130,11 +130,14 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     if let Some(address) = file.model.base_url.as_ref().filter(|_| !is_own("ORDAIN_MODEL_BASE_URL")) {
         asks.insert(format!("model.base_url = {address}"));
     }
+    if let Some(address) = store_address(file, environment).filter(|_| !is_own("ORDAIN_STORE_URL")) {
+        asks.insert(format!("store.url = {}", without_password(&address)));
+    }
     for (key, variable, folder) in [
         ("store.checkpoint", "ORDAIN_STORE_CHECKPOINT", &file.store.checkpoint),
         ("backup.to", "ORDAIN_BACKUP_TO", &file.backup.to),
     ] {
-        if let Some(folder) = folder.as_ref().filter(|folder| leads_out(folder) && !is_own(variable)) {
+        if let Some(folder) = folder.as_ref().filter(|folder| leads_out(root, folder) && !is_own(variable)) {
             asks.insert(format!("{key} = {folder}"));
         }
     }
@@ -142,14 +145,43 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     if let Some(minimum) = minimum.filter(|_| !is_own("ORDAIN_SANDBOX_MINIMUM")) {
         asks.insert(format!("sandbox.minimum = {minimum}"));
     }
+    for (name, tool) in &file.tools {
+        asks.insert(format!("tools.{name} = {}", tool.place()));
+    }
     Ok(Accepted { root: resolved(root), owners, asks })
 }
 
-/// Whether something would be written outside of the workspace.
-fn leads_out(folder: &str) -> bool {
-    let parts = Path::new(folder).components();
+/// The address of a database that the workspace's own files name: what a database holds is asked for there, and the
+/// requests go to it.
+fn store_address(file: &File, environment: &Environment) -> Option<String> {
+    let url = file.store.url.as_ref()?;
+    let url = match url.strip_prefix("env:") {
+        Some(name) => environment.find(name).filter(|(_, place)| *place == Place::File)?.0,
+        None => url.clone(),
+    };
+    url.starts_with("postgres").then_some(url)
+}
+
+/// An address of a database as it can be shown: everything that says where it leads, and no password.
+fn without_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (authority, tail) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let user = user.split(':').next().unwrap_or_default();
+    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
+    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("password=")).collect();
+    let at = if user.is_empty() { "" } else { "@" };
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{user}{at}{host}{path}{mark}{}", kept.join("&"))
+}
+
+/// Whether something would be written outside of the workspace: by an address, by the path itself or by a link.
+fn leads_out(root: &Path, folder: &str) -> bool {
+    let mut parts = Path::new(folder).components();
+    let named = root.join(folder);
     folder.contains("://")
-        || parts.into_iter().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+        || parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+        || named.exists() && !resolved(&named).starts_with(resolved(root))
 }
 
 /// Refuses a workspace that asks for more than was accepted.
@@ -211,6 +243,38 @@ mod tests {
         assert_eq!(list.read().unwrap(), [accepted]);
         assert!(list.remove(folder.path()).unwrap() && !list.remove(folder.path()).unwrap());
         assert_eq!(list.read().unwrap(), []);
+    }
+
+    #[test]
+    fn an_address_is_shown_with_all_but_its_password() {
+        let cases = [
+            ("postgres://ada:hush@db.example/shop", "postgres://ada@db.example/shop"),
+            ("postgres://db/shop?host=evil&password=hush", "postgres://db/shop?host=evil"),
+            ("postgres://a:b@c@host:1", "postgres://a@host:1"),
+            ("hush", "://hush"),
+        ];
+        for (url, shown) in cases {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_folder_leads_out_by_its_path_or_by_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("workspace");
+        fs_err::create_dir_all(root.join("own")).unwrap();
+        std::os::unix::fs::symlink("..", root.join("link")).unwrap();
+        let cases = [
+            ("own", false),
+            ("./new", false),
+            ("link", true),
+            ("../x", true),
+            ("/var", true),
+            ("file:///var", true),
+        ];
+        for (named, expected) in cases {
+            assert_eq!(leads_out(&root, named), expected, "{named}");
+        }
     }
 
     #[test]

@@ -66,7 +66,11 @@ impl Replay {
     pub fn open(path: &Path) -> Result<Self, ProviderError> {
         let wrong =
             |message: String| ProviderError::Replay { message: format!("`{}`: {message}", path.display()) };
-        let length = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+        let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+        if !metadata.is_file() {
+            return Err(wrong("it is not an ordinary file".to_owned()));
+        }
+        let length = metadata.len();
         if length > CASSETTE_BYTES_MAX {
             return Err(wrong(format!("it has {length} bytes, at most {CASSETTE_BYTES_MAX} are read")));
         }

@@ -197,3 +197,26 @@ const PARTS: [&str; 24] = [
     "\u{feff}",
     "# “",
 ];
+
+#[test]
+fn fuzz_model_replies() {
+    let seeds = [
+        format!("Sure!\n<execute_python>\n```python\n{WHOLE}\n```\n</execute_python>\nHope that helps."),
+        format!("<think>first <execute_python>bad(</execute_python></think>\n```py\n{WHOLE}\n```"),
+        serde_json::json!({ "name": "run_code", "arguments": { "code": WHOLE } }).to_string(),
+        "<plan>{\"reads\": [\"a\"], \"writes\": []}</plan>\nQUESTION: which one?".to_owned(),
+        format!("# file: helper.py\n```python\nx = 1\n```\n# file: main.py\n```python\n{WHOLE}\n```"),
+    ];
+    let seeds: Vec<&[u8]> = seeds.iter().map(String::as_bytes).collect();
+    ordain_testkit::fuzz::run("model_replies", &seeds, |input| {
+        let text = String::from_utf8_lossy(input);
+        for task in [Task::Ask, Task::Check, Task::Code] {
+            for finish in [Finish::Stop, Finish::Length, Finish::Filtered] {
+                let read = read(&text, finish, task);
+                // What was cut off or stopped never becomes code.
+                assert!(finish == Finish::Stop || !matches!(read, Reply::Plan(_)), "{finish:?}: {read:?}");
+            }
+        }
+        let _ = (object(&text), splice(&text, &text));
+    });
+}

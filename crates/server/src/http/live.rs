@@ -11,13 +11,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
+use ordain_engine::json_bytes;
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
-use super::problem::{KEY_REUSED, Problem, STILL_RUNNING};
+use super::problem::{KEY_REUSED, Problem, REQUEST_TOO_LONG, STILL_RUNNING};
 use super::rate::Cells;
 use super::service::Service;
 use super::spans;
@@ -398,14 +399,16 @@ impl Service {
         }
     }
 
-    /// Records an attempt that could not be carried out, and says why.
+    /// Records an attempt that could not be carried out, and says why. What was refused at the door was none.
     async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
-        let is_repeat = matches!(problem.code.as_str(), STILL_RUNNING | KEY_REUSED);
-        if !is_repeat {
+        let is_none = matches!(problem.code.as_str(), STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG);
+        if !is_none {
             let error =
                 run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
             // The problem is told in any case; a store that is not there cannot record it.
-            let _ = self.cut_short(run, RunState::Failed, error, None).await;
+            if let Ok(record) = self.cut_short(run, RunState::Failed, error, None).await {
+                self.inner.rates.store(&run.about.who, kept_bytes(&record));
+            }
         }
         Err(problem)
     }
@@ -471,20 +474,7 @@ pub(crate) fn run_error(class: ErrorClass, code: &str, message: &str, hint: Opti
 
 /// What a run left: its record, which stands in the ledger too, and its files.
 fn kept_bytes(record: &RunRecord) -> u64 {
-    struct Count(u64);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // Counting cannot fail.
-    let _ = serde_json::to_writer(&mut count, record);
-    2 * count.0 + record.outcome.artifacts.iter().map(|artifact| artifact.bytes).sum::<u64>()
+    2 * json_bytes(record) + record.outcome.artifacts.iter().map(|artifact| artifact.bytes).sum::<u64>()
 }
 
 fn millis(since: Instant) -> f64 {

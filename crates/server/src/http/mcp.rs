@@ -93,6 +93,7 @@ fn pages(service: &Service, headers: &HeaderMap) -> String {
 pub async fn serve_stdio(service: Service, decides: bool) -> std::io::Result<()> {
     let caller = Caller { id: LOCAL.to_owned(), key: None };
     let mcp = Mcp { service: service.clone(), caller, decides, pages: None };
+    let sending = tokio::spawn(service.clone().keep_sending());
     let running = rmcp::serve_server(mcp, rmcp::transport::stdio()).await;
     let running = match running {
         Ok(running) => running,
@@ -102,7 +103,9 @@ pub async fn serve_stdio(service: Service, decides: bool) -> std::io::Result<()>
     };
     running.waiting().await.map_err(std::io::Error::other)?;
     service.finish_runs(service.inner.options.drain_time).await;
-    Ok(())
+    sending.abort();
+    // What the last runs let go is sent before the process ends.
+    service.engine().deliver().await.map(drop).map_err(std::io::Error::other)
 }
 
 impl Mcp {
@@ -137,7 +140,7 @@ impl ServerHandler for Mcp {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(tools::list())
+        Ok(tools::list(!self.service.engine().settings().tools.is_empty()))
     }
 
     async fn call_tool(

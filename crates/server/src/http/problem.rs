@@ -21,6 +21,8 @@ const FILE_PROBLEMS_MAX: usize = 20;
 pub(crate) const STILL_RUNNING: &str = "still_running";
 /// The code for an idempotency key that was used for something else.
 pub(crate) const KEY_REUSED: &str = "idempotency_key_reused";
+/// The code for a request that is longer than any is taken.
+pub(crate) const REQUEST_TOO_LONG: &str = "request_too_long";
 
 /// Why a request was not carried out. It is passed up through many results, so it is one pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -180,10 +182,13 @@ impl From<StoreError> for Problem {
             | StoreError::AmbiguousRun { .. }
             | StoreError::UnknownPlan { .. }
             | StoreError::UnknownTable { .. }
+            | StoreError::UnknownCall { .. }
             | StoreError::UnknownKey { .. } => StatusCode::NOT_FOUND,
             StoreError::WrongState { .. }
             | StoreError::RowsConflict { .. }
             | StoreError::Violated { .. }
+            | StoreError::CallUnderWay { .. }
+            | StoreError::CallDone { .. }
             | StoreError::KeyHeld { .. } => StatusCode::CONFLICT,
             StoreError::Conflict | StoreError::Busy => StatusCode::SERVICE_UNAVAILABLE,
             error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,
@@ -247,7 +252,7 @@ impl From<EngineError> for Problem {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED, detail).of_run(&run)
             }
             EngineError::RequestTooLong { .. } => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_long", detail)
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, REQUEST_TOO_LONG, detail)
             }
             EngineError::Artifacts(error) => {
                 let mut problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, "artifacts_not_kept", detail);
@@ -279,6 +284,7 @@ impl From<ChecksError> for Problem {
             ChecksError::NoFiles => conflict("no_checks", detail),
             ChecksError::Busy => conflict("checks_running", detail).after(1),
             ChecksError::Table { .. } => conflict("bad_table", detail),
+            ChecksError::Edit { .. } => conflict("check_not_changed", detail),
         };
         problem.hint = hint;
         problem

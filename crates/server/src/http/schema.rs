@@ -69,6 +69,10 @@ pub(crate) struct RunRecord {
     pub(crate) outcome: Outcome,
     /// The rows that changed, or would have, by table.
     pub(crate) diff: BTreeMap<String, TableDiff>,
+    /// What was called outside of the tables, or will be after the commit.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) calls: Vec<serde_json::Value>,
     /// Whether each invariant held.
     pub(crate) invariants: Vec<InvariantResult>,
     /// What the planner used.

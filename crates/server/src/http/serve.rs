@@ -98,6 +98,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let spare = spare_router();
     let graceful = GracefulShutdown::new();
     let housekeeping = tokio::spawn(service.clone().end_idle_sessions());
+    let sending = tokio::spawn(service.clone().keep_sending());
     tokio::pin!(stop);
     loop {
         let accepted = async {
@@ -142,6 +143,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     // Idle connections are told at once; the others when their answer is written.
     let answers = tokio::spawn(graceful.shutdown());
     service.finish_runs(drain_time).await;
+    sending.abort();
     let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
     service.inner.options.tracer.flush(LAST_SPANS).await;
     service.inner.log.event("stopped");

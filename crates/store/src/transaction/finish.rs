@@ -8,6 +8,7 @@ use crate::bookkeeping::rows_changed;
 use crate::changes::ChangeSet;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
+use crate::outbox;
 use crate::review::{self, Review};
 use crate::row_sums;
 use crate::runs;
@@ -47,6 +48,7 @@ impl Transaction {
                 let store = self.store.clone();
                 self.session.roll_back().await?;
                 record.state = RunState::without_changes(record.status.as_deref());
+                record.calls = self.calls;
                 return runs::record(&store, record, None, note).await;
             }
             let store = self.store.clone();
@@ -66,6 +68,7 @@ impl Transaction {
         }
         record.state = RunState::Committed;
         record.diff = review.diff;
+        record.calls.clone_from(&self.calls);
         record.invariants = review.invariants;
         self.commit_as(record.kind.as_str(), record, note).await
     }
@@ -82,6 +85,9 @@ impl Transaction {
         let changes = self.change_set();
         let record = runs::with_receipt(record);
         runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
+        if record.state == RunState::Committed {
+            outbox::put(&mut self.session, &record, 0, &self.store.clock.timestamp()).await?;
+        }
         runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
         runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
         let (store, catalog) = (&self.store, &self.catalog);
@@ -101,15 +107,16 @@ impl Transaction {
     pub fn hold(mut self, mut record: RunRecord, note: EntryNote) -> Answer<'static, RunRecord> {
         Box::pin(async move {
             let review = self.review().await?;
-            let changes = self.change_set();
+            let (changes, is_changed) = (self.change_set(), self.has_changes());
             let store = self.store.clone();
             self.session.roll_back().await?;
             if !review.violations.is_empty() {
                 return Err(StoreError::Violated { violations: review.violations });
             }
             let unchanged = RunState::without_changes(record.status.as_deref());
-            record.state = if review.diff.is_empty() { unchanged } else { RunState::Held };
+            record.state = if is_changed { RunState::Held } else { unchanged };
             record.diff = review.diff;
+            record.calls = self.calls;
             record.invariants = review.invariants;
             runs::record(&store, record, Some(changes), note).await
         })

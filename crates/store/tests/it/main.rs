@@ -8,6 +8,7 @@ mod faults;
 mod in_place;
 mod keys;
 mod ledger;
+mod outbox;
 mod queries;
 mod rows;
 mod runs;

@@ -87,12 +87,19 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
         let _ = stopped.await;
     }));
     let exec = load::post("/v1/exec", &json!({ "code": CODE }));
+    let call = json!({ "name": "exec", "arguments": { "code": CODE } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });
     let ask = load::post("/v1/requests", &json!({ "request": QUESTION }));
     let kinds = vec![
         Kind {
             key: "exec",
             at: loaded(address, &exec, "2\\n", rounds).await?,
             in_process: Some(in_process.0),
+        },
+        Kind {
+            key: "exec_mcp",
+            at: loaded(address, &load::post("/mcp", &call), "2\\n", rounds).await?,
+            in_process: None,
         },
         Kind {
             key: "ask_cached",

@@ -4,10 +4,9 @@
 //! and are held against the store, so what is approved is what was shown, on whichever server the answer arrives. The
 //! state grants nothing: deciding needs the scope, and a caller that has it could name any run that it sees.
 
-use std::fmt::Write as _;
-
 use axum::http::StatusCode;
 use ordain_types::{RunRecord, RunState};
+use ordain_ui::diff_hash;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -16,7 +15,6 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde::Deserialize as _;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::super::caller::Scope;
 use super::super::openai::reply;
@@ -45,7 +43,7 @@ impl Mcp {
     ) -> Result<CallToolResponse, Problem> {
         let is_new = |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
         if context.protocol_version().is_some_and(is_new) {
-            let state = format!("{}:{}", record.run_id, fingerprint(&record));
+            let state = format!("{}:{}", record.run_id, diff_hash(&record));
             return Ok(InputRequiredResult::new(Some(questions(&record)?), Some(state)).into());
         }
         match context.peer.create_elicitation(question(&record)?).await {
@@ -63,7 +61,7 @@ impl Mcp {
     ) -> Result<CallToolResult, Problem> {
         let (run, shown) = state.split_once(':').unwrap_or((state, ""));
         let record = self.service.run_seen_by(&self.caller, run).await?;
-        if fingerprint(&record) != shown {
+        if diff_hash(&record) != shown {
             let detail = "the answer is about another change than the one that waits";
             return Err(Problem::new(StatusCode::CONFLICT, "other_change", detail)
                 .hint("look at the run again with `run`"));
@@ -118,13 +116,4 @@ fn question(record: &RunRecord) -> Result<ElicitRequestParams, Problem> {
         json!({ "type": "object", "properties": { "decision": decision }, "required": ["decision"] });
     let asked = json!({ "mode": "form", "message": message, "requestedSchema": schema });
     serde_json::from_value(asked).map_err(|error| Problem::internal(error.to_string()))
-}
-
-/// The hash of the change that a run would make.
-fn fingerprint(record: &RunRecord) -> String {
-    let diff = serde_json::to_vec(&record.diff).unwrap_or_default();
-    Sha256::digest(diff).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

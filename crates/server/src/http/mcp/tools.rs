@@ -42,10 +42,14 @@ pub(super) enum Action {
     Undo,
 }
 
-/// The five tools.
-pub(super) fn list() -> ListToolsResult {
+/// The five tools. Where plans call other systems, a change may reach out of the workspace.
+pub(super) fn list(reaches_out: bool) -> ListToolsResult {
     static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| NAMES.into_iter().map(tool).collect());
-    ListToolsResult::with_all_items(TOOLS.clone()).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Public)
+    let mut tools = TOOLS.clone();
+    for hints in tools.iter_mut().filter_map(|tool| tool.annotations.as_mut()) {
+        hints.open_world_hint = Some(reaches_out && hints.read_only_hint == Some(false));
+    }
+    ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Public)
 }
 
 fn tool(name: &'static str) -> Tool {
@@ -75,14 +79,13 @@ fn tool(name: &'static str) -> Tool {
     Tool::new(name, description, takes).with_raw_output_schema(Arc::new(gives())).annotate(hints(name))
 }
 
-/// What is true of a tool. No tool reaches out of the workspace; code and checks change nothing that lasts.
+/// What is true of a tool. Code and checks change nothing that lasts.
 fn hints(name: &str) -> ToolAnnotations {
     match name {
         "ask" => ToolAnnotations::new().read_only(false).destructive(true).idempotent(false),
         "run" => ToolAnnotations::new().read_only(false).destructive(true).idempotent(true),
         _ => ToolAnnotations::new().read_only(true),
     }
-    .open_world(false)
 }
 
 /// The parts of a run's record that a model should know of; the record has more.
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_list_is_whole_small_and_without_references() {
-        let list = serde_json::to_value(list().tools).unwrap();
+        let list = serde_json::to_value(list(false).tools).unwrap();
         let text = list.to_string();
         assert_eq!(list.as_array().unwrap().len(), NAMES.len());
         assert!(!text.contains("$ref") && !text.contains("example"), "{text}");

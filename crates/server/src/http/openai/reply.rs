@@ -244,10 +244,12 @@ pub(crate) fn lines(record: &RunRecord) -> String {
             |change: &RowChange| format!("~ {table} {}: {}", values(&change.key), differences(change));
         all.extend(changes.changed.iter().map(changed));
     }
+    let later = record.calls.iter().filter(|call| call.is_later());
+    all.extend(later.map(|call| format!("> {} {}", visible(&call.name), excerpt(&text(&call.arguments), 0))));
     let more = all.len().saturating_sub(LINES_MAX);
     all.truncate(LINES_MAX);
     if more > 0 {
-        all.push(format!("… and {more} more rows; all are at /v1/runs/{}", record.run_id));
+        all.push(format!("… and {more} more; all are at /v1/runs/{}", record.run_id));
     }
     // Text of rows must not end the block.
     format!("```\n{}\n```", all.join("\n").replace("```", "'''"))

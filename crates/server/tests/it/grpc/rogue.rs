@@ -218,6 +218,17 @@ async fn rules_names_and_helpers_of_a_caller_do_not_widen_what_the_executor_allo
         ("exec('1')", judged(|judgement| judgement.names.extend(["exec".to_owned(), "eval".to_owned()])), ""),
         ("f()", judged(|_| {}), "import ctypes\ndef f():\n    return ctypes.CDLL(None).getpid()\n"),
         ("f()", judged(|_| {}), "def f():\n    return eval('1')\n"),
+        ("f('1')", judged(|_| {}), "f = exec\n"),
+        ("A.b('os')", judged(|_| {}), "class A:\n    b = staticmethod(__import__)\n"),
+        ("import posix", judged(|judgement| judgement.allowed_imports.push("posix".to_owned())), ""),
+        ("eval('1')", judged(|judgement| judgement.contract = "check".to_owned()), ""),
+        (
+            "__import__('os')",
+            judged(|judgement| {
+                judgement.helpers.push(proto::Helper { name: "__import__".to_owned(), may_write: false });
+            }),
+            "",
+        ),
     ];
     for (code, judgement, helpers) in jobs {
         let sent = proto::Job {

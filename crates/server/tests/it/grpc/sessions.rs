@@ -10,7 +10,8 @@ use super::world::{World, execute, open_job, sent};
 
 #[tokio::test]
 async fn a_session_keeps_its_variables_until_it_is_ended() {
-    let world = World::new().await;
+    // As an executor is without any flag.
+    let world = World::with(|options| options.allow_open = false).await;
     let mut client = world.client().await;
     let id = client.create_session(proto::CreateSessionRequest::default()).await.unwrap().into_inner().id;
     let in_session = |code: &str| proto::Job { session: id.clone(), ..sent(code) };

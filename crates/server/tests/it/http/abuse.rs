@@ -1,6 +1,7 @@
 //! Callers that are slow, large, malformed or hostile.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -139,6 +140,69 @@ async fn names_of_artifacts_lead_nowhere_else() {
     for run in ["..", "%2e%2e", "x", "%25", "01'%20OR%201=1"] {
         let answer = shop.get(&format!("/v1/runs/{run}/artifacts/a.txt")).await;
         assert_eq!(answer.status, 404, "{run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_artifact_that_was_changed_since_is_not_given_out() {
+    let shop = served().await;
+    let code = "for name in 'abcd':\n    (artifacts / f'{name}.txt').write_text('GOOD')";
+    let record = shop.post("/v1/exec", &json!({ "code": code })).await.json();
+    let run = record["run_id"].as_str().unwrap();
+    let folder = shop.folder.path().join("shop/.ordain/artifacts").join(run);
+    std::fs::write(folder.join("a.txt"), "EVIL").unwrap();
+    for (name, odd) in [("b.txt", "/etc/hostname"), ("c.txt", "/dev/zero")] {
+        std::fs::remove_file(folder.join(name)).unwrap();
+        std::os::unix::fs::symlink(odd, folder.join(name)).unwrap();
+    }
+    let found = async |name: &str| shop.get(&format!("/v1/runs/{run}/artifacts/{name}")).await.status;
+    assert_eq!([found("a.txt").await, found("b.txt").await, found("c.txt").await], [409, 404, 404]);
+    assert_eq!(shop.get(&format!("/v1/runs/{run}/artifacts/d.txt")).await.text(), "GOOD");
+}
+
+/// An answer with very many words or numbers, of a run that has read very many names or numbers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comparing_an_answer_with_what_was_read_does_not_stop_the_server() {
+    let shop = served().await;
+    let look = async || {
+        let begun = Instant::now();
+        assert_eq!(shop.get("/healthz").await.status, 200);
+        begun.elapsed()
+    };
+    let mut idle = Duration::ZERO;
+    for _ in 0..20 {
+        idle = idle.max(look().await);
+    }
+    let read = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 19000) SELECT x * 1.37 AS price, 'name' || x AS n FROM c";
+    for answer in ["'word ' * 60000", "' '.join(f'{n}.{n % 100:02} pairs for ${n},' for n in range(40000))"] {
+        let plan = format!(
+            "db.query({read:?})\ninventory_tbl.update({{'quantity_in_stock': 5}}, where('item_id') == 'SG001')\n\
+             answer_text = {answer}\nSTATUS = 'success'\n"
+        );
+        let body = json!({ "request": "x", "plan": plan });
+        let ended = AtomicBool::new(false);
+        let attack = async {
+            let both = tokio::join!(shop.post("/v1/requests", &body), shop.post("/v1/requests", &body));
+            ended.store(true, Ordering::SeqCst);
+            both
+        };
+        let watch = async {
+            let mut slowest = Duration::ZERO;
+            while !ended.load(Ordering::SeqCst) {
+                slowest = slowest.max(look().await);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            slowest
+        };
+        let ((one, other), slowest) = tokio::join!(attack, watch);
+        assert!(
+            [one.status, other.status].iter().all(|status| *status < 500),
+            "{} {}",
+            one.text(),
+            other.text()
+        );
+        // A comparison that grew with names times words took a minute, and nothing was answered meanwhile.
+        assert!(slowest < Duration::from_secs(5).max(idle * 50), "{slowest:?}, and {idle:?} when idle");
     }
 }
 
@@ -320,6 +384,13 @@ async fn callers_that_never_read_lose_their_places_and_health_checks_are_answere
         stream.write_all(&ask.repeat(20)).await.unwrap();
         silent.push(stream);
     }
+    // One of them reads, a byte now and then.
+    let mut trickling = silent.pop().unwrap();
+    tokio::spawn(async move {
+        while trickling.read_u8().await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
     let alive = client::send(shop.address, "GET", "/healthz", &[], b"").await;
     assert_eq!(alive.status, 200);
     // In the end the places are free again, although nobody of the four has gone.
@@ -337,23 +408,56 @@ async fn callers_that_never_read_lose_their_places_and_health_checks_are_answere
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_a_form_with_a_giant_name_is_refused_before_it_is_whole() {
     let shop = served().await;
-    let name = "a".repeat(20 << 20);
-    let form = format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n1\r\n--X--\r\n");
+    let giant = "a".repeat(20 << 20);
     let kind = "Content-Type: multipart/form-data; boundary=X";
-    let answer = client::send(shop.address, "POST", "/v1/exec", &[kind], form.as_bytes()).await;
-    assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_form"));
+    for header in [
+        format!("Content-Disposition: form-data; name=\"{giant}\""),
+        format!("Content-Disposition: form-data; name=\"file\"; filename=\"{giant}\""),
+        format!("Content-Disposition: form-data; name=\"code\"\r\nContent-Type: {giant}"),
+        format!("X-More: {giant}\r\nContent-Disposition: form-data; name=\"code\""),
+    ] {
+        let form = format!("--X\r\n{header}\r\n\r\n1\r\n--X--\r\n");
+        let answer = client::send(shop.address, "POST", "/v1/exec", &[kind], form.as_bytes()).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "bad_form"), "{}", &header[..60]);
+    }
+    let many =
+        "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n1\r\n".repeat(5_000);
+    let answer =
+        client::send(shop.address, "POST", "/v1/exec", &[kind], format!("{many}--X--\r\n").as_bytes()).await;
+    assert!(matches!(answer.status, 400 | 422), "{}", answer.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_is_refused_for_its_length_is_not_kept() {
+    let shop = served().await;
+    let long = "y".repeat(2 << 20);
+    for (path, body) in [
+        ("/v1/chat/completions", json!({ "messages": [{ "role": "user", "content": long }] })),
+        ("/v1/requests", json!({ "request": long })),
+        ("/chat", json!({ "message": long })),
+    ] {
+        let answer = shop.post(path, &body).await;
+        assert!(matches!(answer.status, 400 | 413 | 422), "{path}: {}", answer.status);
+    }
+    let runs = shop.get("/v1/runs").await.json();
+    assert_eq!(runs["runs"], json!([]), "what was refused at the door is no run");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_sent_bodies_of_one_key_do_not_take_more_memory_than_its_share() {
     let shop = served_with(|options| options.keys_required = true).await;
     let ((_, one), (_, other)) = (shop.key(|_| {}).await, shop.key(|_| {}).await);
+    // With a length, and in pieces that name none.
+    let lengths = [
+        format!("Content-Length: {}\r\n\r\n{{\"code\":\"", 60 << 20),
+        format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", 60 << 20),
+    ];
+    let count = std::cell::Cell::new(0);
     let begin = async |key: &str| {
         let mut stream = TcpStream::connect(shop.address).await.unwrap();
-        let size = 60 << 20;
+        let length = &lengths[count.replace(count.get() + 1) % 2];
         let head = format!(
-            "POST /v1/exec HTTP/1.1\r\nHost: localhost\r\n{key}\r\nContent-Type: application/json\r\n\
-             Content-Length: {size}\r\n\r\n{{\"code\":\""
+            "POST /v1/exec HTTP/1.1\r\nHost: localhost\r\n{key}\r\nContent-Type: application/json\r\n{length}"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
         let piece = vec![b'x'; 1 << 20];

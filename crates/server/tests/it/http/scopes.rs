@@ -228,6 +228,30 @@ async fn a_key_that_is_limited_in_actions_and_rows_changes_no_more_than_that() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_may_use_one_verb_has_all_of_it_and_nothing_else() {
+    let shop = keyed().await;
+    let limits =
+        CallerLimits { actions: Some(Vec::new()), verbs: vec!["sell".to_owned()], ..CallerLimits::default() };
+    let key = limited(&shop, limits).await;
+    let direct = "inventory_tbl.update({'quantity_in_stock': 1}, where('item_id') == 'SG001')\n\
+                  answer_text = 'Changed 1 row.'\nSTATUS = 'success'\n";
+    let both = "sold = sell(item='SG001', quantity=1)\ninventory_tbl.update({'price': 1.0}, where('item_id') == 'SG001')\n\
+                answer_text = sold['text']\nSTATUS = 'success'\n";
+    for (body, is_allowed) in [
+        (json!({ "request": "buy 1 aviator" }), true),
+        (json!({ "request": "x", "plan": direct }), false),
+        (json!({ "request": "x", "plan": both }), false),
+        (json!({ "request": "return 1 aviator" }), false),
+    ] {
+        let told = ask(&shop, &key, "POST", "/v1/requests", &body).await.json();
+        assert_eq!(told["state"] == "committed", is_allowed, "{body}\n{told}");
+    }
+    let price = "SELECT price FROM inventory WHERE item_id = 'SG001'";
+    let body = json!({ "request": "x", "plan": format!("rows = db.query(\"{price}\")\nanswer_text = str(rows)\nSTATUS = 'success'\n") });
+    assert!(ask(&shop, &key, "POST", "/v1/requests", &body).await.text().contains("80"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_cannot_be_limited_by_what_is_not_there() {
     let shop = keyed().await;
     for (tables, hide, told) in [

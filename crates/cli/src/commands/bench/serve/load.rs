@@ -16,7 +16,8 @@ pub(super) fn post(path: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let length = body.len();
     format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
+         application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n{body}"
     )
     .into_bytes()
 }

@@ -1,0 +1,266 @@
+//! Makes the calls: one conversation for each tool, kept as long as it works.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
+
+use crate::error::ToolError;
+use crate::http::HttpWire;
+use crate::session::{Session, Wire, WireError};
+use crate::settings::{Secrets, ToolSettings};
+use crate::snapshot::{Offer, Snapshot, SnapshotFile};
+use crate::stdio::StdioWire;
+
+/// Verbs of one server.
+const VERBS_MAX: usize = 200;
+/// Pages of its list.
+const PAGES_MAX: usize = 50;
+/// The largest result of one call.
+const RESULT_BYTES_MAX: usize = 1 << 20;
+/// The longest text of a server that is repeated.
+const SAID_CHARS_MAX: usize = 500;
+
+/// The tools of a workspace. Clones share their conversations.
+#[derive(Debug, Clone, Default)]
+pub struct Toolbox(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    root: PathBuf,
+    settings: BTreeMap<String, ToolSettings>,
+    reviewed: BTreeMap<String, Snapshot>,
+    secrets: Secrets,
+    open: Mutex<BTreeMap<String, Arc<Mutex<Option<Session>>>>>,
+}
+
+impl Toolbox {
+    /// The tools of a workspace's folder, with what was reviewed of them and the variables that they are given.
+    pub fn new(
+        root: PathBuf,
+        settings: BTreeMap<String, ToolSettings>,
+        reviewed: SnapshotFile,
+        secrets: Secrets,
+    ) -> Self {
+        Self(Arc::new(Inner { root, settings, reviewed: reviewed.0, secrets, open: Mutex::default() }))
+    }
+
+    /// The names of the tools, reviewed or not.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.settings.keys().map(String::as_str)
+    }
+
+    /// What was reviewed of a tool.
+    pub fn reviewed(&self, tool: &str) -> Option<&Snapshot> {
+        self.0.reviewed.get(tool)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.settings.is_empty()
+    }
+
+    /// How a tool is set up.
+    pub fn settings(&self, tool: &str) -> Option<&ToolSettings> {
+        self.0.settings.get(tool)
+    }
+
+    /// The tools as plans know them: those that were reviewed.
+    pub fn known(&self) -> Vec<ordain_types::Tool> {
+        let known = self.0.reviewed.iter().filter_map(|(name, snapshot)| {
+            let settings = self.0.settings.get(name)?;
+            Some(snapshot.tool(name, settings))
+        });
+        known.collect()
+    }
+
+    /// What a tool's server offers now.
+    pub async fn look(&self, tool: &str) -> Result<Snapshot, ToolError> {
+        let settings = self.named(tool)?;
+        let looked = async {
+            let mut session = Session::begin(self.wire(settings)?).await?;
+            list(&mut session).await
+        };
+        let secrets = settings.secrets(&self.0.secrets);
+        match tokio::time::timeout(settings.time(), looked).await {
+            Ok(Ok(snapshot)) => snapshot.map_err(|message| refused(tool, &message)),
+            Ok(Err(error)) => Err(of_wire(tool, error, &secrets)),
+            Err(_) => Err(unreachable(tool, "it does not answer")),
+        }
+    }
+
+    /// Calls a verb that was reviewed. `key` names the call, so that a server can tell a repeated one.
+    pub async fn call(
+        &self,
+        tool: &str,
+        verb: &str,
+        arguments: &Map<String, Value>,
+        key: Option<&str>,
+    ) -> Result<Value, ToolError> {
+        let settings = self.named(tool)?;
+        let kept = Arc::clone(self.0.open.lock().await.entry(tool.to_owned()).or_default());
+        let mut kept = kept.lock().await;
+        // A conversation that was given up in the middle is not used again.
+        let session = match kept.take() {
+            Some(session) => session,
+            None => self.begin(tool, settings).await?,
+        };
+        let (session, said) = self.ask(tool, settings, session, verb, arguments, key).await?;
+        *kept = Some(session);
+        said
+    }
+
+    async fn ask(
+        &self,
+        tool: &str,
+        settings: &ToolSettings,
+        mut session: Session,
+        verb: &str,
+        arguments: &Map<String, Value>,
+        key: Option<&str>,
+    ) -> Result<(Session, Result<Value, ToolError>), ToolError> {
+        let secrets = settings.secrets(&self.0.secrets);
+        let params = json!({ "name": verb, "arguments": arguments });
+        let asked = tokio::time::timeout(settings.time(), session.ask("tools/call", params, key)).await;
+        let said = match asked {
+            Err(_) => {
+                let time = ordain_types::format_duration(settings.time());
+                return Err(no_answer(tool, &format!("nothing came within {time}")));
+            }
+            Ok(Err(error)) => return Err(of_wire(tool, error, &secrets)),
+            Ok(Ok(Err(message))) => Err(refused(tool, &without(&message, &secrets))),
+            Ok(Ok(Ok(result))) => given(tool, result, &secrets),
+        };
+        Ok((session, said))
+    }
+
+    /// Begins a conversation and holds what the server offers against what was reviewed.
+    async fn begin(&self, tool: &str, settings: &ToolSettings) -> Result<Session, ToolError> {
+        let Some(reviewed) = self.0.reviewed.get(tool) else {
+            let message = "it was never reviewed".to_owned();
+            return Err(ToolError::Changed { tool: tool.to_owned(), message });
+        };
+        let begun = async {
+            let mut session = Session::begin(self.wire(settings)?).await?;
+            let offered = list(&mut session).await?;
+            Ok((session, offered))
+        };
+        let begun = tokio::time::timeout(settings.time(), begun).await;
+        let begun = begun.map_err(|_| unreachable(tool, "it does not answer"))?;
+        // Nothing was called yet, so nothing can have been carried out.
+        let (session, offered) = begun.map_err(|error| {
+            let (WireError::NotSent(message) | WireError::NoAnswer(message)) = error;
+            unreachable(tool, &without(&message, &settings.secrets(&self.0.secrets)))
+        })?;
+        let offered = offered.map_err(|message| refused(tool, &message))?;
+        match reviewed.differences(&offered).first() {
+            None => Ok(session),
+            Some(difference) => {
+                let message = without(&difference.to_string(), &settings.secrets(&self.0.secrets));
+                Err(ToolError::Changed { tool: tool.to_owned(), message })
+            }
+        }
+    }
+
+    fn wire(&self, settings: &ToolSettings) -> Result<Wire, WireError> {
+        let secrets = settings.secrets(&self.0.secrets);
+        if let Some(name) = settings.variables().find(|name| !secrets.iter().any(|(known, _)| known == *name))
+        {
+            return Err(WireError::NotSent(format!("the variable `{name}` is not set")));
+        }
+        match &settings.url {
+            Some(url) => {
+                let token = settings.token_env.as_ref();
+                let token = token.and_then(|name| secrets.iter().find(|(known, _)| known == name));
+                HttpWire::new(url, token.map(|(_, value)| value.clone())).map(Wire::Http)
+            }
+            None => StdioWire::start(&settings.command, &secrets, &self.0.root).map(Wire::Stdio),
+        }
+    }
+
+    fn named(&self, tool: &str) -> Result<&ToolSettings, ToolError> {
+        self.0
+            .settings
+            .get(tool)
+            .ok_or_else(|| unreachable(tool, "there is no tool of that name in ordain.toml"))
+    }
+}
+
+/// What a server offers, page by page.
+async fn list(session: &mut Session) -> Result<Result<Snapshot, String>, WireError> {
+    let (mut verbs, mut cursor) = (BTreeMap::new(), Value::Null);
+    for _ in 0..PAGES_MAX {
+        let params = if cursor.is_null() { json!({}) } else { json!({ "cursor": cursor }) };
+        let mut page = match session.ask("tools/list", params, None).await? {
+            Ok(page) => page,
+            Err(message) => return Ok(Err(message)),
+        };
+        for mut offered in page["tools"].as_array_mut().into_iter().flatten().map(Value::take) {
+            let Some(name) = offered["name"].as_str().map(str::to_owned) else { continue };
+            let output = Some(offered["outputSchema"].take()).filter(|schema| !schema.is_null());
+            let description = offered["description"].as_str().unwrap_or_default().to_owned();
+            verbs.insert(name, Offer { description, input: offered["inputSchema"].take(), output });
+            if verbs.len() > VERBS_MAX {
+                return Ok(Err(format!("it offers more than {VERBS_MAX} verbs")));
+            }
+        }
+        cursor = page["nextCursor"].take();
+        if cursor.is_null() {
+            return Ok(Ok(Snapshot { verbs }));
+        }
+    }
+    Ok(Err(format!("its list has more than {PAGES_MAX} pages")))
+}
+
+/// What a call gave: the structured content, else its text.
+fn given(tool: &str, mut result: Value, secrets: &[(String, String)]) -> Result<Value, ToolError> {
+    let blocks = result["content"].as_array().into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    let text = without(&texts.join("\n"), secrets);
+    if result["isError"] == true {
+        return Err(refused(tool, &text));
+    }
+    let given = match result["structuredContent"].take() {
+        Value::Null => json!({ "text": text }),
+        structured => structured,
+    };
+    let printed = given.to_string();
+    if printed.len() > RESULT_BYTES_MAX {
+        let limit = ordain_types::format_bytes(RESULT_BYTES_MAX as u64);
+        return Err(refused(tool, &format!("its result is larger than {limit}")));
+    }
+    // A server that repeats its own secret tells nobody.
+    Ok(serde_json::from_str(&without(&printed, secrets)).unwrap_or(given))
+}
+
+fn of_wire(tool: &str, error: WireError, secrets: &[(String, String)]) -> ToolError {
+    match error {
+        WireError::NotSent(message) => unreachable(tool, &without(&message, secrets)),
+        WireError::NoAnswer(message) => no_answer(tool, &without(&message, secrets)),
+    }
+}
+
+fn unreachable(tool: &str, message: &str) -> ToolError {
+    ToolError::Unreachable { tool: tool.to_owned(), message: short(message) }
+}
+
+fn no_answer(tool: &str, message: &str) -> ToolError {
+    ToolError::NoAnswer { tool: tool.to_owned(), message: short(message) }
+}
+
+fn refused(tool: &str, message: &str) -> ToolError {
+    ToolError::Refused { tool: tool.to_owned(), message: short(message) }
+}
+
+/// A text in which no secret stands.
+fn without(text: &str, secrets: &[(String, String)]) -> String {
+    let real = secrets.iter().filter(|(_, value)| value.len() >= 4);
+    real.fold(text.to_owned(), |text, (name, value)| text.replace(value.as_str(), &format!("[{name}]")))
+}
+
+fn short(text: &str) -> String {
+    let plain = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    plain.take(SAID_CHARS_MAX).collect()
+}
