@@ -18,7 +18,6 @@ pub mod provider;
 pub mod reader;
 mod repair;
 mod reply;
-pub mod rules;
 
 pub use brief::{
     Brief, ColumnBrief, Example, FileBrief, Forms, InvariantBrief, OutlineForm, Stage, StepBrief, TableBrief,
@@ -28,4 +27,4 @@ pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker};
 pub use model::{Model, ModelSettings, is_readable_review};
 pub use planner::{Judgement, Planner, PlannerError, Progress, Quiet};
-pub use rules::RULES_VERSION;
+pub use reader::RULES_VERSION;

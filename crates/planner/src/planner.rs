@@ -8,7 +8,7 @@ use crate::brief::{Brief, StepBrief};
 use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
 use crate::provider::ProviderError;
-use crate::{repair, rules};
+use crate::{reader, repair};
 
 /// Who writes plans.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ impl Planner {
     ) -> ordain_types::BoxFuture<'a, Result<Reply, PlannerError>> {
         Box::pin(async move {
             match self {
-                Self::Rules => Ok(rules::plan(brief)),
+                Self::Rules => Ok(reader::plan(brief)),
                 Self::Model(model) => model.next(brief, exchange, progress).await,
             }
         })

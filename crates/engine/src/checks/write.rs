@@ -72,6 +72,7 @@ impl Checks {
         }
         let settings = &self.engine.settings;
         brief.policy.clone_from(&settings.policy);
+        brief.catalog = settings.catalog.clone();
         // The judged table comes first.
         let mut names: Vec<&String> = check.target_table.iter().collect();
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
