@@ -36,6 +36,9 @@ enum Chore {
     Check,
     /// Everything that must hold before a change lands: `check`, then all tests, with what they need installed
     Test {
+        /// Repeat what depends on chance many times, and try every fuzz target for five minutes; takes hours
+        #[arg(long)]
+        long: bool,
         /// Passed on to the test programs, such as the name of a test
         #[arg(last = true)]
         rest: Vec<String>,
@@ -75,7 +78,7 @@ fn main() -> ExitCode {
 fn carry_out(chore: Chore) -> Result<()> {
     match chore {
         Chore::Check => check::run(),
-        Chore::Test { rest } => test::run(&rest),
+        Chore::Test { rest, long } => test::run(&rest, long),
         Chore::Tidy => tidy::run(),
         Chore::Policy => policy::run(),
         Chore::Attacks(args) => attacks::run(&args),

@@ -1,14 +1,18 @@
 //! `cargo xtask test`: gets what the tests need, then runs all of them; before that, what `cargo xtask check` looks at.
+//! With `--long`, tests that depend on chance repeat more often (`ordain_testkit::long`), and fuzz targets run for longer.
 
 use anyhow::Result;
 
 use crate::{
-    check, needs,
+    check, fuzz, needs,
     step::{self, cargo, say},
 };
 
+/// How long `--long` tries each fuzz target.
+const FUZZ_SECONDS: u64 = 300;
+
 /// `rest` goes to the test programs; with it, only tests that match are run, and nothing else.
-pub(crate) fn run(rest: &[String]) -> Result<()> {
+pub(crate) fn run(rest: &[String], is_long: bool) -> Result<()> {
     needs::all()?;
     if rest.is_empty() {
         check::run()?;
@@ -17,12 +21,18 @@ pub(crate) fn run(rest: &[String]) -> Result<()> {
     // so that one look shows all of them.
     let mut targets = cargo(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
     let mut examples = cargo(["test", "--workspace", "--doc", "--no-fail-fast"]);
+    if is_long {
+        targets.env("ORDAIN_TEST_LONG", "1");
+    }
     if !rest.is_empty() {
         targets.arg("--").args(rest);
         examples.arg("--").args(rest);
     }
     let outcomes = [step::run(targets), step::run(examples)];
     outcomes.into_iter().collect::<Result<Vec<_>>>()?;
+    if is_long && rest.is_empty() {
+        fuzz::all(FUZZ_SECONDS)?;
+    }
     say("all tests passed");
     Ok(())
 }

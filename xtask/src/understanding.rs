@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bail!("there is no program `{}`: build it (`cargo build`), or name one with --bin", bin.display());
     }
     let mut command = Command::new("python3");
-    command.arg(script).arg("--bin").arg(bin).args(["--kind", "ask,chat,check", "--show", "HARM,false"]);
+    command.arg(script).arg("--bin").arg(bin).args(["--kind", "ask,chat,check,code", "--show", "HARM,false"]);
     command.arg("--workspaces").arg(declared()?);
     let output = step::output(command)?;
     let line = output.lines().rfind(|line| line.starts_with("understanding: "));

@@ -1,5 +1,6 @@
 //! Check files: read with the place of every slip of the pen, and added to without losing a byte of what was there.
 
+mod edit;
 mod json;
 mod node;
 mod record;
@@ -11,6 +12,8 @@ use ordain_types::nearest;
 
 use crate::check::Check;
 use node::{Content, Node};
+
+pub use edit::{append, change};
 
 /// A file larger than this holds something else.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
@@ -132,19 +135,7 @@ impl CheckFiles {
     }
 
     fn take(&mut self, file: &str, root: &Node) {
-        let records = match &root.content {
-            Content::List(records) => records.as_slice(),
-            Content::Map(members) => match members.iter().find(|member| member.name == "checks") {
-                Some(member) => match &member.value.content {
-                    Content::List(records) => records.as_slice(),
-                    _ => std::slice::from_ref(&member.value),
-                },
-                None => std::slice::from_ref(root),
-            },
-            Content::Null => &[],
-            _ => std::slice::from_ref(root),
-        };
-        for record in records {
+        for record in records(root) {
             if self.entries.len() >= CHECKS_MAX {
                 self.problems.push(Problem {
                     file: file.to_owned(),
@@ -163,41 +154,20 @@ impl CheckFiles {
     }
 }
 
-/// Adds checks to the text of a JSON check file. Everything that is there stays as it is, comments included.
-/// `None` if the text is not a list, or a record with a list `checks`, that can be added to.
-pub fn append(text: &str, checks: &[serde_json::Value]) -> Option<String> {
-    let written = |check: &serde_json::Value| {
-        let text = serde_json::to_string_pretty(check).unwrap_or_default();
-        text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
-    };
-    let added = checks.iter().map(written).collect::<Vec<_>>().join(",\n");
-    if text.trim().is_empty() {
-        return Some(format!("[\n{added}\n]\n"));
+/// The records of a document: its list, the list under `checks`, or the document itself.
+fn records(root: &Node) -> &[Node] {
+    match &root.content {
+        Content::List(records) => records.as_slice(),
+        Content::Map(members) => match members.iter().find(|member| member.name == "checks") {
+            Some(member) => match &member.value.content {
+                Content::List(records) => records.as_slice(),
+                _ => std::slice::from_ref(&member.value),
+            },
+            None => std::slice::from_ref(root),
+        },
+        Content::Null => &[],
+        _ => std::slice::from_ref(root),
     }
-    let root = json::parse(text).ok()?;
-    let list = match &root.content {
-        Content::List(_) => &root,
-        Content::Map(members) => &members.iter().find(|member| member.name == "checks")?.value,
-        _ => return None,
-    };
-    let Content::List(items) = &list.content else { return None };
-    let (at, comma) = match items.last() {
-        Some(item) => (item.end, ","),
-        None => (list.end - 1, ""),
-    };
-    // The last item may be followed by a comma, and by a comment in its line; both stay where they are.
-    let inside = &text[at..list.end - 1];
-    let has_comma = inside.trim_start().starts_with(',');
-    let after = if has_comma { at + inside.find(',')? + 1 } else { at };
-    let comma = if has_comma { "" } else { comma };
-    let line_end = text[after..list.end - 1].find('\n').map_or(after, |length| after + length);
-    let rest_of_line = &text[after..line_end];
-    let line_break = if line_end == after && !text[after..].starts_with('\n') { "\n" } else { "" };
-    Some(format!(
-        "{}{comma}{rest_of_line}\n{added}{line_break}{}",
-        &text[..after],
-        text[line_end..].trim_start_matches(if line_break.is_empty() { '\0' } else { ' ' })
-    ))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! Whatever comes from data or from a check's owner (names, summaries, cell values) is hostile: each format escapes it
 //! in its own way, and none of them lets it act.
 
+mod compare;
 mod csv;
-mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -17,9 +17,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use compare::{Difference, differences};
 pub(crate) use csv::harmless;
 pub use csv::render_csv;
-pub use html::render_html;
 pub use json::{RUN_REPORT_SCHEMA, render_json};
 pub use junit::render_junit;
 pub use markdown::render_markdown;
@@ -111,15 +111,15 @@ pub struct PastResult {
     pub failed_pct: Option<f64>,
 }
 
-/// The report in a format. `history` is of earlier runs, the oldest first, and is shown where there is room for it.
-pub fn render(report: &RunReport, format: Format, history: &[PastResult], text: TextOptions) -> String {
-    match format {
+/// The report in a format. `None` for HTML, which is made of the parts of the web UI (`ordain_ui::report`).
+pub fn render(report: &RunReport, format: Format, text: TextOptions) -> Option<String> {
+    Some(match format {
         Format::Text => render_text(report, text),
         Format::Json => render_json(report),
         Format::Junit => render_junit(report),
         Format::Markdown => render_markdown(report),
         Format::Sarif => render_sarif(report),
         Format::Csv => render_csv(report),
-        Format::Html => render_html(report, history),
-    }
+        Format::Html => return None,
+    })
 }

@@ -87,6 +87,13 @@ mod tests {
         assert_eq!(cell(&json!("a\u{1b}[2Jb\nc\u{202e}d\u{200b}")), "a\\u{1b}[2Jb\\nc\\u{202e}d\\u{200b}");
         assert_eq!(lines("a\tb\r\nc\u{7}"), "a    b\nc\\u{7}");
         assert_eq!(behind("answer   ", "a\nstate    committed"), "answer   a\n         state    committed");
+        for odd in
+            ["\u{85}", "\u{b}", "\u{c}", "\u{2028}", "\u{2029}", "\r", "\u{9b}2J", "\u{2066}", "\u{fe0f}"]
+        {
+            let shown = behind("error    ", &format!("a{odd}state    committed"));
+            assert_eq!(shown.lines().count(), 1, "{shown}");
+            assert!(shown.is_ascii() && !shown.contains(odd), "{shown}");
+        }
         assert_eq!(cut("abcdef", 4), "abc…");
     }
 }

@@ -12,7 +12,9 @@ mod cells;
 mod changes;
 mod compile;
 mod convert;
+mod edit;
 mod error;
+mod history;
 mod read;
 mod record;
 mod results;
@@ -28,12 +30,15 @@ pub use cells::Found;
 pub use changes::Change;
 pub use compile::{KeptCode, needs_frames};
 pub(crate) use convert::CONVERTER;
+pub use edit::{ADDED_TO, FileChange, add_checks, change_check};
 pub use error::ChecksError;
+pub use history::History;
 pub use read::{read_checks, write_file};
 pub use state::{LastRun, Past, State};
 pub use tables::{TableFacts, TableState};
 pub use task::{CheckOptions, CheckRun, CheckTask};
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,12 +52,13 @@ use crate::workspace::Workspace;
 pub struct Checks {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) engine: Engine,
+    history: history::SharedHistory,
 }
 
 impl Checks {
     /// The checks of a workspace, run by its engine.
     pub fn new(workspace: Arc<Workspace>, engine: Engine) -> Self {
-        Self { workspace, engine }
+        Self { workspace, engine, history: Arc::default() }
     }
 
     /// The store, which keeps the ledger and the code.
@@ -63,6 +69,19 @@ impl Checks {
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// The tables of files, each with its file; a workbook is named once.
+    pub fn data_tables(&self) -> Result<Vec<(String, String)>, ChecksError> {
+        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        Ok(files.into_iter().map(|file| (file.stem, file.shown)).collect())
+    }
+
+    /// The tables that there are by their files and in the store.
+    pub fn table_names(&self) -> Result<BTreeSet<String>, ChecksError> {
+        let schema = self.store().schema();
+        let stored = schema.tables.iter().map(|table| table.name.clone());
+        Ok(self.data_tables()?.into_iter().map(|(name, _)| name).chain(stored).collect())
     }
 
     /// What is kept between runs besides the code.

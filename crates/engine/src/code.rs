@@ -167,6 +167,7 @@ impl Engine {
     ) -> Result<Brief, EngineError> {
         let mut brief = Brief::new(Task::Code, &task.request);
         brief.files = files.to_vec();
+        brief.catalog = self.settings.catalog.clone();
         brief.helpers.clone_from(&self.settings.helpers);
         brief.policy.clone_from(&self.settings.policy);
         brief.statuses.clone_from(&policy.statuses);

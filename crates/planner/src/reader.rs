@@ -5,7 +5,10 @@
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
 mod code;
+mod compute;
 mod condition;
+mod count;
+pub mod files;
 mod follow;
 mod form;
 mod formula;
@@ -27,7 +30,7 @@ use std::sync::{Arc, Mutex};
 use ordain_types::{Catalog, DirectChanges};
 use serde_json::{Value, json};
 
-use crate::brief::{Brief, TableBrief};
+use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
 
 use code::Written;
@@ -60,8 +63,20 @@ pub struct Meaning {
     written: Option<Written>,
 }
 
-/// Writes a plan for a request to a store.
+/// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
+pub const RULES_VERSION: u32 = 5;
+
+/// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
+    match brief.task {
+        Task::Ask => ask(brief),
+        Task::Check => rule::plan(brief),
+        Task::Code => files::plan(brief),
+    }
+}
+
+/// Writes a plan for a request to a store.
+fn ask(brief: &Brief) -> Reply {
     let index = indexed(brief);
     let reading = follow::read(&index, &brief.request, &brief.turns);
     reply(&index, brief, reading)

@@ -354,7 +354,7 @@ pub(crate) async fn count(session: &mut Session, state: RunState) -> Result<u64,
 
 /// Applies the diff of a held run, if every row that it touches is still what it was.
 pub(crate) async fn approve(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (mut transaction, mut record, changes) = opened(store, run, RunState::Held, "approved").await?;
+    let (mut transaction, mut record, changes) = opened(store, run, &[RunState::Held], "approved").await?;
     let conflicts = apply::apply(&mut transaction, changes, apply::Purpose::Approve).await?;
     if !conflicts.is_empty() {
         transaction.roll_back().await?;
@@ -417,9 +417,10 @@ async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, St
     found
 }
 
-/// Says no to a held run.
+/// Says no to a run that is held or waits for a person.
 pub(crate) async fn reject(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (transaction, mut record, _) = opened(store, run, RunState::Held, "rejected").await?;
+    let (transaction, mut record, _) =
+        opened(store, run, &[RunState::Held, RunState::Waiting], "rejected").await?;
     transaction.roll_back().await?;
     record.state = RunState::Rejected;
     restate(store, "reject", record, note, Value::Null).await
@@ -427,7 +428,7 @@ pub(crate) async fn reject(store: &Arc<Inner>, run: &str, note: EntryNote) -> Re
 
 /// Applies the inverse diff of a committed run, if every row that it touches is still as the run left it.
 pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (mut transaction, mut record, changes) = opened(store, run, RunState::Committed, "undone").await?;
+    let (mut transaction, mut record, changes) = opened(store, run, &[RunState::Committed], "undone").await?;
     transaction.rules_lifted = true;
     let conflicts = apply::apply(&mut transaction, changes.inverse(), apply::Purpose::Undo).await?;
     if !conflicts.is_empty() {
@@ -449,7 +450,7 @@ pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Resu
 async fn opened(
     store: &Arc<Inner>,
     run: &str,
-    wanted: RunState,
+    wanted: &[RunState],
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
     // What the ledger says of the run counts only if nothing was taken out of it since. That is looked at first, without
@@ -460,7 +461,7 @@ async fn opened(
     session.roll_back().await?;
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
     let (record, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
-    if record.state != wanted {
+    if !wanted.contains(&record.state) {
         let run = record.run_id.to_string();
         return Err(StoreError::WrongState { run, state: record.state, operation });
     }

@@ -31,6 +31,7 @@ mod report;
 mod round;
 mod serve;
 mod table;
+mod tables;
 mod word;
 
 pub use program::{Class, HeaderError, Program, ProgramLimits};

@@ -4,4 +4,5 @@ pub mod attacks;
 pub mod clients;
 pub mod conformance;
 pub mod fuzz;
+pub mod long;
 pub mod postgres;

@@ -44,7 +44,12 @@ if (composer) {
     history.replaceState(null, "", composer.action);
     setTimeout(() => { box.value = ""; composer.querySelector("#files").value = ""; showFiles(); box.focus(); });
   });
-  const toEnd = () => one(".turn:last-of-type")?.scrollIntoView({ block: "end" });
+  // The newest answer is read from its beginning, and none of it lies under the box.
+  const toEnd = () => {
+    const turn = one(".turn:last-of-type");
+    if (turn && turn.offsetHeight > innerHeight - composer.offsetHeight) turn.scrollIntoView();
+    else scrollTo(0, document.documentElement.scrollHeight);
+  };
   document.addEventListener("htmx:after:swap", () => { if (document.activeElement === box) toEnd(); });
   if (one(".turn")) { box.focus({ preventScroll: true }); toEnd(); }
 }
@@ -71,7 +76,7 @@ document.addEventListener("htmx:sse:error", () => lost(true));
 document.addEventListener("htmx:sse:after:connection", () => lost(false));
 
 // Keyboard.
-const go = { o: "/", a: "/ask", r: "/runs", p: "/approvals", c: "/checks", t: "/tables", l: "/ledger" };
+const go = { o: "/", a: "/ask", r: "/runs", p: "/approvals", c: "/checks", t: "/tables", n: "/plans", l: "/ledger", k: "/keys", s: "/settings" };
 const help = one("#help"), shortcuts = one("#shortcuts");
 if (shortcuts) {
   shortcuts.checked = localStorage.getItem("shortcuts") !== "off";
@@ -100,23 +105,36 @@ document.addEventListener("keydown", (event) => {
   else if (key === "k") move(-1);
 });
 
-// Charts, from the tables behind them.
+// Charts, from the tables behind them. Names stand side by side, times at their places.
 const draw = (figure) => {
   const canvas = one(".canvas", figure), table = one("table", figure);
-  if (typeof uPlot === "undefined" || !canvas || !table) return;
   const heads = all("thead th", table).slice(1);
-  const rows = all("tbody tr", table).map((row) => [...row.cells].map((cell) => cell.textContent));
-  if (!rows.length) return;
+  const rows = all("tbody tr", table).map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
+  if (!rows.length || canvas.childElementCount) return;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
-  const times = rows.map((row) => Date.parse(row[0].trim().replace(" ", "T") + (row[0].length > 10 ? "Z" : "")) / 1000);
-  const figures = heads.map((_, place) => rows.map((row) => Number(row[place + 1].replaceAll(",", "").replace("%", "")) || 0));
-  // Each column stands on the ones before it, so the highest is drawn first.
-  const sums = figures.map((_, place) => rows.map((_, row) => figures.slice(0, place + 1).reduce((sum, column) => sum + column[row], 0)));
-  const series = heads.map((head, place) => ({ label: head.textContent, stroke: colour(head.dataset.colour), fill: colour(head.dataset.colour), width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.7, 24] }), value: (_, __, ___, at) => at == null ? "" : figures[place][at] })).reverse();
+  const isTime = rows.every((row) => /^\d{4}-\d\d(-\d\d([T ].*)?)?$/.test(row[0]));
+  const places = rows.map((row, at) => isTime ? Date.parse(row[0].replace(" ", "T") + (row[0].length > 10 ? "Z" : "")) / 1000 : at);
+  const figures = heads.map((_, column) => rows.map((row) => Number(row[column + 1].replaceAll(",", "")) || 0));
+  const isStacked = "stacked" in figure.dataset, isBars = isStacked || heads.length === 1;
+  // Parts of a whole stand on one another, so the highest is drawn first.
+  const drawn = isStacked ? figures.map((_, column) => rows.map((_, row) => figures.slice(0, column + 1).reduce((sum, of) => sum + of[row], 0))) : figures;
+  const series = heads.map((head) => ({ label: head.textContent, stroke: colour(head.dataset.colour), fill: isBars ? colour(head.dataset.colour) : undefined, width: isBars ? 0 : 2, points: { show: false }, paths: isBars ? uPlot.paths.bars({ size: [0.7, 40] }) : undefined }));
+  // Times of one day are told apart by their hours.
+  const isOneDay = isTime && rows[0][0].length > 10 && places.at(-1) - places[0] < 172800;
+  const named = (at) => !isTime ? rows[at]?.[0].slice(0, 14) ?? "" : new Date(at * 1000).toISOString().slice(...(isOneDay ? [11, 16] : rows[0][0].length === 7 ? [0, 7] : [5, 10]));
   const axis = { stroke: colour("muted"), grid: { stroke: colour("line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
-  const options = { width: canvas.clientWidth, height: 170, cursor: { drag: { x: false, y: false } }, scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } }, series: [{ value: (_, time) => time == null ? "" : new Date(time * 1000).toISOString().slice(0, 10) }, ...series], axes: [{ ...axis, grid: { show: false }, values: (_, splits) => splits.map((time) => new Date(time * 1000).toISOString().slice(5, 10)) }, { ...axis, size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000] }] };
-  const chart = new uPlot(options, [times, ...sums.reverse()], canvas);
+  const step = (places.at(-1) - places[0]) / Math.max(1, rows.length - 1) || 1;
+  const margin = isBars ? { range: [places[0] - step * 0.6, places.at(-1) + step * 0.6] } : {};
+  const options = { width: canvas.clientWidth, height: 170, cursor: { show: false }, legend: { live: false }, scales: { x: { time: isTime, ...margin }, y: { range: (_, least, most) => [Math.min(0, least * 1.05), Math.max(1, most * 1.05)] } }, series: [{}, ...series.reverse()], axes: [{ ...axis, grid: { show: false }, ...(isTime && rows.length > 16 ? {} : { splits: places }), values: (_, at) => at.map(named) }, { ...axis, size: 64 }] };
+  const chart = new uPlot(options, [places, ...drawn.toReversed()], canvas);
   new ResizeObserver(() => chart.setSize({ width: canvas.clientWidth, height: 170 })).observe(canvas);
 };
-addEventListener("load", () => all("[data-chart]").forEach(draw));
+// What draws is fetched where there is something to draw.
+let drawing;
+const fetched = ({ script, style }) => drawing ??= new Promise((done) => {
+  document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: style }), Object.assign(document.createElement("script"), { src: script, onload: done }));
+});
+const drawAll = () => { const figures = all("[data-chart]"); if (figures.length) fetched(figures[0].dataset).then(() => figures.forEach(draw)); };
+addEventListener("load", drawAll);
+document.addEventListener("htmx:after:swap", drawAll);

@@ -17,6 +17,8 @@ pub struct Waiting {
     pub record: RunRecord,
     /// Rows that are no longer as they were when the run saw them.
     pub conflicts: Vec<Conflict>,
+    /// What it does that no committed run did of late: `rows added to users`, `price of inventory changed`.
+    pub unheard: Vec<String>,
 }
 
 /// A row that changed since a run saw it.
@@ -39,7 +41,7 @@ pub fn page(waiting: &[Waiting], total: u64, viewer: &Viewer) -> Markup {
                 p { "A change waits here when it is asked for with “Hold for approval”, or when " code { "[approval]" } " in " code { "ordain.toml" } " says so." }
             }))
         } @else {
-            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "change waits", "changes wait")) ". The oldest is last." }
+            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "change waits", "changes wait")) ". What no committed run did of late comes first, else the newest." }
         }
         @for one in waiting { (item(one, viewer)) }
     }
@@ -52,26 +54,27 @@ fn item(waiting: &Waiting, viewer: &Viewer) -> Markup {
             h2 { a href={ "/runs/" (record.run_id.as_str()) } { (lines(&record.request, 200)) } }
             p.meta {
                 (when(&record.started_at))
+                @for what in &waiting.unheard { " · " (chip("wait", &format!("new: {}", visible(what)))) }
                 @if waiting.conflicts.is_empty() { " · " (chip("good", "no conflict")) } @else { " · " (chip("bad", "conflict")) }
                 @for invariant in &record.invariants { " · " (visible(&invariant.name)) @if invariant.holds { " holds" } @else { " is broken" } }
             }
-            @if let Some(text) = &record.answer.text { p.said { (lines(text, 2000)) } }
             (receipt(record))
+            @if let Some(text) = &record.answer.text { p.said.muted { (lines(text, 2000)) } }
             @if !waiting.conflicts.is_empty() { (conflicts(&waiting.conflicts)) }
             (diff::of_run(record))
             @for step in &record.plan.steps {
                 (fold(&html! { "Code" @if !step.title.is_empty() { ": " (visible(&step.title)) } }, false,
                     &crate::code::listing(&step.code, &record.verdict.findings, &format!("{}-{}", record.run_id, in_path(&step.id)))))
             }
-            (run::decision(record, viewer))
+            (run::decision(record, !waiting.conflicts.is_empty(), viewer))
         }
     }
 }
 
-fn conflicts(conflicts: &[Conflict]) -> Markup {
+pub(crate) fn conflicts(conflicts: &[Conflict]) -> Markup {
     html! {
         div.problem role="note" {
-            p { strong { (counted(conflicts.len(), "row has", "rows have")) " changed since this run saw " (if conflicts.len() == 1 { "it" } else { "them" }) "." } " Committing would be refused." }
+            p { strong { (counted(conflicts.len(), "row has", "rows have")) " changed since this run saw " (if conflicts.len() == 1 { "it" } else { "them" }) "." } " It cannot be committed; ask the same again." }
             ul { @for conflict in conflicts {
                 li {
                     code { (visible(&conflict.table)) " " (visible(&conflict.key.to_string())) } ": "

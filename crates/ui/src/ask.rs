@@ -1,7 +1,7 @@
 //! The conversation with a workspace: what was asked, what came of it, and the box to ask more.
 
 use maud::{Markup, html};
-use ordain_types::RunRecord;
+use ordain_types::{RunRecord, Strategy};
 
 use crate::live::{self, LiveRun};
 use crate::run;
@@ -67,16 +67,14 @@ pub fn page(conversation: &Conversation, viewer: &Viewer) -> Markup {
 
 fn earlier(conversation: &Conversation) -> Markup {
     html! {
-        @if !conversation.earlier.is_empty() || !conversation.turns.is_empty() {
-            div.earlier {
-                @if !conversation.turns.is_empty() { a.button href="/ask" { "New conversation" } }
-                @if !conversation.earlier.is_empty() {
-                    details.menu {
-                        summary { "Earlier" }
-                        ul { @for other in &conversation.earlier {
-                            li { a href={ "/ask/" (in_path(&other.name)) } { span { (lines(&other.title, 60)) } span.muted { (when(&other.last_at)) } } }
-                        } }
-                    }
+        div.earlier {
+            a.button href="/ask" { "New conversation" }
+            @if !conversation.earlier.is_empty() {
+                details.menu {
+                    summary { "Earlier" }
+                    ul { @for other in &conversation.earlier {
+                        li { a href={ "/ask/" (in_path(&other.name)) } { span { (lines(&other.title, 60)) } span.muted { (when(&other.last_at)) } } }
+                    } }
                 }
             }
         }
@@ -135,14 +133,18 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
                         option value="dry_run" { "Dry run" }
                     }
                 }
-                label { span.unseen { "Who writes the plan" }
-                    select name="model" {
-                        option value="auto" { "Planner: " (visible(&conversation.planner)) }
-                        @if conversation.planner != "rules" { option value="rules" { "Planner: rules" } }
+                @if conversation.planner != "rules" {
+                    label { span.unseen { "Who writes the plan" }
+                        select name="model" {
+                            option value="auto" { "Planner: " (visible(&conversation.planner)) }
+                            option value="rules" { "Planner: rules" }
+                        }
                     }
                 }
                 label { span.unseen { "Strategy" }
-                    select name="strategy" { option value="auto" { "Strategy: auto" } option value="direct" { "Strategy: direct" } }
+                    select name="strategy" {
+                        @for strategy in Strategy::ALL { option value=(strategy) { "Strategy: " (strategy) } }
+                    }
                 }
                 button.primary type="submit" { "Ask" }
             }

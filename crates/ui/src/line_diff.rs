@@ -17,11 +17,22 @@ pub(crate) enum Line<'a> {
 /// The lines of both texts in order, by the longest common subsequence.
 pub(crate) fn compare<'a>(before: &'a str, after: &'a str) -> Vec<Line<'a>> {
     let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+    // A small change of a long text costs no more than its own lines.
+    let begin = std::iter::zip(&old, &new).take_while(|(old, new)| old == new).count();
+    let rest = std::iter::zip(old[begin..].iter().rev(), new[begin..].iter().rev());
+    let end = rest.take_while(|(old, new)| old == new).count();
+    let mut lines: Vec<Line<'_>> = old[..begin].iter().map(|line| Line::Same(line)).collect();
+    lines.extend(middle(&old[begin..old.len() - end], &new[begin..new.len() - end]));
+    lines.extend(old[old.len() - end..].iter().map(|line| Line::Same(line)));
+    lines
+}
+
+fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     if old.len() > LINES_MAX || new.len() > LINES_MAX {
-        let gone = old.into_iter().map(Line::Gone);
-        return gone.chain(new.into_iter().map(Line::New)).collect();
+        let gone = old.iter().map(|line| Line::Gone(line));
+        return gone.chain(new.iter().map(|line| Line::New(line))).collect();
     }
-    let common = common_lengths(&old, &new);
+    let common = common_lengths(old, new);
     let (mut at, mut to, mut lines) = (0, 0, Vec::with_capacity(old.len() + new.len()));
     while at < old.len() && to < new.len() {
         if old[at] == new[to] {
@@ -66,6 +77,10 @@ mod tests {
             lines,
             [Line::Same("a"), Line::Gone("b"), Line::New("x"), Line::Same("c"), Line::New("d")]
         );
+        let long = "same\n".repeat(5000);
+        let (before, after) = (format!("{long}a\n{long}"), format!("{long}b\n{long}"));
+        let compared = compare(&before, &after);
+        assert_eq!(compared.iter().filter(|line| !matches!(line, Line::Same(_))).count(), 2);
         assert_eq!(compare("", "a"), [Line::New("a")]);
         assert_eq!(compare("a", "a"), [Line::Same("a")]);
     }

@@ -6,7 +6,7 @@ use ordain_types::RunRecord;
 
 use crate::chart::{self, Chart};
 use crate::checks::status;
-use crate::parts::{empty, state};
+use crate::parts::{became, empty, state};
 use crate::text::{grouped, in_path, lines, visible, when};
 
 /// What the page shows.
@@ -46,7 +46,7 @@ pub fn page(overview: &Overview) -> Markup {
             section {
                 h2 { "Newest runs" }
                 ul.plain.lined { @for run in &overview.newest {
-                    li { (state(run.state)) " " a href={ "/runs/" (run.run_id.as_str()) } { (lines(&run.request, 120)) } " " span.muted { (when(&run.started_at)) } }
+                    li { (became(run)) " " a href={ "/runs/" (run.run_id.as_str()) } { (lines(&run.request, 120)) } " " span.muted { (when(&run.started_at)) } }
                 } }
             }
         }

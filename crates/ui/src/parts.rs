@@ -1,10 +1,10 @@
 //! Small pieces that several pages share.
 
 use maud::{Markup, html};
-use ordain_types::{RunRecord, RunState};
+use ordain_types::{RunKind, RunRecord, RunState};
 use serde_json::Value;
 
-use crate::text::{cell, is_number, visible};
+use crate::text::{cell, in_path, is_number, visible};
 
 /// Rows of an answer that a page shows.
 const ANSWER_ROWS_MAX: usize = 100;
@@ -19,6 +19,17 @@ pub struct Pager {
 }
 
 impl Pager {
+    /// The pages of a list at an address, filtered by these fields. `next` is where the next one begins.
+    pub fn new(address: &str, filters: &[(&str, &str)], is_first: bool, next: Option<&str>) -> Self {
+        let at = |cursor: Option<&str>| {
+            let fields = filters.iter().copied().chain(cursor.map(|cursor| ("cursor", cursor)));
+            let fields: Vec<String> =
+                fields.map(|(name, value)| format!("{name}={}", in_path(value))).collect();
+            if fields.is_empty() { address.to_owned() } else { format!("{address}?{}", fields.join("&")) }
+        };
+        Self { first: (!is_first).then(|| at(None)), next: next.map(|cursor| at(Some(cursor))) }
+    }
+
     pub(crate) fn show(&self) -> Markup {
         html! {
             @if self.first.is_some() || self.next.is_some() {
@@ -38,6 +49,7 @@ pub(crate) fn state(state: RunState) -> Markup {
         RunState::Answered => ("calm", "answered"),
         RunState::Declined => ("off", "declined"),
         RunState::Held => ("wait", "waits for approval"),
+        RunState::Waiting => ("wait", "waits for an answer"),
         RunState::Rejected => ("bad", "rejected"),
         RunState::RolledBack => ("off", "rolled back"),
         RunState::Failed => ("bad", "failed"),
@@ -45,6 +57,14 @@ pub(crate) fn state(state: RunState) -> Markup {
         RunState::Conflicted => ("bad", "conflicted"),
     };
     chip(shape, word)
+}
+
+/// What became of a run. Of checks that ran, what matters is whether they passed.
+pub(crate) fn became(record: &RunRecord) -> Markup {
+    match (&record.status, record.kind, record.state) {
+        (Some(status), RunKind::Check, RunState::Answered) => crate::checks::status_named(status),
+        _ => state(record.state),
+    }
 }
 
 /// A word with a shape and a colour: `good`, `bad`, `wait`, `calm`, `off` or `live`.
@@ -76,9 +96,10 @@ pub(crate) fn answer_rows(rows: &Value, order: &[String]) -> Markup {
         }
     }
     html! {
+        @if let Some(chart) = crate::chart::of_rows(list) { (crate::chart::show(&chart)) }
         div.scroll tabindex="0" role="region" aria-label="Rows of the answer" {
             table {
-                thead { tr { @for name in &columns { th scope="col" { (visible(name)) } } } }
+                thead { tr { @for name in &columns { th.right[is_number(list[0].get(name))] scope="col" { (visible(name)) } } } }
                 tbody { @for row in list.iter().take(ANSWER_ROWS_MAX) { tr {
                     @for name in &columns { td.right[is_number(row.get(name))] { (cell(row.get(name))) } }
                 } } }
@@ -94,7 +115,7 @@ pub(crate) fn answer_rows(rows: &Value, order: &[String]) -> Markup {
 pub(crate) fn receipt(record: &RunRecord) -> Markup {
     let mark = match record.state {
         RunState::Committed => "good",
-        RunState::Held => "wait",
+        RunState::Held | RunState::Waiting => "wait",
         RunState::Conflicted | RunState::Failed => "bad",
         _ => "off",
     };

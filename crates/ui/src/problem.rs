@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use crate::assets;
+use crate::shell::Place;
 use crate::text::visible;
 
 /// What is told of a problem.
@@ -30,7 +31,11 @@ pub fn page(problem: Problem<'_>) -> String {
                 title { (visible(problem.title)) " · Ordain" }
                 link rel="stylesheet" href=(assets::address("ui.css"));
             }
-            body.alone { main #main { h1 { (visible(problem.title)) } (part(problem)) p { a href="/" { "To the start" } } } }
+            body.alone { main #main {
+                h1 { (visible(problem.title)) }
+                (part(problem))
+                nav.chips aria-label="Screens" { @for place in Place::LISTED { @let (address, word, _) = place.link(); a href=(address) { (word) } } }
+            } }
         }
     };
     page.into_string()

@@ -1,6 +1,8 @@
-//! A run as one HTML file that needs nothing from anywhere, to be sent to somebody.
+//! A run, or what checks gave, as one HTML file that needs nothing from anywhere, to be sent to somebody.
 
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use ordain_checks::RunReport;
+use ordain_checks::report::PastResult;
 use ordain_types::RunRecord;
 
 use crate::assets;
@@ -11,9 +13,20 @@ use crate::text::visible;
 /// Nothing may be fetched, and nothing may run.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The run's page without anything to press.
+/// A run's page without anything to press.
 pub fn page(workspace: &str, record: &RunRecord, details: &Details) -> String {
-    let nobody = Viewer::default();
+    let title = format!("{} · {workspace}", record.request);
+    let content = run::report(record, details, &Viewer::default());
+    file(&title, workspace, record.run_id.as_str(), &content)
+}
+
+/// What checks gave. `history` is of earlier runs, the oldest first.
+pub fn checks(report: &RunReport, history: &[PastResult]) -> String {
+    let title = format!("Checks of {}", report.workspace);
+    file(&title, &report.workspace, &report.run_id, &crate::checks::report(report, history))
+}
+
+fn file(title: &str, workspace: &str, run: &str, content: &Markup) -> String {
     let style = assets::ALL.iter().find(|asset| asset.name == "ui.css").map_or("", |asset| asset.content);
     let page = html! {
         (DOCTYPE)
@@ -24,12 +37,12 @@ pub fn page(workspace: &str, record: &RunRecord, details: &Details) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { (visible(&record.request)) " · " (visible(workspace)) }
+                title { (visible(title)) }
                 style { (PreEscaped(style)) }
             }
             body.report { main #main {
-                (run::report(record, details, &nobody))
-                footer.muted { "Run " code { (record.run_id.as_str()) } " of " (visible(workspace)) ", made by Ordain." }
+                (content)
+                footer.muted { "Run " code { (visible(run)) } " of " (visible(workspace)) ", made by Ordain." }
             } }
         }
     };

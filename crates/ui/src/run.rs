@@ -1,16 +1,19 @@
 //! One run: request, stages, answer with its receipt, diff, plan, code with findings, rounds, invariants and timing.
 
+mod graph;
 mod rounds;
 mod stages;
 
 use maud::{Markup, html};
+use ordain_checks::CheckResult;
 use ordain_store::LedgerEntry;
 use ordain_types::{Artifact, CodeError, PlanSource, RunKind, RunRecord, RunState, format_bytes};
 use serde_json::Value;
 
+use crate::approvals::{Conflict, conflicts};
 use crate::code::listing;
 use crate::diff;
-use crate::parts::{answer_rows, chip, facts, fold, json, receipt, state};
+use crate::parts::{answer_rows, became, chip, facts, fold, json, receipt, state};
 use crate::shell::Viewer;
 use crate::text::{counted, duration, in_path, lines, short_id, visible, when};
 
@@ -26,6 +29,12 @@ pub struct Details {
     pub events: Vec<(String, String)>,
     /// The entries of the ledger that are about the run: place, kind, who and when.
     pub entries: Vec<Entry>,
+    /// What was said to a model and what it said, for admins alone: who, and what.
+    pub exchange: Vec<(String, String)>,
+    /// Rows that are no longer as they were when a held run saw them.
+    pub conflicts: Vec<Conflict>,
+    /// What each check of the run gave, while its report is kept.
+    pub checks: Vec<CheckResult>,
 }
 
 /// An entry of the ledger that is about a run.
@@ -74,12 +83,16 @@ pub fn body(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
         (meta(record))
         (stages::bar(record))
         (answer(record))
-        @if record.state != RunState::Held { (decision(record, viewer)) }
+        @if record.state != RunState::Held { (decision(record, false, viewer)) }
+        @if !details.conflicts.is_empty() { (conflicts(&details.conflicts)) }
         @if !record.diff.is_empty() { section #diff { h2 { "Diff" } (diff::of_run(record)) } }
-        @if record.state == RunState::Held { (decision(record, viewer)) }
+        @if record.state == RunState::Held { (decision(record, !details.conflicts.is_empty(), viewer)) }
+        (crate::checks::results(&details.checks))
         (invariants(record))
-        (plan(record))
+        @if details.checks.is_empty() { (plan(record)) }
+        @else { (fold(&html! { "The code of " (counted(record.plan.steps.len(), "check", "checks")) }, false, &plan(record))) }
         (rounds::section(record))
+        (prompts(&details.exchange))
         (output(record))
         (rest(record, details, viewer))
     }
@@ -105,8 +118,8 @@ fn request(record: &RunRecord) -> Markup {
 fn meta(record: &RunRecord) -> Markup {
     html! {
         p.meta {
-            (state(record.state)) " "
-            @if let Some(status) = &record.status { span.muted { "status " } code { (visible(status)) } " · " }
+            (became(record)) " "
+            @if let Some(status) = record.status.as_ref().filter(|_| record.kind != RunKind::Check) { span.muted { "status " } code { (visible(status)) } " · " }
             span { (record.kind.as_str()) } " · " (when(&record.started_at)) " · " (duration(record.timing_ms.total))
             " · " (writer(record))
         }
@@ -129,8 +142,9 @@ fn writer(record: &RunRecord) -> Markup {
     }
 }
 
-/// What a person can decide: commit or reject a held diff, take back a committed one.
-pub(crate) fn decision(record: &RunRecord, viewer: &Viewer) -> Markup {
+/// What a person can decide: commit or reject a held diff, take back a committed one. A diff with conflicts cannot be
+/// committed, so the same is asked again.
+pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer) -> Markup {
     let action = |verb: &str| format!("/runs/{}/{verb}", record.run_id);
     let rows = counted(record.diff.rows(), "row", "rows");
     html! {
@@ -140,7 +154,8 @@ pub(crate) fn decision(record: &RunRecord, viewer: &Viewer) -> Markup {
                     (viewer.hidden_token())
                     input type="hidden" name="seen" value=(diff::diff_hash(record));
                     label.grow { span.unseen { "Comment" } input type="text" name="comment" maxlength="500" placeholder="Comment (optional)" autocomplete="off"; }
-                    button.primary type="submit" { "Commit " (rows) }
+                    @if has_conflicts { button type="submit" formaction=(action("again")) { (again_words(record)) } }
+                    @else { button.primary type="submit" { "Commit " (rows) } }
                     button.danger type="submit" formaction=(action("reject")) { "Reject" }
                 }
             }
@@ -158,16 +173,19 @@ pub(crate) fn decision(record: &RunRecord, viewer: &Viewer) -> Markup {
 
 /// The answer, its receipt, and why there is none.
 pub(crate) fn answer(record: &RunRecord) -> Markup {
+    let is_made = record.diff.is_empty() || record.state == RunState::Committed;
     html! {
         section.answer #answer aria-label="Answer" {
-            @if let Some(text) = &record.answer.text { p.said { (lines(text, 20_000)) } }
+            // Words of a change that was not made must not be read before that.
+            @if !is_made { (receipt(record)) }
+            @if let Some(text) = &record.answer.text { p.said.muted[!is_made] { (lines(text, 20_000)) } }
             @if let Some(error) = &record.error {
                 div.problem {
                     p { strong { (visible(&error.message)) } " " code.muted { (visible(&error.code)) } }
                     @if let Some(hint) = &error.hint { p.hint { (visible(hint)) } }
                 }
             }
-            (receipt(record))
+            @if is_made { (receipt(record)) }
             @if let Some(rows) = &record.answer.rows { (answer_rows(rows, &record.answer.columns)) }
             @if let Some(value) = &record.answer.json { (fold(&html! { "Value" }, false, &json(value))) }
             (artifacts(record))
@@ -224,6 +242,7 @@ pub(crate) fn plan(record: &RunRecord) -> Markup {
                 h2 { "Plan" }
                 @if !record.plan.goal.is_empty() && record.plan.goal != record.request { p { (visible(&record.plan.goal)) } }
                 @if let Some(plan) = &record.plan.plan_id { p.muted { "Kept as plan " a href={ "/plans/" (in_path(plan)) } { (short_id(plan)) } } }
+                (graph::of(&record.plan.steps))
                 ol.steps {
                     @for step in &record.plan.steps {
                         li id={ "step-" (in_path(&step.id)) } {
@@ -237,6 +256,20 @@ pub(crate) fn plan(record: &RunRecord) -> Markup {
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+}
+
+/// What was said to a model, and what it said.
+fn prompts(exchange: &[(String, String)]) -> Markup {
+    html! {
+        @if !exchange.is_empty() {
+            section #prompts {
+                h2 { "Prompts and replies" }
+                @for (speaker, text) in exchange {
+                    (fold(&html! { (visible(speaker)) " " span.muted { (counted(text.chars().count(), "character", "characters")) } }, false, &html! { pre tabindex="0" { (lines(text, 100_000)) } }))
                 }
             }
         }
@@ -281,7 +314,7 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
             section #ledger {
                 h2 { "Ledger" }
                 ol.plain { @for entry in &details.entries {
-                    li { a href={ "/ledger/" (entry.seq) } { "#" (entry.seq) } " " strong { (visible(&entry.kind)) } " by " code { (visible(&entry.who)) } " · " (when(&entry.at))
+                    li { @if viewer.is_admin { a href={ "/ledger/" (entry.seq) } { "#" (entry.seq) } } @else { "#" (entry.seq) } " " strong { (visible(&entry.kind)) } " by " code { (visible(&entry.who)) } " · " (when(&entry.at))
                         @if let Some(comment) = &entry.comment { " · “" (visible(comment)) "”" } }
                 } }
             }
@@ -291,7 +324,7 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
             @if viewer.may_run && matches!(record.kind, RunKind::Ask | RunKind::Check) {
                 form.inline method="post" action={ "/runs/" (record.run_id.as_str()) "/again" } {
                     (viewer.hidden_token())
-                    button type="submit" { "Run again" }
+                    button type="submit" { (again_words(record)) }
                 }
             }
             (fold(&html! { "Repeat from a terminal" }, false, &terminal(record)))
@@ -299,6 +332,11 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
             (fold(&html! { "The whole record" }, false, &json(&whole)))
         }
     }
+}
+
+/// What the button says that asks the same again: a change is not made twice by one click.
+fn again_words(record: &RunRecord) -> &'static str {
+    if record.diff.is_empty() { "Run again" } else { "Run again and hold" }
 }
 
 fn timing(record: &RunRecord) -> Markup {
@@ -339,7 +377,7 @@ fn events(events: &[(String, String)]) -> Markup {
 pub fn card(record: &RunRecord, viewer: &Viewer) -> Markup {
     html! {
         (answer(record))
-        (decision(record, viewer))
+        (decision(record, false, viewer))
         div.one-click {
             @if !record.diff.is_empty() {
                 (fold(&html! { "Diff " span.muted { (counted(record.diff.rows(), "row", "rows")) } }, record.state == RunState::Held, &diff::of_run(record)))

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use ordain_types::{RunRecord, RunState};
 
 use crate::live::LiveRun;
-use crate::parts::{Pager, chip, empty, state};
+use crate::parts::{Pager, became, chip, empty};
 use crate::text::{duration, lines, when};
 
 /// Characters of a request that a row shows.
@@ -72,12 +72,12 @@ pub fn rows(list: &RunList) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Runs" {
             table.list {
-                thead { tr { th scope="col" { "State" } th scope="col" { "Request" } th scope="col" { "Data" } th scope="col" { "Kind" } th.right scope="col" { "Took" } th scope="col" { "Began" } } }
+                thead { tr { th scope="col" { "State" } th scope="col" { "Request" } th.extra scope="col" { "Data" } th.extra scope="col" { "Kind" } th.right.extra scope="col" { "Took" } th scope="col" { "Began" } } }
                 tbody {
                     @for run in &list.live { tr data-row {
                         td { (chip("live", "running")) }
                         td.wide { a href={ "/runs/" (run.run_id) } { (lines(&run.request, ROW_CHARS_MAX)) } }
-                        td {} td { (run.kind) } td {} td { (when(&run.started_at)) }
+                        td.extra {} td.extra { (run.kind) } td.extra {} td { (when(&run.started_at)) }
                     } }
                     @for run in &list.ended { (row(run)) }
                 }
@@ -90,11 +90,11 @@ fn row(run: &RunRecord) -> Markup {
     let touches = matches!(run.state, RunState::Committed | RunState::Held | RunState::Undone);
     html! {
         tr data-row {
-            td { (state(run.state)) }
+            td { (became(run)) }
             td.wide { a href={ "/runs/" (run.run_id.as_str()) } { (lines(&run.request, ROW_CHARS_MAX)) } }
-            td { @if touches { (lines(&run.receipt.text, 160)) } @else if let Some(error) = &run.error { span.muted { (lines(&error.message, 80)) } } }
-            td { (run.kind.as_str()) }
-            td.right { (duration(run.timing_ms.total)) }
+            td.extra { @if touches { (lines(&run.receipt.text, 160)) } @else if let Some(error) = &run.error { span.muted { (lines(&error.message, 80)) } } }
+            td.extra { (run.kind.as_str()) }
+            td.right.nowrap.extra { (duration(run.timing_ms.total)) }
             td { (when(&run.started_at)) }
         }
     }

@@ -38,6 +38,7 @@ impl Theme {
 }
 
 /// Who looks at a page, and what they may do.
+#[expect(clippy::struct_excessive_bools, reason = "each is something that a key allows or not")]
 #[derive(Debug, Clone, Default)]
 pub struct Viewer {
     /// The key that they signed in with, if they did.
@@ -46,6 +47,8 @@ pub struct Viewer {
     pub may_run: bool,
     /// Whether they may approve, reject and undo.
     pub may_approve: bool,
+    /// Whether all of the data is open to them: checks are about all of it.
+    pub sees_every_table: bool,
     /// Whether they may do everything.
     pub is_admin: bool,
     /// What every form must send back, so that no other site can make the browser send one.
@@ -87,7 +90,7 @@ pub enum Place {
 }
 
 impl Place {
-    const LISTED: [Self; 10] = [
+    pub(crate) const LISTED: [Self; 10] = [
         Self::Overview,
         Self::Ask,
         Self::Runs,
@@ -100,7 +103,7 @@ impl Place {
         Self::Settings,
     ];
 
-    const fn link(self) -> (&'static str, &'static str, &'static str) {
+    pub(crate) const fn link(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Ask => ("/ask", "Ask", "ask"),
             Self::Runs => ("/runs", "Runs", "runs"),
@@ -145,15 +148,6 @@ impl Shell {
         self.page_with(place, title, &head, content)
     }
 
-    /// A whole page with charts.
-    pub fn chart_page(&self, place: Place, title: &str, content: &Markup) -> String {
-        let head = html! {
-            link rel="stylesheet" href=(assets::address("uplot.css"));
-            script defer src=(assets::address("uplot.js")) {}
-        };
-        self.page_with(place, title, &head, content)
-    }
-
     fn page_with(&self, place: Place, title: &str, head: &Markup, content: &Markup) -> String {
         let page = html! {
             (DOCTYPE)
@@ -194,7 +188,7 @@ impl Shell {
                 p.workspace title="The workspace" { (visible(&self.workspace)) }
                 nav aria-label="Screens" {
                     ul {
-                        @for listed in Place::LISTED.into_iter().filter(|place| !matches!(place, Place::Keys | Place::Ledger) || self.viewer.is_admin) {
+                        @for listed in Place::LISTED.into_iter().filter(|place| self.viewer.may_open(*place)) {
                             @let (address, word, picture) = listed.link();
                             li { a href=(address) aria-current=[(listed == place).then_some("page")] {
                                 (icon(picture)) span { (word) }
@@ -239,6 +233,16 @@ impl Shell {
 }
 
 impl Viewer {
+    /// Whether a screen has anything for them.
+    fn may_open(&self, place: Place) -> bool {
+        match place {
+            Place::Keys | Place::Ledger => self.is_admin,
+            Place::Ask => self.may_run,
+            Place::Checks => self.sees_every_table,
+            _ => true,
+        }
+    }
+
     /// The field that every form carries.
     pub fn hidden_token(&self) -> Markup {
         html! { input type="hidden" name="token" value=(self.token); }
@@ -262,7 +266,7 @@ pub(crate) fn said(notice: &Notice) -> Markup {
 
 /// The keys that work on every page; a script opens it.
 fn help() -> Markup {
-    const KEYS: [(&str, &str); 12] = [
+    const KEYS: [(&str, &str); 15] = [
         ("/", "write a request"),
         ("g o", "Overview"),
         ("g a", "Ask"),
@@ -270,7 +274,10 @@ fn help() -> Markup {
         ("g p", "Approvals"),
         ("g c", "Checks"),
         ("g t", "Tables"),
+        ("g n", "Plans"),
         ("g l", "Ledger"),
+        ("g k", "Keys"),
+        ("g s", "Settings"),
         ("j, k", "next and previous row"),
         ("Enter", "open the row"),
         ("?", "this list"),

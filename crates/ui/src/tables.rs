@@ -8,12 +8,17 @@ use serde_json::Value;
 use crate::parts::{Pager, chip, empty, state};
 use crate::text::{cell, cells, grouped, in_path, is_number, lines, visible, when};
 
-/// The list of tables.
-pub fn list(tables: &[TableInfo]) -> Markup {
+/// The list of tables: those of the store, and those of files in `data` with their files.
+pub fn list(tables: &[TableInfo], files: &[(String, String)]) -> Markup {
     html! {
         h1 { "Tables" }
-        @if tables.is_empty() { (empty("This workspace has no tables yet.", &html! { p { "Tables are declared in " code { "ordain.toml" } "." } })) }
-        @else {
+        @if !files.is_empty() {
+            ul.plain.lined aria-label="Tables of files" { @for (name, file) in files {
+                li { a href={ "/tables/" (in_path(name)) } { (visible(name)) } " " span.muted { "of " code { (visible(file)) } } }
+            } }
+        }
+        @if tables.is_empty() && files.is_empty() { (empty("This workspace has no tables yet.", &html! { p { "Tables are declared in " code { "ordain.toml" } "." } })) }
+        @if !tables.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Tables" {
                 table.list {
                     thead { tr { th scope="col" { "Table" } th.right scope="col" { "Rows" } th scope="col" { "Key" } th scope="col" { "Columns" } th scope="col" { "Rules" } } }
@@ -38,6 +43,52 @@ fn rules(info: &TableInfo) -> Markup {
     }
 }
 
+/// A table of a file: what is known of it without its rows.
+#[derive(Debug, Clone, Default)]
+pub struct FilePage {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub source: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How each column is read: name, type, marks and orders, missing values, examples.
+    pub columns: Vec<Value>,
+    /// What was odd about its file.
+    pub notes: Vec<String>,
+    /// Why it cannot be read.
+    pub problem: Option<String>,
+    /// The checks that look at it: id and name.
+    pub checks: Vec<(String, String)>,
+}
+
+/// The columns of a table of a file, how they are read, and which checks look at it.
+pub fn file(page: &FilePage) -> Markup {
+    const APART: [&str; 4] = ["name", "type", "null_share", "samples"];
+    let text = |value: &Value| visible(value.as_str().unwrap_or(&value.to_string()));
+    html! {
+        p.crumbs { a href="/tables" { "Tables" } " / " (visible(&page.name)) }
+        h1 { (visible(&page.name)) }
+        @if let Some(problem) = &page.problem { p.notice.bad { "It cannot be read: " (visible(problem)) } } @else {
+            p.meta { (grouped(page.rows)) " rows of " code { (visible(&page.source)) } }
+            @for note in &page.notes { p.notice { (visible(note)) } }
+            div.scroll tabindex="0" role="region" aria-label="Columns" { table.list {
+                thead { tr { th scope="col" { "Column" } th scope="col" { "Type" } th scope="col" { "Read with" } th.right scope="col" { "Missing" } th scope="col" { "Examples" } } }
+                tbody { @for column in &page.columns { tr data-row {
+                    td { strong { (text(&column["name"])) } }
+                    td { (text(&column["type"])) }
+                    td { @for (name, value) in column.as_object().into_iter().flatten().filter(|(name, value)| !APART.contains(&name.as_str()) && !value.is_null()) { (visible(name)) " " code { (text(value)) } " " } }
+                    td.right { (ordain_checks::report::words::percent(column["null_share"].as_f64().unwrap_or_default() * 100.0)) }
+                    td { @for (place, value) in column["samples"].as_array().into_iter().flatten().take(3).enumerate() { @if place > 0 { ", " } (cell(Some(value))) } }
+                } } }
+            } }
+        }
+        @if !page.checks.is_empty() {
+            section { h2 { "Checks" } ul.plain { @for (id, name) in &page.checks { li { a href={ "/checks/" (in_path(id)) } { (visible(name)) } " " code.muted { (visible(id)) } } } } }
+        }
+    }
+}
+
 /// A page of rows.
 #[derive(Debug, Clone)]
 pub struct RowsPage {
@@ -47,6 +98,8 @@ pub struct RowsPage {
     pub rows: Vec<Row>,
     /// The column and the value that rows are filtered by.
     pub filter: Option<(String, String)>,
+    /// Why no row can have that value.
+    pub mismatch: Option<String>,
     /// Other pages.
     pub pager: Pager,
 }
@@ -61,12 +114,12 @@ pub fn rows(page: &RowsPage) -> Markup {
         h1 { (visible(&table.name)) }
         p.meta { (grouped(page.info.rows)) " rows " (rules(&page.info)) @for note in &page.info.notes { " · " (visible(note)) } }
         (filter(page, &columns))
-        @if page.rows.is_empty() { (empty("No rows.", &html! {})) } @else {
+        @if page.rows.is_empty() { (empty("No rows.", &html! { @if let Some(why) = &page.mismatch { p { (visible(why)) } } })) } @else {
             div.scroll tabindex="0" role="region" aria-label={ "Rows of " (visible(&table.name)) } {
                 table.list {
                     thead { tr {
                         @for column in table.columns.iter().filter(|column| !column.hidden) {
-                            th scope="col" { (visible(&column.name)) span.muted.below { (kind(column)) @if table.key.contains(&column.name) { " · key" } } }
+                            th.right[is_number(page.rows.first().and_then(|row| row.get(&column.name)))] scope="col" { (visible(&column.name)) span.muted.below { (kind(column)) @if table.key.contains(&column.name) { " · key" } } }
                         }
                         th scope="col" { span.unseen { "History" } }
                     } }
@@ -112,6 +165,8 @@ fn key(page: &RowsPage, row: &Row) -> Option<String> {
 pub struct RowEvent {
     /// The run.
     pub run: RunRecord,
+    /// Who asked for it.
+    pub who: String,
     /// The row before; `None` if it was added.
     pub before: Option<Row>,
     /// The row after; `None` if it was removed.
@@ -124,9 +179,9 @@ pub fn history(table: &str, key: &Row, events: &[RowEvent], looked: usize) -> Ma
         p.crumbs { a href="/tables" { "Tables" } " / " a href={ "/tables/" (in_path(table)) } { (visible(table)) } }
         h1 { "History of " @for (name, value) in &key.fields { (visible(name)) " " (cell(Some(value))) " " } }
         p.muted { "From the last " (grouped(looked as u64)) " runs." }
-        @if events.is_empty() { (empty("None of them touched this row.", &html! {})) }
+        @if events.is_empty() { (empty("None of them changed this row.", &html! {})) }
         ol.plain.lined { @for event in events { li {
-            p.meta { (state(event.run.state)) " " a href={ "/runs/" (event.run.run_id.as_str()) } { (lines(&event.run.request, 120)) } " · " (when(&event.run.started_at)) }
+            p.meta { (state(event.run.state)) " " a href={ "/runs/" (event.run.run_id.as_str()) } { (lines(&event.run.request, 120)) } " · by " code { (visible(&event.who)) } " · " (when(&event.run.started_at)) }
             (changes(event))
         } } }
     }

@@ -2,7 +2,7 @@
 # class: files
 # tries: search the whole heap and stack for the canary without /proc, asking the kernel which pages exist
 # expected: the zygote was started with an empty environment, so it is nowhere
-# outcome: ok,crash
+# outcome: ok,crash,timeout
 # after: no-host-file-content
 # limits: wall=10s
 # oracle: both

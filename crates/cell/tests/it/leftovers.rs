@@ -17,7 +17,6 @@ use crate::world::{Folder, World, eventually, in_session, input, job};
 
 /// Set in the process that counts.
 const COUNTING: &str = "ORDAIN_TEST_LEFTOVERS";
-const EXECUTIONS: usize = 1000;
 
 /// Everything that could be left behind.
 #[derive(Debug)]
@@ -98,7 +97,8 @@ fn count() {
     with_runtime(|world, folder| Box::pin(execute(world, folder, 30)));
     let before = Holdings::now();
     assert!(before.processes.is_empty(), "{before:?}");
-    with_runtime(|world, folder| Box::pin(execute(world, folder, EXECUTIONS)));
+    let executions = ordain_testkit::long::times(1000) as usize;
+    with_runtime(|world, folder| Box::pin(execute(world, folder, executions)));
     let after = Holdings::now();
     assert_eq!(after.processes, before.processes, "processes");
     assert_eq!(after.descriptors, before.descriptors, "descriptors");

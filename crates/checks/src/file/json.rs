@@ -42,7 +42,7 @@ impl Reader<'_> {
         if depth > DEPTH_MAX {
             return Err(self.wrong("lists and records are nested too deep", "64 levels are read"));
         }
-        let line = self.line;
+        let (line, start) = (self.line, self.at);
         let content = match self.peek() {
             None => {
                 return Err(
@@ -54,7 +54,7 @@ impl Reader<'_> {
             Some('"') => Content::Text(self.string()?),
             Some(_) => self.word()?,
         };
-        Ok(Node { line, end: self.at, content })
+        Ok(Node { line, start, end: self.at, content })
     }
 
     fn list(&mut self, depth: usize) -> Result<Vec<Node>, Unreadable> {

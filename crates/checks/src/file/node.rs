@@ -7,7 +7,9 @@ use serde_json::{Map, Number, Value};
 pub(super) struct Node {
     /// The line at which it begins, counted from one.
     pub(super) line: u32,
-    /// Where it ends, in bytes.
+    /// Where it begins, in bytes. YAML knows no such places.
+    pub(super) start: usize,
+    /// Where it ends.
     pub(super) end: usize,
     pub(super) content: Content,
 }

@@ -115,6 +115,33 @@ fn adding_a_check_leaves_every_byte_that_was_there() {
 }
 
 #[test]
+fn a_field_is_changed_and_the_rest_of_the_file_stays() {
+    let text = "[\n  // the first\n  {\"check_id\": \"a\", \"kind\": \"unique\"},\n  {\n    \"check_id\": \"b\", // keep\n    \
+                \"severity\": \"low\",\n    \"params\": { \"max\" : 5 } // five\n  }\n]\n";
+    let fields = |value: serde_json::Value| value.as_object().unwrap().clone();
+    let same = fields(json!({"severity": "low", "params": {"max": 5}, "owner": null}));
+    assert_eq!(change(text, "b", &same).as_deref(), Some(text));
+    let other =
+        fields(json!({"severity": "high", "params": {"max": 7, "of": ["x", "y"]}, "owner": "ada \"x\""}));
+    let expected = text.replace("\"low\"", "\"high\"").replace(
+        "{ \"max\" : 5 } // five",
+        "{\"max\": 7, \"of\": [\"x\", \"y\"]}, // five\n    \"owner\": \"ada \\\"x\\\"\"",
+    );
+    assert_eq!(change(text, "b", &other).unwrap(), expected);
+    let short = change(text, "a", &fields(json!({"owner": "bob"}))).unwrap();
+    assert_eq!(read(&short).entries.len(), 0, "no table is named, which the change left as it was");
+    assert!(short.contains("\"owner\": \"bob\"") && short.contains("// the first"), "{short}");
+    assert_eq!(change(text, "c", &same), None);
+    assert_eq!(
+        change("{\"check_id\": \"a\"}", "a", &fields(json!({"owner": "bob"})))
+            .unwrap()
+            .matches("bob")
+            .count(),
+        1
+    );
+}
+
+#[test]
 fn ten_thousand_checks_are_read() {
     let records: Vec<String> = (0..10_000)
         .map(|n| format!("{{\"check_id\": \"c{n}\", \"kind\": \"unique\", \"target_table\": \"t\"}}"))

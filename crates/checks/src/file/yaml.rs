@@ -38,12 +38,12 @@ fn placed(value: &Value, lines: &[&str], from: &mut usize) -> Node {
                 placed_members.push(Member { name: name.clone(), line: line(at), value });
             }
             *from = last + 1;
-            Node { line: line(first), end: 0, content: Content::Map(placed_members) }
+            Node { line: line(first), start: 0, end: 0, content: Content::Map(placed_members) }
         }
         Value::Array(items) => {
             let begin = line(*from);
             let items = items.iter().map(|item| placed(item, lines, from)).collect();
-            Node { line: begin, end: 0, content: Content::List(items) }
+            Node { line: begin, start: 0, end: 0, content: Content::List(items) }
         }
         plain => leaf(plain, line(*from)),
     }
@@ -56,7 +56,7 @@ fn leaf(value: &Value, line: u32) -> Node {
         Value::String(text) => Content::Text(text.clone()),
         _ => Content::Null,
     };
-    Node { line, end: 0, content }
+    Node { line, start: 0, end: 0, content }
 }
 
 /// The first line from a place on at which a name stands as a key.

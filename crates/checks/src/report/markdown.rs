@@ -55,7 +55,7 @@ fn write_table(out: &mut String, report: &RunReport) {
     out.push_str(
         "| | status | severity | check | rule | failed | summary |\n|---|---|---|---|---|---:|---|\n",
     );
-    let results = by_weight(report);
+    let results = by_weight(&report.results);
     for result in results.iter().take(CHECKS_MAX) {
         let _ = writeln!(
             out,

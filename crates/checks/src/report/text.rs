@@ -37,7 +37,7 @@ pub fn render_text(report: &RunReport, options: TextOptions) -> String {
     write_table(&mut out, report, options);
     // What is odd about a file concerns all checks of its tables, and is said once.
     let mut told = BTreeSet::new();
-    for result in by_weight(report).into_iter().filter(|result| needs_attention(result)) {
+    for result in by_weight(&report.results).into_iter().filter(|result| needs_attention(result)) {
         write_problem(&mut out, result, &mut told, options);
     }
     write_totals(&mut out, report, options);
@@ -48,7 +48,7 @@ pub fn render_text(report: &RunReport, options: TextOptions) -> String {
 pub fn render_summary(report: &RunReport) -> String {
     let options = TextOptions { width: usize::MAX, color: false };
     let mut out = String::new();
-    for result in by_weight(report).into_iter().filter(|result| needs_attention(result)) {
+    for result in by_weight(&report.results).into_iter().filter(|result| needs_attention(result)) {
         let (status, severity) = (result.status.name(), result.severity.name());
         let name = visible(&format!("{} {}", result.check_id, result.check_name));
         line(&mut out, &format!("{status} {severity}: {name}: {}", visible(&sentence(result))));
@@ -67,7 +67,7 @@ fn write_table(out: &mut String, report: &RunReport, options: TextOptions) {
     if report.results.is_empty() {
         return;
     }
-    let results = by_weight(report);
+    let results = by_weight(&report.results);
     let title = |result: &&CheckResult| visible(&format!("{}  {}", result.check_id, result.check_name));
     let names: Vec<String> = results.iter().map(title).collect();
     let counts: Vec<String> = results.iter().map(|result| failed(result)).collect();

@@ -57,9 +57,9 @@ impl CodeFrom {
 }
 
 /// The results that weigh most first: by status, then by severity, then in the order of the files.
-pub fn by_weight(report: &RunReport) -> Vec<&CheckResult> {
-    let mut results: Vec<&CheckResult> = report.results.iter().collect();
-    results.sort_by_key(|result| {
+pub fn by_weight(results: &[CheckResult]) -> Vec<&CheckResult> {
+    let mut sorted: Vec<&CheckResult> = results.iter().collect();
+    sorted.sort_by_key(|result| {
         let place = match result.status {
             CheckStatus::Error => 0,
             CheckStatus::Skipped if result.is_open() => 0,
@@ -70,11 +70,11 @@ pub fn by_weight(report: &RunReport) -> Vec<&CheckResult> {
         };
         (place, std::cmp::Reverse(result.severity))
     });
-    results
+    sorted
 }
 
 /// How many checks have a status.
-pub(super) fn count(report: &RunReport, status: CheckStatus) -> u64 {
+pub fn count(report: &RunReport, status: CheckStatus) -> u64 {
     report.counts.get(&status).copied().unwrap_or_default()
 }
 
@@ -100,7 +100,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The sentence that says most: why it was not evaluated, or what was found.
-pub(super) fn sentence(result: &CheckResult) -> String {
+pub fn sentence(result: &CheckResult) -> String {
     match (&result.reason, result.summary.is_empty()) {
         (Some(reason), true) => reason.clone(),
         (Some(reason), false) if matches!(result.status, CheckStatus::Error | CheckStatus::Skipped) => {

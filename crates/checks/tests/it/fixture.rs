@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ordain_checks::report::PastResult;
 use ordain_checks::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, Severity};
 use serde_json::{Value, json};
 
@@ -143,20 +142,4 @@ pub(crate) fn hostile() -> RunReport {
         result.compiled_against = Some(json!({HOSTILE: HOSTILE}));
     }
     RunReport { workspace: text(), run_id: text(), ..report(results) }
-}
-
-/// Earlier runs of the ordinary report's checks, as random-looking as real ones.
-pub(crate) fn history() -> Vec<PastResult> {
-    let statuses =
-        [CheckStatus::Pass, CheckStatus::Pass, CheckStatus::Warn, CheckStatus::Fail, CheckStatus::Error];
-    (0..200_u32)
-        .map(|at| PastResult {
-            check_id: format!("CHK-00{}", at % 5 + 1),
-            run_id: format!("run-{}", at / 5),
-            started_at: format!("2026-02-{:02}T08:00:00Z", at / 8 + 1),
-            status: statuses[(at as usize * 7 + at as usize / 5) % statuses.len()],
-            failed: Some(u64::from(at % 13)),
-            failed_pct: Some(f64::from(at % 13) * 2.1),
-        })
-        .collect()
 }

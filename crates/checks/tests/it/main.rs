@@ -1,6 +1,5 @@
 //! Checks as other programs see them: reports, exit codes, imports, exports and contracts.
 
-mod browser;
 mod contracts;
 mod exit;
 mod fixture;

@@ -157,7 +157,7 @@ pub(crate) fn of_checks(error: &ChecksError) -> ExitCode {
         _ => failure::print(error, error.hint().as_deref()),
     }
     ExitCode::from(match error {
-        ChecksError::NoFiles | ChecksError::Table { .. } => USAGE,
+        ChecksError::NoFiles | ChecksError::Table { .. } | ChecksError::Edit { .. } => USAGE,
         _ => UNAVAILABLE,
     })
 }

@@ -1,6 +1,6 @@
 //! `ordain ask --plan` and the tour, as users and scripts see them.
 
-use crate::command::{Folder, Ran, ordain, run};
+use crate::command::{Folder, Ran, Running, ordain, run};
 
 const SALE: &str = "\
 inventory_tbl.update({'price': 70}, where('name') == 'Aviator')
@@ -138,4 +138,27 @@ fn the_tour_runs_to_its_end() {
     ] {
         assert!(toured.stdout.contains(text), "{text} is not in {}", toured.stdout);
     }
+}
+
+#[test]
+fn a_killed_run_gives_its_key_back_and_the_same_command_runs() {
+    let shop = Shop::new();
+    let slow = format!("import time\ntime.sleep(2)\n{SALE}");
+    let plan = shop.folder.file("slow.py", &slow);
+    let command = || {
+        let key = ["--idempotency-key", "k1", "--json", "--plan", &plan, "--workspace", &shop.root];
+        ordain([&["ask", "Put the Aviator on sale"], &key[..]].concat())
+    };
+    let mut first = Running::start(command());
+    let running = std::path::Path::new(&shop.root).join(".ordain/running");
+    while running.read_dir().into_iter().flatten().next().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    first.0.kill().unwrap();
+    first.0.wait().unwrap();
+    let again = run(command());
+    assert_eq!((again.code, &again.json()["state"]), (Some(0), &"committed".into()), "{again:?}");
+    let runs = run(ordain(["runs", "list", "--json", "--workspace", &shop.root])).json();
+    let failed = runs.as_array().unwrap().iter().filter(|run| run["state"] == "failed").count();
+    assert!(failed <= 1 && shop.aviator_price() < 70.1, "{runs}");
 }

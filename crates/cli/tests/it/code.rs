@@ -148,7 +148,7 @@ fn a_session_that_is_typed_keeps_its_variables_and_takes_questions() {
     command.current_dir(folder.path());
     let ran = run_with_input(command, b"x = 6\nprint(x * 7)\nx * 2\n? total units\nprint(1 / 0)\nprint(x)\n");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert_eq!(ran.stdout, "42\n12\nThe total of units is 12.\n6\n", "{ran:?}");
+    assert_eq!(ran.stdout, "42\n12\nThe total units of sales is 12.\n6\n", "{ran:?}");
     assert!(ran.stderr.contains("ZeroDivisionError"), "{ran:?}");
 }
 

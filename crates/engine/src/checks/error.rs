@@ -34,6 +34,14 @@ pub enum ChecksError {
         /// What would help.
         hint: Option<String>,
     },
+    /// A check file cannot be changed in this way. Nothing is written.
+    #[error("{message}")]
+    Edit {
+        /// Why.
+        message: String,
+        /// What would help.
+        hint: String,
+    },
     /// No cell could be had.
     #[error(transparent)]
     Cell(#[from] CellError),
@@ -53,6 +61,7 @@ impl ChecksError {
             Self::Busy => Some("wait for it to end".to_owned()),
             Self::State { .. } => None,
             Self::Table { hint, .. } => hint.clone(),
+            Self::Edit { hint, .. } => Some(hint.clone()),
             Self::Cell(error) => error.hint(),
             Self::Store(error) => error.hint(),
         }

@@ -1,5 +1,6 @@
 //! Finds and reads a workspace's check files.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,43 +14,49 @@ const FOLDER: &str = "checks";
 
 /// Reads every check file of a workspace, in the order of their names. Problems are in what is given back.
 pub fn read_checks(root: &Path) -> Result<CheckFiles, ChecksError> {
-    let mut paths = Vec::new();
+    read_changed(root, None)
+}
+
+/// The same as if one file, named as it is shown, held another text.
+pub(super) fn read_changed(root: &Path, changed: Option<(&str, &str)>) -> Result<CheckFiles, ChecksError> {
+    let mut names: BTreeSet<String> = changed.iter().map(|(name, _)| (*name).to_owned()).collect();
     let entries = match fs_err::read_dir(root.join(FOLDER)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ChecksError::NoFiles),
+        Ok(entries) => entries.collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(ChecksError::state("list the check files")(error)),
     };
     for entry in entries {
         let path = entry.map_err(ChecksError::state("list the check files"))?.path();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if matches!(ending, "json" | "yaml" | "yml") {
-            paths.push(path);
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            names.insert(format!("{FOLDER}/{name}"));
         }
     }
-    paths.sort();
-    if paths.is_empty() {
+    if names.is_empty() {
         return Err(ChecksError::NoFiles);
     }
     let mut files = CheckFiles::default();
-    for path in &paths {
-        read_one(&mut files, root, path);
+    for name in names {
+        match changed.filter(|(changed, _)| *changed == name) {
+            Some((_, text)) => files.read(&name, text),
+            None => read_one(&mut files, root, &name),
+        }
     }
     files.finish();
     Ok(files)
 }
 
-fn read_one(files: &mut CheckFiles, root: &Path, path: &Path) {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let shown = format!("{FOLDER}/{name}");
+fn read_one(files: &mut CheckFiles, root: &Path, shown: &str) {
     let problem = |message: String, hint: &str| Problem {
-        file: shown.clone(),
+        file: shown.to_owned(),
         line: 1,
         check_id: None,
         message,
         hint: Some(hint.to_owned()),
     };
-    match inside::text(root, &shown, FILE_BYTES_MAX as u64) {
-        Ok(text) => files.read(&shown, &text.unwrap_or_default()),
+    match inside::text(root, shown, FILE_BYTES_MAX as u64) {
+        Ok(text) => files.read(shown, &text.unwrap_or_default()),
         Err(error) => {
             let message = format!("it cannot be read: {}", error.message);
             files.problems.push(problem(message, error.hint.as_deref().unwrap_or("check the file")));

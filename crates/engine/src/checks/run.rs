@@ -44,12 +44,12 @@ impl Engine {
         mut story: Story,
         progress: &mut dyn Progress,
     ) -> Result<RunRecord, EngineError> {
-        let checks = Checks { workspace: Arc::clone(&task.workspace), engine: self.clone() };
+        let checks = Checks::new(Arc::clone(&task.workspace), self.clone());
         let run = Box::pin(checks.judge(task, &trial.head, progress)).await?;
         story.went_through(record::steps(&run.report), record::source(&run.report));
         let end = record::end(&run);
         trial.checked = Some(run);
-        if task.options.only_compile {
+        if task.options.only_compile || task.options.is_trial {
             return Ok(story.record(&trial.head, end));
         }
         trial.write_down(&story, end, &Exchange::default()).await
@@ -66,7 +66,8 @@ impl Checks {
         if !task.files.problems.is_empty() {
             return Err(ChecksError::Files(task.files.problems.clone()).into());
         }
-        let _lock = State::lock(&self.state_folder())?;
+        // A trial keeps nothing that another run could overwrite.
+        let _lock = if task.options.is_trial { None } else { Some(State::lock(&self.state_folder())?) };
         // Read now that nobody else writes.
         let mut state = self.state()?;
         let report = RunReport {
@@ -93,7 +94,10 @@ impl Checks {
         let kept = std::mem::take(&mut results.kept);
         let mut report = results.finish();
         report.duration_ms = millis(head.started);
-        if !task.options.only_compile {
+        if task.options.is_trial {
+            // The files with failing rows belong to a run that nobody will look for.
+            let _ = fs_err::remove_dir_all(state.artifacts(&report.run_id));
+        } else if !task.options.only_compile {
             state.remember(&report)?;
             self.write_contracts(&task.files, &report, &kept, &schema)?;
         }

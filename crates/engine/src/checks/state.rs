@@ -19,6 +19,8 @@ use super::read::write_file;
 
 /// Reports that are kept whole.
 const REPORTS_MAX: usize = 50;
+/// The file with every result, one a line.
+pub(super) const HISTORY: &str = "history.jsonl";
 /// The file with what each check last saw.
 const LAST: &str = "last.json";
 /// The file with the runs whose figures were accepted.
@@ -99,7 +101,7 @@ impl State {
 
     /// The history, oldest first. Lines that do not read are passed over.
     pub fn history(&self) -> Result<Vec<Past>, ChecksError> {
-        let file = match fs_err::File::open(self.folder.join("history.jsonl")) {
+        let file = match fs_err::File::open(self.folder.join(HISTORY)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(ChecksError::state("read the history of checks")(error)),
@@ -133,6 +135,7 @@ impl State {
         let bytes = serde_json::to_vec(&self.last).map_err(io::Error::from).map_err(failed())?;
         write_file(&self.folder.join(LAST), &bytes).map_err(failed())?;
         let mut text = String::new();
+        // A check that `state:changed` left out was not looked at: its last result stands.
         let judged = report.results.iter().filter(|result| result.skipped != Some(SkipReason::Filtered));
         for result in judged {
             let past = Past {
@@ -151,7 +154,7 @@ impl State {
             text.push_str(&serde_json::to_string(&past).map_err(io::Error::from).map_err(failed())?);
             text.push('\n');
         }
-        let path = self.folder.join("history.jsonl");
+        let path = self.folder.join(HISTORY);
         if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > HISTORY_BYTES_MAX) {
             halve(&path).map_err(failed())?;
         }

@@ -52,6 +52,8 @@ pub struct CheckOptions {
     pub planner: Planner,
     /// Whether code is made ready and nothing runs. Such a run leaves no record.
     pub only_compile: bool,
+    /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
+    pub is_trial: bool,
 }
 
 impl Default for CheckOptions {
@@ -64,6 +66,7 @@ impl Default for CheckOptions {
             force: false,
             planner: Planner::Rules,
             only_compile: false,
+            is_trial: false,
         }
     }
 }

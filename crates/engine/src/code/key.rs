@@ -14,16 +14,11 @@ const FINDING: [&str; 7] = ["name", "path", "member", "index", "header_row", "by
 
 /// The key of a brief.
 pub(crate) fn of(brief: &Brief) -> String {
-    let words: Vec<String> =
-        ordain_planner::rules::words::words(&brief.request).into_iter().map(|word| word.lower).collect();
     // Signs are part of a question too: `units > 5` is not `units < 5`.
-    let signs: String = brief
-        .request
-        .chars()
-        .filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && *c != '?' && *c != '.')
-        .collect();
+    let words = ordain_planner::reader::spoken(brief.request.trim_end_matches(['?', '.', ' ']));
     let files: Vec<Value> = brief.files.iter().map(schema).collect();
-    hash(&format!("code\0{}\0{signs}\0{}", words.join(" "), json!(files)))
+    let meaning = json!([brief.catalog.data, brief.catalog.phrasings, brief.catalog.metrics]);
+    hash(&format!("code\0{}\0{}\0{meaning}", words.join(" "), json!(files)))
 }
 
 fn schema(file: &FileBrief) -> Value {
@@ -54,7 +49,7 @@ fn schema(file: &FileBrief) -> Value {
         file.name,
         file.kind,
         is_readable,
-        ordain_planner::rules::files::is_read_in_pieces(file),
+        ordain_planner::reader::files::is_read_in_pieces(file),
         picked(facts, &READING),
         tables,
         arrays

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ordain_cell::{Discard, Executor, Host, HostCall, HostError, HostFuture, InputFile, Job};
-use ordain_planner::rules::files::READ_DOC;
+use ordain_planner::reader::files::READ_DOC;
 use ordain_types::{Catalog, Cause, Limits, Schema};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::{Map, Value, json};

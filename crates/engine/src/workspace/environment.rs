@@ -68,7 +68,7 @@ impl fmt::Debug for Environment {
     }
 }
 
-fn parse(text: &str) -> Result<BTreeMap<String, String>, WorkspaceError> {
+pub(super) fn parse(text: &str) -> Result<BTreeMap<String, String>, WorkspaceError> {
     let mut variables = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim().trim_start_matches('\u{feff}');

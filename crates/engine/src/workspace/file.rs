@@ -16,6 +16,7 @@ use toml::Spanned;
 
 use super::error::{WorkspaceError, line_of};
 use super::roles::RolesSection;
+use crate::steps::Budgets;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -34,6 +35,7 @@ pub(super) struct File {
     pub(super) model: ModelSection,
     pub(super) approval: ApprovalSection,
     pub(super) limits: LimitsSection,
+    pub(super) budget: BudgetSection,
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
@@ -118,6 +120,29 @@ pub(super) struct ModelSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ApprovalSection {
     pub(super) mode: Approval,
+    /// Whether every outline waits for a person.
+    pub(super) outline: bool,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct BudgetSection {
+    steps: Option<u32>,
+    tokens: Option<u64>,
+    dollars: Option<f64>,
+    time: Option<WrittenDuration>,
+}
+
+impl BudgetSection {
+    pub(super) fn budgets(&self) -> Budgets {
+        let usual = Budgets::default();
+        Budgets {
+            steps: self.steps.unwrap_or(usual.steps),
+            tokens: self.tokens.unwrap_or(usual.tokens),
+            dollars: self.dollars.or(usual.dollars),
+            wall: self.time.as_ref().map_or(usual.wall, |time| time.0),
+        }
+    }
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -399,4 +424,30 @@ fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, T
         }
     }
     deserializer.deserialize_map(TablesVisitor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Environment, Workspace, environment};
+    use super::*;
+
+    #[test]
+    fn fuzz_workspace_file() {
+        let shop = include_bytes!("../../../../examples/sunglasses/ordain.toml");
+        let bikes = include_bytes!("../../../../examples/bike-parts/ordain.toml");
+        let rest = b"[store]\nurl = \"env:X\"\ncheckpoint = \"..\"\n[backup]\nto = \"file:///x\"\nevery = \"1h\"\nkeep = 3\n\
+            [limits]\nwall = \"5s\"\nmemory = \"64MiB\"\n[tables.a.columns]\nb = { type = \"real\", nullable = false }\n";
+        ordain_testkit::fuzz::run("workspace_file", &[shop, bikes, rest], |input| {
+            let text = String::from_utf8_lossy(input);
+            let _ = environment::parse(&text);
+            if let Ok(file) = parse(&text) {
+                let read = Workspace::from_parts(Path::new("/workspace"), file, Environment::of([]));
+                let places = read.ok().map(|workspace| (workspace.backup.folder, workspace.checkpoint));
+                let is_absolute = |path: &Path| path.is_absolute();
+                assert!(places.is_none_or(|(copies, checkpoint)| {
+                    is_absolute(&copies) && checkpoint.is_none_or(|path| is_absolute(&path))
+                }));
+            }
+        });
+    }
 }

@@ -63,6 +63,11 @@ async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
     stands(&changed, "gate", CheckStatus::Skipped, "filtered: neither its rule nor its data changed");
     stands(&changed, "behind", CheckStatus::Skipped, "upstream_failed: `gate`, which it depends on, is FAIL");
 
+    // A check that was left out keeps its last result: fourteen failures are not hidden by a run of none.
+    let history = world.checks().await.state().unwrap().history().unwrap();
+    let last = history.iter().rev().find(|past| past.result.check_id == "gate").unwrap();
+    assert_eq!(last.result.status, CheckStatus::Fail, "{last:?}");
+
     // Data that changed is looked at.
     world.write("data/t.csv", "id,price\na,1\nb,2\n");
     let mended = world.run_if_changed().await;

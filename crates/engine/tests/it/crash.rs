@@ -49,7 +49,7 @@ async fn a_killed_process_leaves_a_whole_number_of_runs(database: Database) {
     let url = database.fresh_url();
     drop(Store::open(options_at(folder.path(), url.as_deref())).await.unwrap());
     let mut bought = 0;
-    for round in 0..12_u32 {
+    for round in 0..ordain_testkit::long::times(12) {
         let _ = fs_err::remove_file(started(folder.path()));
         let mut victim = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "crash::victim", "--nocapture"])

@@ -53,7 +53,7 @@ impl Host for OpenHost {
 
 on_both! {
 async fn queries_and_updates_give_what_tinydb_gives(database: Database) {
-    for seed in 0..4 {
+    for seed in 0..ordain_testkit::long::times(4) {
         // A new world each time: numbers that a rolled-back run took from a sequence are gone for good.
         let world = world_with(database, &rows(), EngineSettings::default()).await;
         let store = world.engine.store();

@@ -37,7 +37,8 @@ pub(crate) fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
         Form::Offer(calls) => Writer { index, params: &mut params }.offer(parser, calls)?,
         Form::Sets(sets) => Writer { index, params: &mut params }
             .sets(sets, index.catalog.policy.direct_changes == DirectChanges::Hold),
-        Form::Talk(_) => return None,
+        // What files are asked alone is written by `files`.
+        Form::Talk(_) | Form::Output(..) => return None,
     };
     let is_direct = matches!(form, Form::Sets(_));
     Some(Written { code: format!("# {comment}\n{body}"), params, is_direct })
@@ -90,6 +91,11 @@ impl Writer<'_> {
             Asked::Values(path) => self.values(select, path),
             Asked::Figure { measure, by, best } => self.figure(select, measure, by, *best),
             Asked::Holds(cond) => self.holds(select, cond),
+            Asked::Figures { .. }
+            | Asked::Share { .. }
+            | Asked::Correlation(..)
+            | Asked::Spread(_)
+            | Asked::Pairs(..) => String::new(),
         }
     }
 
@@ -314,11 +320,9 @@ impl Writer<'_> {
                 quote(&format!("No {rows} {said}: there is none.").replace("  ", " ")),
             );
         }
-        let best_rows = if best.is_some() {
-            "rows = [row for row in rows if row[\"value\"] == rows[0][\"value\"]]\n"
-        } else {
-            ""
-        };
+        let best_rows = best.map_or_else(String::new, |(_, count)| {
+            format!("rows = [row for row in rows if row[\"value\"] in [first[\"value\"] for first in rows[:{count}]]]\n")
+        });
         let keys: Vec<String> = names.iter().map(|(name, _)| format!("{{row['{name}']}}")).collect();
         let null = if matches!(measure, super::form::Measure::Of(..) | super::form::Measure::Product(..)) {
             "rows = [row for row in rows if row[\"value\"] is not None]\n"
@@ -563,7 +567,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// A text within an f-string.
-fn braces(text: &str) -> String {
+pub(crate) fn braces(text: &str) -> String {
     let quoted = quote(text);
     quoted[1..quoted.len() - 1].replace('{', "{{").replace('}', "}}")
 }
@@ -574,13 +578,13 @@ fn braces_but_value(text: &str) -> String {
     format!("{}{}{}", braces(&text[..start]), &text[start..end], braces(&text[end..]))
 }
 
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Columns with a name each that no other has.
-fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
+pub(crate) fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
     let mut names: Vec<(String, Path)> = Vec::new();
     for path in paths {
         let table = &index.tables[path.table];
@@ -600,7 +604,7 @@ fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
 }
 
 /// The columns that a condition is about.
-fn paths_of(cond: &Cond, found: &mut Vec<Path>) {
+pub(crate) fn paths_of(cond: &Cond, found: &mut Vec<Path>) {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().for_each(|cond| paths_of(cond, found)),
         Cond::Not(inner) => paths_of(inner, found),

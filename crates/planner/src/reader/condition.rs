@@ -85,8 +85,11 @@ impl Parser<'_> {
         let mut open: Vec<(Vec<Cond>, Option<bool>, usize, u32)> = vec![(Vec::new(), None, place, 0)];
         while let Some((conds, is_or, end, cost)) = open.pop() {
             if !conds.is_empty() {
-                let joined =
-                    if is_or == Some(true) { Cond::any(conds.clone()) } else { Cond::all(conds.clone()) };
+                let joined = if is_or == Some(true) {
+                    Cond::any(conds.clone())
+                } else {
+                    Cond::all(alternatives(&conds))
+                };
                 done.push((joined, end, cost));
             }
             if conds.len() >= 5 || done.len() > 60 {
@@ -184,6 +187,9 @@ impl Parser<'_> {
                     let shape = &self.index.tables[table].columns[column];
                     if shape.sort == Sort::Day && shape.has_nulls {
                         found.push((Cond::Not(Box::new(Cond::Null(self.own(column)))), end, cost + 1));
+                    } else if shape.sort == Sort::Day && self.files {
+                        // `hired`, where every row has a day of that.
+                        found.push((Cond::always(), end, cost + 1));
                     }
                 }
                 _ => {}
@@ -267,6 +273,12 @@ impl Parser<'_> {
         }
         if self.sort(path) == Sort::Day {
             found.extend(self.day_cond(path, place));
+        }
+        if self.sort(path) == Sort::Flag {
+            for (class, is_so) in [("flag_yes", true), ("flag_no", false)] {
+                let lit = |end: usize| self.lit(json!(is_so), place, end);
+                found.extend(self.one(class, place).map(|end| (cmp(Op::Eq, lit(end)), end, 0)));
+            }
         }
         for (what, end, cost) in self.mentions(place) {
             if let What::Value(table, column, value) = what
@@ -352,7 +364,9 @@ impl Parser<'_> {
         if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
             found.push((self.own(column), end, 0));
         }
-        if let Some(column) = self.role("price").filter(|_| number.unit != Unit::Percent) {
+        // Of files it is not known that a bare number is a price.
+        let is_price = if self.files { number.unit == Unit::Money } else { number.unit != Unit::Percent };
+        if let Some(column) = self.role("price").filter(|_| is_price) {
             found.push((self.own(column), end, 2));
         }
         found
@@ -448,7 +462,13 @@ impl Parser<'_> {
         let (Some(column), Some(end)) = (self.role(role), self.one("than", end)) else { return found };
         let op = if sign == "<" { Op::Lt } else { Op::Gt };
         let path = self.own(column);
-        if let Some((_, lit, end)) = self.number(end) {
+        // A day is compared with a day or a year, never with 50.
+        if self.sort(&path) == Sort::Day {
+            if let Some((from, until, end)) = self.days(end).or_else(|| self.year(end)) {
+                let (op, lit) = if op == Op::Lt { (Op::Lt, from) } else { (Op::Ge, until) };
+                found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), end, 0));
+            }
+        } else if let Some((_, lit, end)) = self.number(end) {
             found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), end, 0));
         }
         for (np, end, cost) in self.np(end).iter().filter(|(np, ..)| np.is_named() && np.order.is_none()) {
@@ -488,7 +508,10 @@ impl Parser<'_> {
             let mut conds: All<Cond> = Vec::new();
             for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty())
             {
-                conds.push((Cond::Not(Box::new(Cond::Null(path))), end, cost));
+                // Where every row has a number, `with a discount` means another one than 0, or nothing.
+                if !self.is_number(&path) || self.index.tables[path.table].columns[path.column].has_nulls {
+                    conds.push((Cond::Not(Box::new(Cond::Null(path))), end, cost));
+                }
             }
             conds.extend(self.value(start));
             conds.extend(self.bounded(start));
@@ -539,6 +562,9 @@ impl Parser<'_> {
             };
             let Some(means) = means else { continue };
             if table == self.focus {
+                if self.files {
+                    found.push((means.clone(), end, cost));
+                }
                 for (object, end, more) in self.object(end) {
                     found.push((Cond::all(vec![means.clone(), object]), end, cost + more));
                 }
@@ -572,6 +598,29 @@ impl Parser<'_> {
         }
         found
     }
+}
+
+/// `in North and South`: a row has one value in a column, so several values of it are alternatives.
+fn alternatives(conds: &[Cond]) -> Vec<Cond> {
+    let column = |cond: &Cond| match cond {
+        Cond::Cmp(path, Op::Eq, Operand::Lit(_)) => Some(path.clone()),
+        _ => None,
+    };
+    let mut found: Vec<Cond> = Vec::new();
+    for cond in conds {
+        let of = column(cond);
+        let known = found.iter_mut().find(|known| match known {
+            Cond::Or(all) => all.first().is_some_and(|one| of.is_some() && column(one) == of),
+            one => of.is_some() && column(one) == of,
+        });
+        match known {
+            Some(Cond::Or(all)) => all.push(cond.clone()),
+            Some(one) if *one != *cond => *one = Cond::Or(vec![one.clone(), cond.clone()]),
+            Some(_) => {}
+            None => found.push(cond.clone()),
+        }
+    }
+    found
 }
 
 fn within(path: &Path, low: &Lit, high: &Lit) -> Cond {

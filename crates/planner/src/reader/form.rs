@@ -107,10 +107,10 @@ pub(crate) enum Measure {
     Count,
     /// How many different values.
     Distinct(Path),
-    /// `sum`, `avg`, `min` or `max` of a column.
+    /// `sum`, `avg`, `min` or `max` of a column; of files also `median`, `std` and `var`.
     Of(&'static str, Path),
-    /// `sum` of one column times another.
-    Product(Path, Path),
+    /// `sum` or `avg` of one column times another.
+    Product(&'static str, Path, Path),
 }
 
 /// What is asked about the rows.
@@ -128,6 +128,31 @@ pub(crate) enum Asked {
     Figure { measure: Measure, by: Vec<Path>, best: Option<(bool, u64)> },
     /// Whether a condition holds for all of them.
     Holds(Cond),
+    /// Several figures at once.
+    Figures { measures: Vec<Measure>, by: Vec<Path> },
+    /// How large a part of the rows meets a condition.
+    Share { part: Cond, by: Vec<Path> },
+    /// How two columns go together.
+    Correlation(Path, Path),
+    /// How the values of a column are spread, as a picture.
+    Spread(Path),
+    /// One column against another, as a picture.
+    Pairs(Path, Path),
+}
+
+/// In which form an answer about files is given besides its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// A picture with bars.
+    Bar,
+    /// A picture with a line.
+    Line,
+    /// A picture of a cake.
+    Pie,
+    /// A file with commas.
+    Csv,
+    /// A workbook.
+    Workbook,
 }
 
 /// Rows of a table, and what is asked about them.
@@ -194,6 +219,8 @@ pub(crate) enum To {
 pub(crate) enum Form {
     /// A question.
     Select(Box<Select>),
+    /// A question about files whose answer is drawn or saved.
+    Output(Output, Box<Select>),
     /// A change through actions.
     Calls(Vec<Call>),
     /// A question whether an action could be carried out, and what it would come to.

@@ -64,6 +64,37 @@ pub(crate) struct Column {
     pub(crate) unit: Option<String>,
     /// Declared role.
     pub(crate) role: Option<String>,
+    /// The column of days that it is cut from, and to what.
+    pub(crate) cut: Option<(usize, Period)>,
+}
+
+/// What a day is cut to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Period {
+    /// `2026`.
+    Year,
+    /// `2026Q1`.
+    Quarter,
+    /// `2026-03`.
+    Month,
+    /// `2026-W11`.
+    Week,
+    /// `2026-03-14`.
+    Day,
+    /// `Saturday`.
+    Weekday,
+}
+
+impl Period {
+    /// All of them, with the words for each.
+    const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::Year, "year", "yearly"),
+        (Self::Quarter, "quarter", "quarterly"),
+        (Self::Month, "month", "monthly"),
+        (Self::Week, "week", "weekly"),
+        (Self::Day, "day", "daily"),
+        (Self::Weekday, "weekday", "day of the week"),
+    ];
 }
 
 /// What a column holds.
@@ -124,6 +155,73 @@ impl Index {
         index
     }
 
+    /// Adds what only questions about files know: periods of days, words for rows, verbs of days (`hired`).
+    pub(crate) fn add_file_words(&mut self) {
+        for place in 0..self.tables.len() {
+            for word in ["row", "record", "entry"] {
+                self.add_exact(&[word.to_owned()], What::Table(place), 1);
+            }
+            if self.tables[place].is_people {
+                self.add_exact(&["person".to_owned()], What::Table(place), 0);
+            }
+            let whole: Vec<String> = split_name(&self.tables[place].name);
+            let words: Vec<String> =
+                whole.iter().filter(|word| !word.bytes().all(|b| b.is_ascii_digit())).cloned().collect();
+            if !words.is_empty() && words != whole {
+                self.add(&words, What::Table(place), 1);
+            }
+            for at in 0..self.tables[place].columns.len() {
+                let name = split_name(&self.tables[place].columns[at].name);
+                self.add(&[vec!["column".to_owned()], name].concat(), What::Column(place, at), 0);
+            }
+            let days: Vec<usize> = (0..self.tables[place].columns.len())
+                .filter(|at| self.tables[place].columns[*at].sort == Sort::Day)
+                .collect();
+            for day in &days {
+                self.add_periods(place, *day);
+            }
+        }
+    }
+
+    fn add_periods(&mut self, place: usize, day: usize) {
+        let base: Vec<String> = split_name(&self.tables[place].columns[day].name)
+            .into_iter()
+            .filter(|word| !matches!(word.as_str(), "on" | "at" | "date" | "day" | "time"))
+            .collect();
+        if let [verb] = base.as_slice() {
+            for form in verb_forms(verb).into_iter().filter(|form| form.ends_with("ed")) {
+                self.add_exact(&[form], What::Column(place, day), 1);
+            }
+        }
+        for (period, word, adverb) in Period::ALL {
+            if self.tables[place]
+                .columns
+                .iter()
+                .any(|column| column.cut.is_none() && column.name.to_lowercase() == word)
+            {
+                continue;
+            }
+            let known = self.tables[place].columns.iter().any(|column| column.name == word);
+            let name = if known { format!("{}_{word}", base.join("_")) } else { word.to_owned() };
+            let column = Column {
+                name,
+                sort: Sort::Text,
+                cut: Some((day, period)),
+                has_time: false,
+                refers: None,
+                unit: None,
+                role: None,
+                ..self.tables[place].columns[day].clone()
+            };
+            self.tables[place].columns.push(column);
+            let what = What::Column(place, self.tables[place].columns.len() - 1);
+            for words in [vec![word.to_owned()], split_text(adverb)] {
+                self.add_exact(&words, what.clone(), 0);
+                self.add_exact(&[base.clone(), words].concat(), what.clone(), 0);
+            }
+        }
+    }
+
     /// References: declared ones, the database's own, and columns named like another table's key.
     fn refer(&mut self, briefs: &[TableBrief]) {
         let find = |tables: &[Table], table: &str, column: &str| {
@@ -155,6 +253,8 @@ impl Index {
         let notes = catalog.tables.get(&brief.table.name);
         let words = split_name(&brief.table.name);
         self.add(&words, What::Table(place), 0);
+        self.add_exact(&[brief.table.name.to_lowercase()], What::Table(place), 0);
+        let noun = self.tables[place].noun.clone();
         for synonym in notes.map(|notes| notes.synonyms.as_slice()).unwrap_or_default() {
             self.add(&split_text(synonym), What::Table(place), 0);
         }
@@ -165,6 +265,8 @@ impl Index {
             let column = self.tables[place].columns[at].clone();
             self.add(&names[at], what.clone(), 0);
             self.add_exact(&[column.name.to_lowercase()], what.clone(), 0);
+            // `room type`, for the type of a room.
+            self.add(&[vec![noun.clone()], names[at].clone()].concat(), what.clone(), 0);
             for spoken in spoken_names(&names[at], column.sort) {
                 self.add(&spoken, what.clone(), 0);
             }
@@ -176,7 +278,13 @@ impl Index {
             for word in names[at].iter().filter(|_| names[at].len() > 1) {
                 let others = names.iter().enumerate().filter(|(other, _)| *other != at);
                 let is_alone = others.clone().all(|(_, words)| !words.contains(word));
-                let is_table = words.contains(word)
+                // `unit` says nothing of a unit's price.
+                let head = names[at].last().filter(|last| *last != word);
+                let is_modifier = head.is_some_and(|head| {
+                    LEXICON.has("money_columns", head) || LEXICON.has("price_columns", head)
+                });
+                let is_table = is_modifier
+                    || words.iter().any(|known| singular(known) == singular(word))
                     || matches!(
                         word.as_str(),
                         "id" | "no" | "on" | "at" | "in" | "per" | "of" | "since" | "number"
@@ -191,7 +299,10 @@ impl Index {
                     .filter(|w| !matches!(w.as_str(), "on" | "at" | "date"))
                     .cloned()
                     .collect();
-                if !base.is_empty() {
+                let own = base.iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
+                if !base.is_empty() && own == noun {
+                    self.add(&[base.clone(), vec!["date".to_owned()]].concat(), what.clone(), 0);
+                } else if !base.is_empty() {
                     self.add(&[base.clone(), vec!["date".to_owned()]].concat(), what.clone(), 0);
                     self.add(&[base.clone(), vec!["day".to_owned()]].concat(), what.clone(), 0);
                     self.add(&base, what.clone(), 1);
@@ -340,6 +451,16 @@ impl Index {
         }
     }
 
+    /// Whether a column tells things apart: an id, a number of a house, a year.
+    pub(crate) fn is_id(&self, table: usize, column: usize) -> bool {
+        let shape = &self.tables[table].columns[column];
+        let last = split_name(&shape.name).pop().unwrap_or_default();
+        self.tables[table].key == Some(column)
+            || shape.refers.is_some()
+            || LEXICON.has("id_words", &last)
+            || LEXICON.has("person_words", &last)
+    }
+
     /// The only column of days of a table.
     pub(crate) fn day(&self, table: usize) -> Option<usize> {
         let columns = &self.tables[table].columns;
@@ -386,6 +507,7 @@ fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
                 .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
             refers: None,
             unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
+            cut: None,
             role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
         })
         .collect();

@@ -22,7 +22,10 @@ struct Entry {
 pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
 /// Classes whose words may be names and values too.
-const PLAIN: [&str; 13] = [
+const PLAIN: [&str; 16] = [
+    "birth_words",
+    "id_words",
+    "additive_columns",
     "note_columns",
     "filler",
     "money_columns",
@@ -38,9 +41,12 @@ const PLAIN: [&str; 13] = [
     "show",
 ];
 
-/// Words of rules are operators in rules alone.
+/// Words of rules, files and calculations are operators there alone.
 fn is_plain(class: &str) -> bool {
-    PLAIN.contains(&class) || class.starts_with("rule") || class == "abbreviations"
+    const APART: [&str; 7] = ["rule", "file", "compute", "text", "archive", "picture", "array"];
+    PLAIN.contains(&class)
+        || APART.iter().any(|apart| class.starts_with(apart))
+        || matches!(class, "abbreviations" | "verb_nouns")
 }
 
 impl Lexicon {

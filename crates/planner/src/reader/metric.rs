@@ -19,7 +19,7 @@ pub(crate) fn measure(index: &Index, table: usize, which: usize) -> Option<(Meas
         ("count", _) => Measure::Count,
         ("sum", product) if product.contains('*') => {
             let (left, right) = product.split_once('*')?;
-            Measure::Product(path(left)?, path(right)?)
+            Measure::Product("sum", path(left)?, path(right)?)
         }
         ("sum", column) => Measure::Of("sum", path(column)?),
         ("avg", column) => Measure::Of("avg", path(column)?),

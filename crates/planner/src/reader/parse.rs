@@ -32,6 +32,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) text: &'a str,
     /// Columns are known by their whole names alone, and none by what it probably means.
     pub(crate) strict: bool,
+    /// The tables are files.
+    pub(crate) files: bool,
     /// How deep tables are nested.
     pub(crate) depth: usize,
     /// The last token that was understood.
@@ -54,6 +56,7 @@ impl<'a> Parser<'a> {
             context: None,
             text: "",
             strict: false,
+            files: false,
             depth: 0,
             furthest,
             atoms: RefCell::default(),
@@ -73,6 +76,7 @@ impl<'a> Parser<'a> {
             context,
             text: self.text,
             strict: self.strict,
+            files: self.files,
             depth,
             furthest: self.furthest,
             atoms,
@@ -304,7 +308,16 @@ impl<'a> Parser<'a> {
         if self.strict {
             return None;
         }
-        if role == "date" {
+        if role == "age" && self.index.tables[self.focus].is_people {
+            // Somebody is old by the day of birth, not by the day of joining.
+            let columns = &self.index.tables[self.focus].columns;
+            let is_birth = |column: &super::index::Column| {
+                let words = super::index::split_name(&column.name);
+                column.sort == Sort::Day && words.iter().any(|word| LEXICON.has("birth_words", word))
+            };
+            return columns.iter().position(is_birth);
+        }
+        if role == "date" || role == "age" {
             let table = &self.index.tables[self.focus];
             let year = || table.columns.iter().position(|column| column.name == "year");
             return self.index.day(self.focus).or_else(year);
@@ -332,6 +345,11 @@ impl<'a> Parser<'a> {
     /// Whether a column holds numbers.
     pub(crate) fn is_number(&self, path: &Path) -> bool {
         matches!(self.sort(path), Sort::Number | Sort::Whole)
+    }
+
+    /// Whether a column holds numbers that can be added up: an id, a number of a house or a year is none.
+    pub(crate) fn is_quantity(&self, path: &Path) -> bool {
+        self.is_number(path) && !self.index.is_id(path.table, path.column)
     }
 
     /// What a column holds.

@@ -1,7 +1,6 @@
 //! Questions about rows of one table.
 
 use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
-use super::formula;
 use super::index::{Sort, What, split_name};
 use super::lexicon::LEXICON;
 use super::metric;
@@ -22,6 +21,9 @@ impl Parser<'_> {
             found.extend(self.done(start));
             found.extend(self.yes_or_no(start));
             found.extend(self.which_of(start));
+            if self.files {
+                found.extend(self.file_figures(start));
+            }
         }
         let ends = found.into_iter().filter(|(_, end, _)| self.is_end(*end));
         ends.map(|(select, _, cost)| (Form::Select(Box::new(select)), cost)).collect()
@@ -41,10 +43,19 @@ impl Parser<'_> {
     }
 
     /// After the rows: `are there`, `do you have`, `in total`; and whether a total was said.
-    fn tails(&self, place: usize) -> Vec<(usize, bool)> {
+    pub(crate) fn tails(&self, place: usize) -> Vec<(usize, bool)> {
         let mut found = vec![(place, false)];
         for _ in 0..2 {
             for (end, total) in found.clone() {
+                if self.files {
+                    found.extend(self.one("file.tail", end).map(|end| (end, total)));
+                    let own =
+                        self.one("in", end).map(|start| self.mentions(start)).unwrap_or_default().into_iter();
+                    found.extend(
+                        own.filter(|(what, ..)| *what == What::Table(self.focus))
+                            .map(|(_, end, _)| (end, total)),
+                    );
+                }
                 found.extend(self.lex("there", end).into_iter().map(|end| (end, total)));
                 found.extend(self.lex("in_total", end).into_iter().map(|end| (end, true)));
                 if let Some(end) = self.sign(',', end) {
@@ -58,7 +69,7 @@ impl Parser<'_> {
     }
 
     /// `by region and month`, `per category`, `for each doctor`.
-    fn per(&self, place: usize) -> All<Vec<Path>> {
+    pub(crate) fn per(&self, place: usize) -> All<Vec<Path>> {
         let mut found: All<Vec<Path>> = Vec::new();
         for start in self.lex("per", place) {
             for (path, end, cost) in self.grouping(start) {
@@ -74,7 +85,7 @@ impl Parser<'_> {
     }
 
     /// A column, or a table that is referred to, by which rows are put together.
-    fn grouping(&self, place: usize) -> All<Path> {
+    pub(crate) fn grouping(&self, place: usize) -> All<Path> {
         let mut found: All<Path> = self
             .columns(place)
             .into_iter()
@@ -95,161 +106,21 @@ impl Parser<'_> {
         found
     }
 
-    fn select(&self, filter: Cond, asked: Asked) -> Select {
+    pub(crate) fn select(&self, filter: Cond, asked: Asked) -> Select {
         Select { table: self.focus, filter, order: None, nth: None, limit: None, asked }
     }
 
-    /// `how many`, `the number of`.
-    fn counted(&self, start: usize) -> All<Select> {
-        let mut found: All<Select> = Vec::new();
-        for begin in self.lex("how_many", start) {
-            let is_kinds = matches!(self.tokens[begin - 1].lower.as_str(), "different" | "distinct");
-            for (np, end, cost) in
-                self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
-            {
-                for (filter, end, more) in self.with_more(np, *end) {
-                    for (end, total) in self.tails(end) {
-                        found.extend(
-                            self.count_of(np, &filter, is_kinds, total)
-                                .into_iter()
-                                .map(|s| (s, end, cost + more)),
-                        );
-                        if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
-                            found.extend(self.count_of(np, &filter, is_kinds, true).into_iter().flat_map(
-                                |select| {
-                                    let ends = self.tails(left).into_iter();
-                                    ends.map(move |(end, _)| (select.clone(), end, cost + more))
-                                },
-                            ));
-                        }
-                        for (by, end, less) in self.per(end) {
-                            let asked = Asked::Figure { measure: Measure::Count, by, best: None };
-                            found.push((self.select(filter.clone(), asked), end, cost + more + less));
-                        }
-                    }
-                }
-            }
-            // `how many copies of Emma do we have`, `how many beds does the Sky Suite have`
-            for (path, end, cost) in self
-                .columns(begin)
-                .into_iter()
-                .filter(|(path, ..)| self.is_number(path) && path.hops.is_empty())
-            {
-                for (np, end, more) in self.of_rows(end) {
-                    let asked = if np.is_named() && np.names.len() == 1 {
-                        Asked::Columns(vec![path.clone()])
-                    } else {
-                        sum(&path)
-                    };
-                    let select = Select { limit: None, ..np.select(self.focus, asked) };
-                    found.extend(
-                        self.tails(end).into_iter().map(|(end, _)| (select.clone(), end, cost + more)),
-                    );
-                }
-                for (end, _) in self.tails(end) {
-                    found.push((self.select(Cond::always(), sum(&path)), end, cost + 1));
-                }
-            }
-            // `how many different authors are there`
-            for (path, end, cost) in self
-                .columns(begin)
-                .into_iter()
-                .filter(|(path, ..)| path.hops.is_empty() && self.sort(path) == Sort::Text)
-            {
-                for (end, _) in self.tails(end) {
-                    let asked = Asked::Figure {
-                        measure: Measure::Distinct(path.clone()),
-                        by: Vec::new(),
-                        best: None,
-                    };
-                    found.push((self.select(Cond::always(), asked), end, cost + 1));
-                }
-            }
-        }
-        found
-    }
-
-    /// Counts rows; of things that are kept in stock, pieces, where that is what was asked.
-    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool) -> Vec<Select> {
-        let rows = || {
-            self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None })
-        };
-        let Some(stock) = self.role("quantity").filter(|_| !is_kinds) else { return vec![rows()] };
-        let stock = self.own(stock);
-        // `how many wayfarers do you have left`: the stock, whether there is any or not.
-        let is_stock =
-            |cond: &Cond| matches!(cond, Cond::Cmp(path, super::form::Op::Gt, _) if *path == stock);
-        let rest: Vec<Cond> = match filter {
-            Cond::And(all) => all.iter().filter(|cond| !is_stock(cond)).cloned().collect(),
-            one if is_stock(one) => Vec::new(),
-            one => vec![one.clone()],
-        };
-        let rest = Cond::all(rest);
-        let asks_stock = rest != *filter;
-        let pieces = match np.names.len() {
-            1 => self.select(rest, Asked::Columns(vec![stock])),
-            _ => self.select(rest, sum(&stock)),
-        };
-        if np.is_named() || total || !np.has_table() {
-            vec![pieces]
-        } else if let Some(others) = self.others(filter) {
-            // `how many books are on loan`: titles, or copies?
-            vec![rows(), others]
-        } else if asks_stock {
-            vec![pieces, rows()]
-        } else {
-            vec![rows()]
-        }
-    }
-
-    /// The rows of another table that a filter speaks of, counted instead.
-    fn others(&self, filter: &Cond) -> Option<Select> {
-        let conds = match filter {
-            Cond::And(all) => all.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        conds.iter().find_map(|cond| match cond {
-            Cond::Some(link, inner) => {
-                let asked = Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None };
-                Some(Select { table: link.table, ..self.select(inner.as_ref().clone(), asked) })
-            }
-            _ => None,
-        })
-    }
-
-    /// The rows of a phrase with what is said of them after it: `are on loan`, `does Emil Roth have`.
-    fn with_more(&self, np: &Np, end: usize) -> All<Cond> {
-        let filter = Cond::all(np.conds.clone());
-        let mut found: All<Cond> = vec![(filter.clone(), end, 0)];
-        for start in self.lex("do", end).into_iter().chain(self.lex("have", end)) {
-            for (subject, end, cost) in self.conds(start).into_iter().filter(|(cond, ..)| is_plain(cond)) {
-                let both = Cond::all(vec![filter.clone(), subject]);
-                found.extend(self.one("have", end).map(|end| (both.clone(), end, cost)));
-                for (what, after, _) in self.mentions(end) {
-                    if let What::Phrasing(which) = what
-                        && self.index.catalog.phrasings[which].table == self.index.tables[self.focus].name
-                    {
-                        let means = self.index.catalog.phrasings[which].means.as_deref();
-                        let means = means.and_then(|means| formula::condition(self.index, self.focus, means));
-                        found.push((
-                            Cond::all([vec![both.clone()], means.into_iter().collect()].concat()),
-                            after,
-                            cost,
-                        ));
-                    }
-                }
-            }
-        }
-        found
-    }
-
     /// `of the Moon`, `for rooms on the third floor`, `does the Sky Suite have`.
-    fn of_rows(&self, place: usize) -> All<Np> {
+    pub(crate) fn of_rows(&self, place: usize) -> All<Np> {
         let mut found: All<Np> = Vec::new();
         for start in self.lex("in", place).into_iter().chain(self.lex("per", place)) {
-            found.extend(
-                self.np(start).iter().filter(|(np, ..)| np.number.is_none() || np.order.is_some()).cloned(),
-            );
+            // `total units by name` of a table of names: that is no way to say all rows.
+            let says_by = matches!(self.tokens[start - 1].lower.as_str(), "by" | "per" | "each" | "every");
+            let is_all = |np: &Np| says_by && np.conds.is_empty() && np.order.is_none();
+            let rows = self.np(start);
+            let fits =
+                rows.iter().filter(|(np, ..)| (np.number.is_none() || np.order.is_some()) && !is_all(np));
+            found.extend(fits.cloned());
         }
         for start in
             self.lex("do", place).into_iter().chain(self.lex("be", place)).chain(self.lex("have", place))
@@ -265,7 +136,7 @@ impl Parser<'_> {
     }
 
     /// `show`, `which`, `do you have`, or the rows alone.
-    fn listed(&self, start: usize) -> All<Select> {
+    pub(crate) fn listed(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let mut begins: Vec<(usize, bool, u32)> = vec![(start, false, 2)];
         for class in ["show", "which", "about", "compare"] {
@@ -450,7 +321,7 @@ impl Parser<'_> {
     }
 
     /// `average price of round frames by category`, `total revenue`.
-    fn figures(&self, start: usize) -> All<Select> {
+    pub(crate) fn figures(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let mut begins = vec![start];
         begins.extend(self.lex("what_is", start));
@@ -465,6 +336,10 @@ impl Parser<'_> {
                         .map(|(np, end, cost)| (Cond::all(np.conds), end, cost)),
                 );
                 rows.extend(self.conds(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
+                if let Some(start) = self.one("except", end) {
+                    let out = self.conds(self.determiners(start)).into_iter();
+                    rows.extend(out.map(|(cond, end, cost)| (Cond::Not(Box::new(cond)), end, cost + 1)));
+                }
                 for (cond, end, more) in rows {
                     let filter = Cond::all([filter.clone(), vec![cond]].concat());
                     for (end, _) in self.tails(end) {
@@ -476,7 +351,8 @@ impl Parser<'_> {
                         };
                         found.push((figure(Vec::new()), end, cost + more));
                         for (by, end, less) in self.per(end) {
-                            found.push((figure(by), end, cost + more + less));
+                            let ends = self.tails(end).into_iter();
+                            found.extend(ends.map(|(end, _)| (figure(by.clone()), end, cost + more + less)));
                         }
                     }
                 }
@@ -485,13 +361,31 @@ impl Parser<'_> {
         found
     }
 
+    /// `average`, `total`; of files also `median` and `standard deviation`.
+    pub(crate) fn function(&self, place: usize) -> Option<(usize, &'static str)> {
+        let of_files = self.meaning("file_aggregates", place).filter(|_| self.files);
+        self.meaning("aggregates", place).or(of_files)
+    }
+
     /// `average price`, `total of the hours`, a declared metric.
-    fn measures(&self, place: usize) -> Vec<(Measure, Vec<Cond>, usize, u32)> {
+    pub(crate) fn measures(&self, place: usize) -> Vec<(Measure, Vec<Cond>, usize, u32)> {
         let mut found = Vec::new();
-        if let Some((end, function)) = self.meaning("aggregates", place) {
+        if let Some((end, function)) = self.function(place) {
             let end = self.one("of", end).unwrap_or(end);
-            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)) {
+            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_quantity(path))
+            {
                 found.push((Measure::Of(function, path), Vec::new(), end, cost));
+            }
+            if let Some((left, right, end)) = self.revenue(end).filter(|_| matches!(function, "sum" | "avg"))
+            {
+                found.push((Measure::Product(function, left, right), Vec::new(), end, 0));
+            }
+        }
+        if self.files {
+            let bare = self.columns(place).into_iter().filter(|(path, ..)| self.is_additive(path));
+            found.extend(bare.map(|(path, end, cost)| (Measure::Of("sum", path), Vec::new(), end, cost + 1)));
+            if let Some((left, right, end)) = self.revenue(place) {
+                found.push((Measure::Product("sum", left, right), Vec::new(), end, 1));
             }
         }
         for (what, end, cost) in self.mentions(place) {
@@ -523,7 +417,10 @@ impl Parser<'_> {
                 for after in self.lex("have", end).into_iter().chain(verbs) {
                     for (measure, filter, down, end, more) in self.extreme(after) {
                         let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some((down, 1)) };
-                        found.push((self.select(Cond::all(filter), asked), end, cost + more));
+                        for (cond, end, less) in self.with_verb(end) {
+                            let filter = Cond::all([filter.clone(), vec![cond]].concat());
+                            found.push((self.select(filter, asked.clone()), end, cost + more + less));
+                        }
                     }
                 }
             }
@@ -545,9 +442,13 @@ impl Parser<'_> {
             for (np, end, cost) in
                 self.np(end).iter().filter(|(np, ..)| np.has_table() && !np.is_named() && np.order.is_none())
             {
-                found.push((Measure::Count, np.conds.clone(), down, *end, *cost));
+                // `the most returns`, where a column of the returns says how many.
+                let table = &self.index.tables[self.focus];
+                let is_column = table.columns.iter().any(|column| column.name.to_lowercase() == table.name);
+                found.push((Measure::Count, np.conds.clone(), down, *end, cost + u32::from(is_column)));
             }
-            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)) {
+            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_quantity(path))
+            {
                 found.push((Measure::Of("sum", path), Vec::new(), down, end, cost));
             }
         }
@@ -680,12 +581,8 @@ impl Parser<'_> {
     }
 }
 
-fn sum(path: &Path) -> Asked {
-    Asked::Figure { measure: Measure::Of("sum", path.clone()), by: Vec::new(), best: None }
-}
-
 /// A value, or values, and nothing more.
-fn is_plain(cond: &Cond) -> bool {
+pub(crate) fn is_plain(cond: &Cond) -> bool {
     match cond {
         Cond::Cmp(_, super::form::Op::Eq, super::form::Operand::Lit(_)) | Cond::Word(..) => true,
         Cond::Some(_, inner) => is_plain(inner),

@@ -44,7 +44,7 @@ pub(crate) fn plan(brief: &Brief) -> Reply {
 
 /// The rules that a sentence may state, the plainest ones; the word that is not understood if there is none.
 pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<String>> {
-    let index = Index::of(brief, &brief.catalog);
+    let index = Index::of(brief, &super::files::described(&brief.catalog));
     let tokens = token::tokens(hint);
     let furthest = Cell::new(0);
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {

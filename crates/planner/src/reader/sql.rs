@@ -229,7 +229,9 @@ impl<'a> Query<'a> {
             Measure::Count => "count(*)".to_owned(),
             Measure::Distinct(path) => format!("count(DISTINCT {})", self.column(path)),
             Measure::Of(function, path) => format!("{function}({})", self.column(path)),
-            Measure::Product(left, right) => format!("sum({} * {})", self.column(left), self.column(right)),
+            Measure::Product(function, left, right) => {
+                format!("{function}({} * {})", self.column(left), self.column(right))
+            }
         }
     }
 }

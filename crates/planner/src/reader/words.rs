@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::form::{Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Path, Select, Set, To};
+use super::form::{
+    Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Output, Path, Select, Set, To,
+};
 use super::index::{Index, split_name};
 
 /// A form in words: what the answer, the record and reports show.
 pub(crate) fn reading(index: &Index, form: &Form) -> String {
     match form {
         Form::Select(select) => select_words(index, select),
+        Form::Output(output, select) => format!("{}: {}", output_words(*output), select_words(index, select)),
         Form::Calls(calls) => calls.iter().map(|call| call_words(index, call)).collect::<Vec<_>>().join("; "),
         Form::Offer(calls) => {
             let calls: Vec<String> = calls.iter().map(|call| call_words(index, call)).collect();
@@ -30,16 +33,28 @@ fn select_words(index: &Index, select: &Select) -> String {
         Asked::Columns(paths) => format!("{} of {of}", list(paths.iter().map(|path| column(index, path)))),
         Asked::Values(path) => format!("different values of {} of {of}", column(index, path)),
         Asked::Holds(cond) => format!("whether {} for {of}", filter_words(index, cond)),
+        Asked::Figures { measures, by } => {
+            let measures = list(measures.iter().map(|measure| measure_words(index, measure)));
+            format!("{measures} of {of}{}", by_words(index, by))
+        }
+        Asked::Share { part, by } => {
+            format!("share where {} of {of}{}", filter_words(index, part), by_words(index, by))
+        }
+        Asked::Correlation(left, right) => {
+            format!("correlation of {} and {} of {of}", column(index, left), column(index, right))
+        }
+        Asked::Spread(path) => format!("how {} is spread, of {of}", column(index, path)),
+        Asked::Pairs(left, right) => {
+            format!("{} against {} of {of}", column(index, left), column(index, right))
+        }
         Asked::Figure { measure, by, best } => {
-            let by = if by.is_empty() {
-                String::new()
-            } else {
-                format!(" by {}", list(by.iter().map(|path| column(index, path))))
-            };
+            let by = by_words(index, by);
             let best = match best {
-                Some((true, _)) => ", the highest",
-                Some((false, _)) => ", the lowest",
-                None => "",
+                Some((true, 1)) => ", the highest".to_owned(),
+                Some((false, 1)) => ", the lowest".to_owned(),
+                Some((true, count)) => format!(", the {count} highest"),
+                Some((false, count)) => format!(", the {count} lowest"),
+                None => String::new(),
             };
             format!("{} of {of}{by}{best}", measure_words(index, measure))
         }
@@ -48,6 +63,23 @@ fn select_words(index: &Index, select: &Select) -> String {
         let _ = write!(text, ", {}", order_words(index, order, select.nth, select.limit));
     }
     text
+}
+
+fn by_words(index: &Index, by: &[Path]) -> String {
+    if by.is_empty() {
+        return String::new();
+    }
+    format!(" by {}", list(by.iter().map(|path| column(index, path))))
+}
+
+fn output_words(output: Output) -> &'static str {
+    match output {
+        Output::Bar => "bar chart",
+        Output::Line => "line chart",
+        Output::Pie => "pie chart",
+        Output::Csv => "CSV file",
+        Output::Workbook => "workbook",
+    }
 }
 
 /// An order in words.
@@ -74,12 +106,16 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
                 "avg" => "average",
                 "sum" => "total",
                 "min" => "lowest",
+                "median" => "median",
+                "std" => "standard deviation of",
+                "var" => "variance of",
                 _ => "highest",
             };
             format!("{function} {}", column(index, path))
         }
-        Measure::Product(left, right) => {
-            format!("total of {} times {}", column(index, left), column(index, right))
+        Measure::Product(function, left, right) => {
+            let function = if *function == "avg" { "average" } else { "total" };
+            format!("{function} of {} times {}", column(index, left), column(index, right))
         }
     }
 }

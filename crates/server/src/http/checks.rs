@@ -5,8 +5,6 @@
 pub(crate) mod run;
 mod schema;
 
-use std::collections::HashMap;
-
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -127,7 +125,7 @@ pub(crate) async fn get(
     let (entry, last, result) = look(&service, move |checks| {
         let entry = find(read(checks)?, &check)?;
         let state = checks.state()?;
-        let last = state.history()?.into_iter().rev().find(|past| past.result.check_id == check);
+        let last = checks.history()?.get(&check).and_then(|past| past.last().cloned());
         let report = last.as_ref().and_then(|past| state.report(&past.result.run_id));
         let results = report.into_iter().flat_map(|report| report.results);
         let result = results.into_iter().find(|result| result.check_id == check);
@@ -161,13 +159,10 @@ fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPa
     entries.truncate(limit);
     let last_id = entries.last().map(|entry| cursor::hexed(&entry.check.check_id));
     let next_cursor = last_id.filter(|_| more).map(|mark| cursor::write(&mark));
-    let state = checks.state()?;
-    // Later lines of the history stand in for earlier ones.
-    let mut history: HashMap<String, Past> =
-        state.history()?.into_iter().map(|past| (past.result.check_id.clone(), past)).collect();
+    let history = checks.history()?;
     let summary = |CheckEntry { check, file, line }| CheckSummary {
         compiled_at: None,
-        last: history.remove(&check.check_id),
+        last: history.get(&check.check_id).and_then(|past| past.last().cloned()),
         check,
         file,
         line,

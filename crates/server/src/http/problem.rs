@@ -251,6 +251,7 @@ impl From<EngineError> for Problem {
             EngineError::KeyReused { run } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED, detail).of_run(&run)
             }
+            EngineError::Decision { .. } => Self::unprocessable("bad_decision", "", detail),
             EngineError::RequestTooLong { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, REQUEST_TOO_LONG, detail)
             }
@@ -284,6 +285,7 @@ impl From<ChecksError> for Problem {
             ChecksError::NoFiles => conflict("no_checks", detail),
             ChecksError::Busy => conflict("checks_running", detail).after(1),
             ChecksError::Table { .. } => conflict("bad_table", detail),
+            ChecksError::Edit { .. } => conflict("check_not_changed", detail),
         };
         problem.hint = hint;
         problem

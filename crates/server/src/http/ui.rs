@@ -15,13 +15,16 @@ mod plans;
 mod reply;
 mod runs;
 mod settings;
+mod shelf;
 mod sign_in;
 mod sign_ins;
 mod tables;
 mod visit;
 
+pub(crate) use checks::edit::Draft;
 pub(crate) use counts::RunCounts;
 pub(crate) use reply::{POLICY, ProblemForm};
+pub(crate) use shelf::Shelf;
 pub(crate) use sign_ins::SignIns;
 
 use axum::Router;
@@ -55,6 +58,11 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/checks/run", post(checks::run_all))
         .route("/checks/{check}", get(checks::page))
         .route("/checks/{check}/run", post(checks::run_one))
+        .route("/checks/{check}/edit", get(checks::edit::form).post(checks::edit::tried))
+        .route("/compared-checks", get(checks::compare))
+        .route("/new-check", get(checks::edit::new_form).post(checks::edit::new_tried))
+        .route("/suggested-checks", get(checks::edit::suggestions).post(checks::edit::suggestions_chosen))
+        .route("/save-check", post(checks::edit::save))
         .route("/tables", get(tables::list))
         .route("/tables/{table}", get(tables::rows))
         .route("/tables/{table}/history", get(tables::history))

@@ -206,6 +206,8 @@ impl Browser {
 
     /// Presses a key, such as `Tab`, `Enter` or a letter.
     pub(crate) fn press(&mut self, key: &str) {
+        // A page that is still loading takes the focus back, and its script does not listen yet.
+        self.wait("document.readyState === 'complete'");
         let text = match key {
             "Enter" => "\r",
             key if key.chars().count() == 1 => key,

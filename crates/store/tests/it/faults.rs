@@ -152,7 +152,7 @@ on_both! {
         world.file("transactions.json", crate::world::TRANSACTIONS);
         let place = format!("{}|{}", world.folder.path().display(), world.url.clone().unwrap_or_default());
         let mut announced = 0;
-        for round in 0..12_u64 {
+        for round in 0..u64::from(ordain_testkit::long::times(12)) {
             let mut child = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "faults::child_that_is_killed", "--nocapture"])
                 .env(CHILD, &place)

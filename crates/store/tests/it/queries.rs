@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ordain_store::{Intent, Store, StoreError, StoreLimits, TableDeclaration, Transaction};
+use ordain_store::{Intent, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration, Transaction};
 use serde_json::{Value, json};
 
 use crate::world::{World, begin, buy, commit, on_both};
@@ -11,16 +11,49 @@ async fn query(transaction: &mut Transaction, sql: &str, params: Value) -> Resul
     transaction.call("query", json!({"sql": sql, "params": params})).await.map(|reply| reply["rows"].clone())
 }
 
-async fn with_secrets(world: &World) -> Store {
+fn options_with_secrets(world: &World) -> StoreOptions {
     let mut options = world.shop_options();
     options.tables.push(TableDeclaration {
         hidden_columns: vec!["email".to_owned()],
         ..world.table("customers", "id", r#"[{"id": 1, "name": "Ada", "email": "ada@example.org"}]"#)
     });
-    Store::open(options).await.unwrap()
+    options
+}
+
+async fn with_secrets(world: &World) -> Store {
+    Store::open(options_with_secrets(world)).await.unwrap()
 }
 
 on_both! {
+    async fn fuzz_sql_judge(world: World) {
+        let limits = StoreLimits { query_wall: Duration::from_millis(200), ..StoreLimits::default() };
+        let store = Store::open(StoreOptions { limits, ..options_with_secrets(&world) }).await.unwrap();
+        world.tamper("CREATE TABLE unlisted (secret TEXT); INSERT INTO unlisted VALUES ('hush')");
+        let seeds: [&[u8]; 9] = [
+            b"SELECT name, quantity_in_stock FROM inventory WHERE price < 100 AND name <> 'x' ORDER BY name DESC;",
+            b"WITH cheap (n) AS (SELECT name FROM inventory) SELECT count(*) AS n FROM cheap GROUP BY 1 HAVING count(*) > 0",
+            b"SELECT c.name, sum(t.amount) OVER (PARTITION BY c.id ORDER BY t.balance) FROM customers c, transactions t",
+            b"SELECT CASE WHEN price > 1e2 THEN 'a' ELSE \"name\" END FROM inventory UNION ALL SELECT lower(name) FROM customers",
+            b"SELECT email FROM main.customers; SELECT * FROM public.customers",
+            b"SELECT (customers).email, to_json(customers) FROM customers; SELECT secret FROM unlisted",
+            b"SELECT pg_read_file('/etc/passwd'), ('x'::text).ts_stat, U&'\\0061', $$a$$, ARRAY[1][1], x'1F', - -5",
+            b"SELECT * FROM sqlite_schema, pragma_table_info('customers'), json_each('[1]') /* -- */ LIMIT 1 OFFSET 0",
+            b"SELECT substr(group_concat(name), 1), (SELECT max(email) FROM customers) FROM inventory i JOIN customers USING (name)",
+        ];
+        let runtime = tokio::runtime::Handle::current();
+        let mut transaction = begin(&store, Intent::Read).await;
+        tokio::task::block_in_place(|| ordain_testkit::fuzz::run("sql_judge", &seeds, |input| {
+            let sql = String::from_utf8_lossy(input);
+            let found = runtime.block_on(query(&mut transaction, &sql, Value::Null));
+            let shown = format!("{found:?}");
+            assert!(!shown.contains("ada@") && !shown.contains("hush") && !shown.contains("root:"), "{sql}: {shown}");
+            if let Err(error) = found && !error.is_callers() {
+                assert!(matches!(error, StoreError::Timeout { .. } | StoreError::Limit { .. }), "{sql}: {error:?}");
+                transaction = runtime.block_on(begin(&store, Intent::Read));
+            }
+        }));
+    }
+
     async fn it_reads_with_parameters_of_both_kinds_in_the_same_transaction(world: World) {
         let store = world.shop().await;
         let mut transaction = begin(&store, Intent::Write).await;
@@ -88,6 +121,19 @@ on_both! {
             "WITH lo_import(a) AS (SELECT 1), x AS (SELECT 1, lo_import(a) AS b FROM customers) SELECT * FROM x",
             "SELECT load_extension('x')",
             "SELECT readfile('/etc/passwd')",
+            // A function of one argument that is called like a column, and a whole row as a value.
+            "SELECT ('data_directory'::text).current_setting AS x",
+            "SELECT (customers).email FROM customers",
+            "SELECT row_to_json(c) AS x FROM public.customers AS c",
+            "SELECT customers.text AS x FROM customers",
+            "SELECT (('SELECT 1'::text).ts_stat).word AS x",
+            "SELECT * FROM ROWS FROM (pg_ls_dir('/')) AS x",
+            "SELECT 'customers'::regclass::text AS x",
+            // The lock of the writers, spelled otherwise.
+            "SELECT (1::bigint).pg_try_advisory_lock AS x",
+            "SELECT pg_catalog.\"pg_advisory_lock_shared\" /**/ (1) AS x",
+            "SELECT U&\"pg_advisory\\005funlock_all\"() AS x",
+            "SELECT pg_advisory_xact_lock(1) AS x",
         ] {
             let result = query(&mut transaction, sql, Value::Null).await;
             assert!(matches!(&result, Err(StoreError::Query { .. })), "{sql}: {result:?}");
@@ -207,6 +253,10 @@ async fn one_instruction_cannot_hang_or_take_memory_on_sqlite() {
         "SELECT json_group_array(b) AS x FROM (SELECT b FROM (SELECT hex(zeroblob(900000)) AS b), inventory, inventory)".to_owned(),
         "SELECT hex(randomblob(1000)) AS x".to_owned(),
         "SELECT json_patch('{}', '{}') AS x".to_owned(),
+        "SELECT hex(zeroblob(900000)) LIKE '%' || hex(zeroblob(20000)) || '1' AS x FROM inventory, inventory AS j, inventory AS k".to_owned(),
+        "SELECT hex(zeroblob(900000)) GLOB '*' || hex(zeroblob(20000)) || '1*' AS x FROM inventory, inventory AS j, inventory AS k".to_owned(),
+        "SELECT quote(printf('%0900000000d', 1)) AS x".to_owned(),
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c) SELECT sum(x) OVER (ORDER BY x) FROM c".to_owned(),
         format!("SELECT {many} FROM {big} AS x, inventory"),
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 4000), b AS (SELECT hex(zeroblob(900000)) AS b) \
          SELECT count(*) AS n FROM (SELECT DISTINCT b || x FROM c, b)".to_owned(),

@@ -140,6 +140,27 @@ on_both! {
         assert!(is_ledger(&store.run(committed.run_id.as_str()).await));
     }
 
+    async fn records_of_two_held_runs_that_were_exchanged_are_neither_shown_nor_approved(world: World) {
+        let store = world.shop().await;
+        let mut held = Vec::new();
+        for (name, quantity) in [("Classic", 1), ("Aviator", 20)] {
+            let mut transaction = begin(&store, Intent::Write).await;
+            assert!(buy(&mut transaction, name, quantity).await.unwrap());
+            held.push(hold(transaction).await.unwrap().run_id);
+        }
+        let before = rows(&store, "inventory").await;
+        let runs = world.own("runs");
+        world.tamper(&format!("CREATE TABLE saved AS SELECT * FROM {runs}"));
+        for (one, other) in [(&held[0], &held[1]), (&held[1], &held[0])] {
+            let from = |column: &str| format!("(SELECT replace({column}, '{other}', '{one}') FROM saved WHERE run_id = '{other}')");
+            world.tamper(&format!("UPDATE {runs} SET record = {}, changes = {} WHERE run_id = '{one}'", from("record"), from("changes")));
+        }
+        for run in &held {
+            assert!(is_ledger(&store.run(run.as_str()).await) && is_ledger(&store.approve(run.as_str(), note()).await));
+        }
+        assert_eq!(rows(&store, "inventory").await, before);
+    }
+
     async fn an_edited_plan_of_the_cache_is_not_found(world: World) {
         let store = world.shop().await;
         store.keep_plans(&[plan("answer_text = 'yes'")]).await.unwrap();
@@ -375,6 +396,16 @@ async fn a_table_with_a_strangers_trigger_is_not_written_to() {
         ),
         ("CREATE TABLE follower (id TEXT REFERENCES inventory (item_id) ON DELETE CASCADE)", "inventory"),
         ("ALTER TABLE inventory ADD COLUMN extra TEXT DEFAULT 'x'", "inventory"),
+        ("CREATE TRIGGER t BEFORE UPDATE ON inventory BEGIN SELECT RAISE(IGNORE); END", "inventory"),
+        (
+            "CREATE TRIGGER t AFTER UPDATE ON inventory BEGIN UPDATE inventory SET price = -999.0 WHERE doc_id = new.doc_id; END",
+            "inventory",
+        ),
+        (
+            "ALTER TABLE inventory RENAME TO real; CREATE VIEW inventory AS SELECT * FROM real;
+             CREATE TRIGGER t INSTEAD OF UPDATE ON inventory BEGIN UPDATE real SET price = 1.0; END",
+            "inventory",
+        ),
     ] {
         let world = World::sqlite();
         let store = world.shop().await;

@@ -118,7 +118,7 @@ impl Client {
         name: &str,
         code: &str,
         limits: &ProgramLimits,
-        input: &Path,
+        (input, store): (&Path, &Path),
         folder: PathBuf,
     ) -> Result<Running> {
         fs_err::create_dir(&folder)?;
@@ -129,6 +129,7 @@ impl Client {
             code: code.to_owned(),
             limits: limits.clone(),
             input: input.to_owned(),
+            store: store.to_owned(),
             folder: folder.clone(),
         };
         let answers = self.expect(id);

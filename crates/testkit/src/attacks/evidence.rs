@@ -50,7 +50,6 @@ pub(super) struct Evidence {
 pub(super) struct Data {
     /// The hash of the input file.
     pub(super) input: String,
-    /// A dump of the tables of the throw-away store, by table and key. The executor offers no tables yet; when it
-    /// does, the runner fills this in before and after each run, and the words about data already compare it.
+    /// A dump of the tables of the throw-away store, by table and key.
     pub(super) tables: serde_json::Map<String, serde_json::Value>,
 }

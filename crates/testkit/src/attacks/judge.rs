@@ -3,12 +3,13 @@
 mod artifacts;
 mod text;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ordain_types::Cause;
 use serde_json::Value;
 
-use super::evidence::Evidence;
+use super::evidence::{Data, Evidence};
 use super::observed::Observed;
 use super::program::Program;
 use super::word::Word;
@@ -188,30 +189,41 @@ fn is_cut_and_marked(program: &Program, run: &Observed) -> Holds {
     Ok(())
 }
 
-/// The diff that the host reports is the difference of the two dumps. Without tables there is neither.
+/// The diff that the host reports is the difference of the two dumps.
 fn writes_are_complete(evidence: &Evidence) -> Holds {
     let (before, after) = looked_at(evidence.data.as_ref())?;
-    let changed: serde_json::Map<String, Value> = after
-        .tables
-        .iter()
-        .filter(|(table, rows)| before.tables.get(*table) != Some(rows))
-        .map(|(table, rows)| (table.clone(), rows.clone()))
-        .collect();
-    let reported = evidence.run.record.get("diff").and_then(Value::as_object);
-    let is_empty = |diff: &serde_json::Map<String, Value>| diff.values().all(is_empty_diff);
-    match (reported, changed.is_empty()) {
-        (None, true) => Ok(()),
-        (Some(diff), true) if is_empty(diff) => Ok(()),
-        (Some(_), true) => Err("a diff is reported but nothing changed".to_owned()),
-        (_, false) => Err("tables changed, which this runner cannot compare with the diff yet".to_owned()),
+    let reported = looked_at(evidence.run.diff.as_ref())?;
+    for table in before.tables.keys().chain(after.tables.keys()) {
+        let rows = |data: &Data| data.tables.get(table).and_then(Value::as_object).cloned();
+        let (was, is) = (rows(before).unwrap_or_default(), rows(after).unwrap_or_default());
+        let added = is.iter().filter(|(key, _)| !was.contains_key(*key)).map(|(_, row)| text(row));
+        let removed = was.iter().filter(|(key, _)| !is.contains_key(*key)).map(|(_, row)| text(row));
+        let changed = is.iter().filter_map(|(key, row)| {
+            let old = was.get(key).filter(|old| *old != row)?;
+            Some(format!("{} to {}", text(old), text(row)))
+        });
+        let told = reported.tables.get(table).cloned().unwrap_or_default();
+        same(table, "added", &added.collect(), &told.added.iter().map(text).collect())?;
+        same(table, "removed", &removed.collect(), &told.removed.iter().map(text).collect())?;
+        let told = told.changed.iter().map(|row| format!("{} to {}", text(&row.before), text(&row.after)));
+        same(table, "changed", &changed.collect(), &told.collect())?;
+    }
+    Ok(())
+}
+
+fn same(table: &str, what: &str, found: &BTreeSet<String>, told: &BTreeSet<String>) -> Holds {
+    match found.symmetric_difference(told).next() {
+        None => Ok(()),
+        Some(row) if told.contains(row) => Err(format!("`{table}`: {what} in the diff only: {row}")),
+        Some(row) => Err(format!("`{table}`: {what}, and not in the diff: {row}")),
     }
 }
 
-/// Whether a table's part of a diff names no row.
-fn is_empty_diff(table: &Value) -> bool {
-    table
-        .as_object()
-        .is_some_and(|parts| parts.values().all(|rows| rows.as_array().is_some_and(std::vec::Vec::is_empty)))
+/// A row as text, its columns in order of their names.
+fn text(row: &impl serde::Serialize) -> String {
+    let fields: BTreeMap<String, Value> =
+        serde_json::to_value(row).and_then(serde_json::from_value).unwrap_or_default();
+    format!("{fields:?}")
 }
 
 #[cfg(test)]

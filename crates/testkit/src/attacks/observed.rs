@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ordain_types::Cause;
+use ordain_types::{Cause, Diff};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::client::{End, Running};
-use super::protocol::{ARTIFACTS_FOLDER, RECORD_FILE, STDERR_FILE, STDOUT_FILE};
+use super::protocol::{ARTIFACTS_FOLDER, DIFF_FILE, RECORD_FILE, STDERR_FILE, STDOUT_FILE};
 
 /// One run of a program.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,8 @@ pub(super) struct Observed {
     pub(super) record_line: Vec<u8>,
     /// The same, read.
     pub(super) record: Value,
+    /// What the host says that it did to tables.
+    pub(super) diff: Option<Diff>,
     pub(super) artifacts: Vec<Collected>,
     /// From the start to the outcome.
     pub(super) elapsed: Duration,
@@ -59,7 +61,7 @@ impl Observed {
     }
 
     fn read(&mut self, folder: &Path) -> std::io::Result<()> {
-        const OWN: [&str; 4] = [RECORD_FILE, STDOUT_FILE, STDERR_FILE, ARTIFACTS_FOLDER];
+        const OWN: [&str; 5] = [RECORD_FILE, DIFF_FILE, STDOUT_FILE, STDERR_FILE, ARTIFACTS_FOLDER];
         self.stdout = fs_err::read(folder.join(STDOUT_FILE))?;
         self.stderr = fs_err::read(folder.join(STDERR_FILE))?;
         self.record_line = fs_err::read(folder.join(RECORD_FILE))?;
@@ -67,6 +69,7 @@ impl Observed {
             Ok(record) => self.record = record,
             Err(error) => self.problems.push(format!("its record is not JSON: {error}")),
         }
+        self.diff = serde_json::from_slice(&fs_err::read(folder.join(DIFF_FILE))?).ok();
         self.cause = Cause::deserialize(&self.record["cause"]).ok();
         for entry in fs_err::read_dir(folder)? {
             let name = entry?.file_name();

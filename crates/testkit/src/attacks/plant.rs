@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::listeners::Listeners;
+use super::tables;
 
 /// Where the canary lies.
 pub(super) const CANARY_FOLDER: &str = "/tmp/attack-canary";
@@ -23,6 +24,8 @@ pub(super) struct Plant {
     pub(super) listeners: Listeners,
     /// The input file that every program is given.
     pub(super) input: PathBuf,
+    /// The folder of the store whose tables programs may use.
+    pub(super) store: PathBuf,
     /// The executor's working folder.
     pub(super) work: PathBuf,
     /// The executor's folder for temporary files.
@@ -56,6 +59,7 @@ impl Plant {
             passwd: std::fs::read("/etc/passwd").context("failed to read the account file")?,
             listeners,
             input: of("input/input.csv"),
+            store: of("store"),
             work: of("work"),
             temporary: of("temporary"),
             results: of("results"),
@@ -66,6 +70,7 @@ impl Plant {
             fs_err::create_dir(folder)?;
         }
         fs_err::write(&plant.input, INPUT)?;
+        tables::plant(&plant.store)?;
         Ok(plant)
     }
 }

@@ -12,6 +12,7 @@ pub(super) const ROLE_VARIABLE: &str = "ORDAIN_ATTACKS_EXECUTOR";
 
 /// File names in a run's folder.
 pub(super) const RECORD_FILE: &str = "record.json";
+pub(super) const DIFF_FILE: &str = "diff.json";
 pub(super) const STDOUT_FILE: &str = "stdout";
 pub(super) const STDERR_FILE: &str = "stderr";
 pub(super) const ARTIFACTS_FOLDER: &str = "artifacts";
@@ -39,6 +40,8 @@ pub(super) struct RunRequest {
     pub(super) limits: ProgramLimits,
     /// The input file.
     pub(super) input: PathBuf,
+    /// The folder of the store, for a program that uses tables.
+    pub(super) store: PathBuf,
     /// An existing empty folder for what comes of it.
     pub(super) folder: PathBuf,
 }

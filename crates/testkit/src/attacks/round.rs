@@ -19,6 +19,7 @@ use super::processes::{self, Family, Process};
 use super::program::{self, Program, ProgramLimits};
 use super::pulse::Pulse;
 use super::report::{Judged, Report, Verdict};
+use super::tables;
 use super::word::Word;
 
 /// The probe of `next-cell-clean`, for folders that have none of their own.
@@ -225,7 +226,8 @@ impl Round<'_> {
     fn start_code(&mut self, name: &str, code: &str, limits: &ProgramLimits) -> Result<Running> {
         self.runs += 1;
         let folder = self.run_folder(self.runs);
-        self.client.run(name, code, limits, &self.plant.input, folder)
+        let given = (self.plant.input.as_path(), self.plant.store.as_path());
+        self.client.run(name, code, limits, given, folder)
     }
 
     fn run_folder(&self, run: u64) -> PathBuf {
@@ -268,9 +270,10 @@ impl Round<'_> {
         Listing::of(&folders, &[])
     }
 
-    /// What the programs were given. The dump of the store's tables belongs here once the executor offers them.
+    /// What the programs were given.
     fn data(&self) -> Result<Data> {
-        Ok(Data { input: listing::hash_file(&self.plant.input)?, tables: serde_json::Map::new() })
+        let tables = tables::dump(&self.plant.store)?;
+        Ok(Data { input: listing::hash_file(&self.plant.input)?, tables })
     }
 }
 

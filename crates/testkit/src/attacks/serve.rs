@@ -13,13 +13,16 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     Discard, Execution, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, write_json_line,
 };
+use ordain_types::{Cause, Diff};
 use ordain_verify::{Contract, Policy, Schema, VerifiedCode, verify};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
 use super::protocol::{
-    ARTIFACTS_FOLDER, Answer, RECORD_FILE, ROLE_VARIABLE, Request, RunRequest, STDERR_FILE, STDOUT_FILE,
+    ARTIFACTS_FOLDER, Answer, DIFF_FILE, RECORD_FILE, ROLE_VARIABLE, Request, RunRequest, STDERR_FILE,
+    STDOUT_FILE,
 };
+use super::tables;
 
 /// The names that plans give their answer in.
 const ANSWER: [&str; 6] = ["answer_text", "answer_rows", "answer_json", "STATUS", "ACTION", "result"];
@@ -100,9 +103,9 @@ async fn run(
     let answer = |answer| drop(answers.send(answer));
     let folder = request.folder.clone();
     match execute(&executor, profile, request).await {
-        Ok(execution) => {
+        Ok((execution, diff)) => {
             answer(Answer::Ended { id });
-            let saved = tokio::task::spawn_blocking(move || save(&execution, &folder)).await;
+            let saved = tokio::task::spawn_blocking(move || save(&execution, &diff, &folder)).await;
             let problems = saved.unwrap_or_else(|error| vec![error.to_string()]);
             answer(Answer::Saved { id, problems });
         }
@@ -110,14 +113,26 @@ async fn run(
     }
 }
 
-async fn execute(executor: &LocalExecutor, profile: Profile, request: RunRequest) -> Result<Execution> {
+/// Runs a program; with tables, if it names any, and then with what was done to them.
+async fn execute(
+    executor: &LocalExecutor,
+    profile: Profile,
+    request: RunRequest,
+) -> Result<(Execution, Diff)> {
     let code = admit(&request.code).ok_or_else(|| anyhow!("the open contract refused it"))?;
     let mut job = Job::new(code, profile);
     job.name = request.name;
     job.limits = request.limits.limits();
     job.files = vec![InputFile { name: "input.csv".to_owned(), path: request.input }];
     job.collect = ANSWER.map(str::to_owned).to_vec();
-    Ok(executor.run(job, &mut NoHost, &mut Discard).await?)
+    if !tables::are_named(&request.code) {
+        return Ok((executor.run(job, &mut NoHost, &mut Discard).await?, Diff::default()));
+    }
+    job.tables = tables::TABLES.map(|(table, ..)| table.to_owned()).to_vec();
+    let mut host = tables::Tables::begin(&request.store).await?;
+    let execution = executor.run(job, &mut host, &mut Discard).await?;
+    let diff = if execution.cause == Cause::Ok { host.commit().await? } else { Diff::default() };
+    Ok((execution, diff))
 }
 
 /// The one place that asks the verifier, under the open contract: what it would have caught is not the question.
@@ -150,7 +165,7 @@ fn process_number(descriptor: &OwnedFd) -> Option<u32> {
 }
 
 /// Writes everything that came of a program to its folder, and says what could not be written.
-fn save(execution: &Execution, folder: &Path) -> Vec<String> {
+fn save(execution: &Execution, diff: &Diff, folder: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let artifacts = folder.join(ARTIFACTS_FOLDER);
     let record = || -> io::Result<()> {
@@ -160,6 +175,7 @@ fn save(execution: &Execution, folder: &Path) -> Vec<String> {
     };
     let steps = [
         ("record", record()),
+        ("diff", fs_err::write(folder.join(DIFF_FILE), serde_json::json!(diff).to_string())),
         ("stdout", fs_err::write(folder.join(STDOUT_FILE), &execution.stdout)),
         ("stderr", fs_err::write(folder.join(STDERR_FILE), &execution.stderr)),
         ("artifacts folder", fs_err::create_dir(&artifacts)),

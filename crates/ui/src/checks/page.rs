@@ -7,7 +7,7 @@ use ordain_checks::{Check, CheckResult, CodeFrom};
 use serde_json::Value;
 
 use super::{run_form, sparkline, status};
-use crate::chart::Chart;
+use crate::chart::{Chart, count};
 use crate::code::listing;
 use crate::parts::{empty, facts, fold, json};
 use crate::shell::Viewer;
@@ -42,7 +42,10 @@ pub fn page(shown: &CheckPage, viewer: &Viewer) -> Markup {
         p.crumbs { a href="/checks" { "Checks" } " / " code { (visible(&check.check_id)) } }
         div.title {
             h1 { (visible(&check.check_name)) }
-            @if viewer.may_run { (run_form(&format!("/checks/{}/run", in_path(&check.check_id)), "Run this check", viewer)) }
+            div.acts {
+                @if viewer.is_admin { a.button href={ "/checks/" (in_path(&check.check_id)) "/edit" } { "Edit the rule" } }
+                @if viewer.may_run { (run_form(&format!("/checks/{}/run", in_path(&check.check_id)), "Run this check", viewer)) }
+            }
         }
         p.meta { (status(shown.history.last().map(|last| last.status))) " " (sparkline(&shown.history))
             @if let Some(last) = shown.history.last() { " last run " (when(&last.started_at)) } @else { " It has never run." } }
@@ -78,6 +81,7 @@ fn rule(shown: &CheckPage) -> Markup {
     html! {
         @if !check.description.is_empty() { p { (lines(&check.description, 4000)) } }
         @if let Some(hint) = &check.calculation_hint { blockquote { (lines(hint, 4000)) } }
+        @if let Some(read) = shown.compiled.as_ref().and_then(|(.., plan)| check.understood(plan)) { p { "Understood as: " strong { (visible(&read)) } } }
         @if !check.params.is_empty() { (json(&Value::Object(check.params.clone()))) }
         (facts(&about))
     }
@@ -103,13 +107,13 @@ fn last_result(shown: &CheckPage) -> Markup {
 }
 
 /// The failing rows, with the offending cells marked.
-fn failing_rows(result: &CheckResult) -> Markup {
+pub(super) fn failing_rows(result: &CheckResult) -> Markup {
     let (keys, values) = sample_columns(result);
     let shown = result.samples.len() as u64;
     html! {
         @if !result.samples.is_empty() {
             h3 { "Failing rows" @if let Some(all) = result.failed.filter(|all| *all > shown) { span.muted { " the first " (shown) " of " (grouped(all)) } } }
-            div.scroll tabindex="0" role="region" aria-label="Failing rows" {
+            div.scroll tabindex="0" role="region" aria-label={ "Failing rows of " (visible(&result.check_id)) } {
                 table {
                     thead { tr { @for name in &keys { th scope="col" { (visible(name)) } } @for name in &values { th scope="col" { (visible(name)) } } } }
                     tbody { @for row in &result.samples { tr {
@@ -147,8 +151,9 @@ fn chart(shown: &CheckPage) -> Chart {
     Chart {
         title: "Failing rows a run".to_owned(),
         series: vec![("failing".to_owned(), "bad")],
-        days: counted
-            .map(|(past, failed)| (past.started_at.chars().take(19).collect(), vec![failed]))
+        is_stacked: true,
+        rows: counted
+            .map(|(past, failed)| (past.started_at.chars().take(19).collect(), vec![count(failed)]))
             .collect(),
     }
 }

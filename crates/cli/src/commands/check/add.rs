@@ -1,16 +1,11 @@
 //! Adds checks to a workspace's file of checks, and loses nothing of what is there.
 
 use std::collections::HashSet;
-use std::io;
 
 use ordain_checks::Check;
-use ordain_checks::export::{Target, export};
-use ordain_checks::file::{CheckFiles, append};
+use ordain_checks::file::CheckFiles;
 use ordain_engine::Workspace;
-use ordain_engine::checks::{read_checks, write_file};
-
-/// Where checks are added.
-const FILE: &str = "checks/checks.json";
+use ordain_engine::checks::{ADDED_TO, ChecksError, add_checks, read_checks};
 
 /// What became of the checks.
 #[derive(Debug, Default)]
@@ -22,30 +17,17 @@ pub(super) struct Added {
 }
 
 /// Adds the checks whose ids are not taken. The file stays as it is but for them, comments included.
-pub(super) fn add(workspace: &Workspace, checks: &[Check]) -> io::Result<Added> {
+pub(super) fn add(workspace: &Workspace, checks: &[Check]) -> Result<Added, ChecksError> {
     // A workspace without check files gets its first one.
     let files = read_checks(&workspace.root).unwrap_or_else(|_| CheckFiles::default());
     let known: HashSet<&str> = files.entries.iter().map(|entry| entry.check.check_id.as_str()).collect();
     let (taken, new): (Vec<&Check>, Vec<&Check>) =
         checks.iter().partition(|check| known.contains(check.check_id.as_str()));
     let taken = taken.into_iter().map(|check| check.check_id.clone()).collect();
-    if new.is_empty() {
-        return Ok(Added { added: 0, taken });
-    }
     let new: Vec<Check> = new.into_iter().cloned().collect();
-    let records: Vec<serde_json::Value> =
-        serde_json::from_str(&export(Target::Json, &new).text).map_err(io::Error::other)?;
-    let path = workspace.root.join(FILE);
-    let text = match fs_err::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        read => read?,
-    };
-    let longer = append(&text, &records)
-        .ok_or_else(|| io::Error::other(format!("{FILE} is not a list of checks that can be added to")))?;
-    if let Some(folder) = path.parent() {
-        fs_err::create_dir_all(folder)?;
+    if !new.is_empty() {
+        add_checks(&workspace.root, &new)?.write(&workspace.root)?;
     }
-    write_file(&path, longer.as_bytes())?;
     Ok(Added { added: new.len(), taken })
 }
 
@@ -56,5 +38,5 @@ pub(super) fn told(added: &Added) -> String {
         [] => String::new(),
         taken => format!("; there already: {}", taken.join(", ")),
     };
-    format!("added {} {noun} to {FILE}{taken}", added.added)
+    format!("added {} {noun} to {ADDED_TO}{taken}", added.added)
 }

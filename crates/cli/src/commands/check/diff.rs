@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_checks::{CheckResult, RunReport};
+use ordain_checks::CheckStatus;
+use ordain_checks::report::differences;
 use ordain_engine::Workspace;
 use ordain_engine::checks::State;
-use serde_json::json;
 
 use crate::engine;
 use crate::executor::ExecutorArgs;
@@ -95,40 +95,26 @@ fn between(args: &Args, workspace: &Workspace, before: &str, after: &str) -> any
     }
     let (before, after) = (&reports[0], &reports[1]);
     let mut stdout = io::stdout().lock();
-    let differences: Vec<_> = after.results.iter().filter_map(|now| difference(before, now)).collect();
+    let differences = differences(before, after);
     if args.json {
         writeln!(stdout, "{}", serde_json::to_string_pretty(&differences)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     for it in &differences {
-        let text = |name: &str| it[name].as_str().unwrap_or("–").to_owned();
-        let count = |name: &str| it[name].as_u64().map_or_else(|| "–".to_owned(), |count| count.to_string());
+        let status = |status: Option<CheckStatus>| status.map_or("–", CheckStatus::name);
+        let count = |count: Option<u64>| count.map_or_else(|| "–".to_owned(), |count| count.to_string());
         writeln!(
             stdout,
             "{}: {} → {}, failing rows {} → {}",
-            line(&text("check_id")),
-            text("before"),
-            text("after"),
-            count("failed_before"),
-            count("failed_after")
+            line(&it.check_id),
+            status(it.before),
+            status(it.after),
+            count(it.failed_before),
+            count(it.failed_after)
         )?;
     }
     if differences.is_empty() {
         writeln!(stdout, "both runs gave the same")?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn difference(before: &RunReport, now: &CheckResult) -> Option<serde_json::Value> {
-    let was = before.results.iter().find(|result| result.check_id == now.check_id);
-    if was.is_some_and(|was| was.status == now.status && was.failed == now.failed) {
-        return None;
-    }
-    Some(json!({
-        "check_id": now.check_id,
-        "before": was.map(|was| was.status),
-        "after": now.status,
-        "failed_before": was.and_then(|was| was.failed),
-        "failed_after": now.failed,
-    }))
 }

@@ -68,13 +68,7 @@ pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> anyhow::Result<
     match workspace.filter(|_| args.add) {
         Some(workspace) => match add::add(workspace, &imported.checks) {
             Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
-            Err(error) => {
-                failure::print_text(
-                    &error.to_string(),
-                    Some("put it right, or leave out --add and add them by hand"),
-                );
-                return Ok(ExitCode::from(USAGE));
-            }
+            Err(error) => return Ok(super::of_checks(&error)),
         },
         None if !args.json => {
             io::stdout().lock().write_all(export(Target::Json, &imported.checks).text.as_bytes())?;

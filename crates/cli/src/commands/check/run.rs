@@ -210,19 +210,14 @@ pub(super) async fn carry_out(
 }
 
 fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()> {
-    let history: Vec<PastResult> = match checks.state().and_then(|state| state.history()) {
-        Ok(history) => {
-            history.into_iter().map(|past| past.result).filter(|past| past.run_id != report.run_id).collect()
-        }
-        Err(_) => Vec::new(),
+    let render = |format: Format, text: TextOptions| {
+        render(report, format, text)
+            .unwrap_or_else(|| ordain_ui::report::checks(report, &earlier(checks, report)))
     };
     for wanted in args.format.iter().filter(|wanted| wanted.file.is_some()) {
         if let Some(file) = &wanted.file {
             let plain = TextOptions { width: WIDTH_OF_FILES, color: false };
-            ordain_engine::checks::write_file(
-                file,
-                render(report, wanted.format, &history, plain).as_bytes(),
-            )?;
+            ordain_engine::checks::write_file(file, render(wanted.format, plain).as_bytes())?;
         }
     }
     let shown = args.format.iter().find(|wanted| wanted.file.is_none()).map(|wanted| wanted.format);
@@ -234,12 +229,19 @@ fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()>
     if args.format.iter().all(|wanted| wanted.file.is_some()) && !args.format.is_empty() && !args.json {
         return Ok(());
     }
-    let text = render(report, format, &history, text_options());
+    let text = render(format, text_options());
     match io::stdout().lock().write_all(text.as_bytes()) {
         // The reader of our output has gone, which is no failure of ours.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// What checks gave in earlier runs, the oldest first.
+fn earlier(checks: &Checks, report: &RunReport) -> Vec<PastResult> {
+    let history = checks.history().unwrap_or_default();
+    let past = history.values().flatten().map(|past| &past.result);
+    past.filter(|past| past.run_id != report.run_id).cloned().collect()
 }
 
 fn text_options() -> TextOptions {

@@ -63,10 +63,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
     };
     match add::add(workspace, &wanted) {
         Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
-        Err(error) => {
-            failure::print_text(&error.to_string(), Some("put the file right, or add the checks by hand"));
-            return Ok(ExitCode::from(USAGE));
-        }
+        Err(error) => return Ok(super::of_checks(&error)),
     }
     Ok(ExitCode::SUCCESS)
 }

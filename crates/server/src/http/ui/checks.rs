@@ -1,18 +1,22 @@
 //! The grid of checks, the page of one, and the buttons that run them.
 
+pub(super) mod edit;
+
 use std::collections::HashMap;
 
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_checks::file::CheckFiles;
-use ordain_engine::checks::{Checks, Past};
+use ordain_checks::report::{PastResult, differences};
+use ordain_engine::checks::{Checks, ChecksError, Past};
 use ordain_types::RunKind;
 use ordain_ui::Place;
-use ordain_ui::checks::{CheckPage, Filter, Grid, Row};
+use ordain_ui::checks::{CheckPage, Comparison, Filter, Grid, Row, SPARK_MAX};
 use serde::Deserialize;
 
 use super::reply;
+use super::runs::Said;
 use super::visit::{Nothing, Sent, Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::{Read, Run};
@@ -29,7 +33,16 @@ const HISTORY_MAX: usize = 200;
 pub(super) struct Which {
     status: Option<String>,
     #[serde(default)]
+    severity: String,
+    #[serde(default)]
+    owner: String,
+    #[serde(default)]
+    tag: String,
+    #[serde(default)]
+    table: String,
+    #[serde(default)]
     text: String,
+    done: Option<String>,
 }
 
 /// The grid.
@@ -41,26 +54,24 @@ pub(super) async fn grid(
 ) -> Result<Response, Turned> {
     visit.caller.must_see_every_table()?;
     let mut grid = look(&service, rows).await?;
-    grid.filter = Filter { status: query.status.clone(), text: query.text.clone() };
+    let Which { status, severity, owner, tag, table, text, done } = query.0;
+    grid.filter = Filter { status, severity, owner, tag, table, text };
     let live = service.inner.live.going_on();
     grid.running =
         live.iter().find(|run| run.about.kind == RunKind::Check).map(|run| run.about.run_id.to_string());
-    let shell = visit.shell(&service, None).await?;
+    let shell = visit.shell(&service, reply::notice(done.as_deref())).await?;
     let content = ordain_ui::checks::grid(&grid, &visit.viewer);
     Ok(reply::html(&headers, shell.page(Place::Checks, "Checks", &content)))
 }
 
 pub(super) fn rows(checks: &Checks) -> Result<Grid, Problem> {
     let CheckFiles { entries, problems } = read(checks)?;
-    let mut history: HashMap<String, Vec<Past>> = HashMap::new();
-    for past in checks.state()?.history()? {
-        history.entry(past.result.check_id.clone()).or_default().push(past);
-    }
+    let history = checks.history()?;
     let row = |entry: ordain_checks::file::CheckEntry| {
-        let past = history.remove(&entry.check.check_id).unwrap_or_default();
+        let past = history.get(&entry.check.check_id).map_or(&[][..], Vec::as_slice);
         Row {
             duration_ms: past.last().map(|last| last.duration_ms),
-            history: newest(past),
+            history: newest(past, SPARK_MAX),
             check: entry.check,
         }
     };
@@ -68,9 +79,8 @@ pub(super) fn rows(checks: &Checks) -> Result<Grid, Problem> {
     Ok(Grid { rows: entries.into_iter().map(row).collect(), problems, ..Grid::default() })
 }
 
-fn newest(mut past: Vec<Past>) -> Vec<ordain_checks::report::PastResult> {
-    past.drain(..past.len().saturating_sub(HISTORY_MAX));
-    past.into_iter().map(|past| past.result).collect()
+fn newest(past: &[Past], most: usize) -> Vec<PastResult> {
+    past[past.len().saturating_sub(most)..].iter().map(|past| past.result.clone()).collect()
 }
 
 /// One check.
@@ -79,13 +89,14 @@ pub(super) async fn page(
     headers: HeaderMap,
     visit: Visit<Read>,
     Path(check): Path<String>,
+    query: Query<Said>,
 ) -> Result<Response, Turned> {
     visit.caller.must_see_every_table()?;
     let (entry, mut shown) = look(&service, move |checks| {
         let entry = find(read(checks)?, &check)?;
         let state = checks.state()?;
-        let past = state.history()?.into_iter().filter(|past| past.result.check_id == check).collect();
-        let history = newest(past);
+        let history = checks.history()?;
+        let history = newest(history.get(&check).map_or(&[][..], Vec::as_slice), HISTORY_MAX);
         let report = history.last().and_then(|last| state.report(&last.run_id));
         let results = report.into_iter().flat_map(|report| report.results);
         let shown = CheckPage {
@@ -105,9 +116,50 @@ pub(super) async fn page(
     if shown.compiled.is_some() {
         shown.stale = stale(&service, &entry).await?;
     }
-    let shell = visit.shell(&service, None).await?;
+    let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
     let content = ordain_ui::checks::page(&shown, &visit.viewer);
-    Ok(reply::html(&headers, shell.chart_page(Place::Checks, &shown.check.check_name, &content)))
+    Ok(reply::html(&headers, shell.page(Place::Checks, &shown.check.check_name, &content)))
+}
+
+/// Two runs.
+#[derive(Debug, Deserialize)]
+pub(super) struct Two {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// Two runs side by side: the last ones, unless others are chosen.
+pub(super) async fn compare(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    query: Query<Two>,
+) -> Result<Response, Turned> {
+    visit.caller.must_see_every_table()?;
+    let Two { before, after } = query.0;
+    let shown = look(&service, move |checks| Ok(compared(checks, before, after)?)).await?;
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Checks, "Runs compared", &ordain_ui::checks::compare(&shown))))
+}
+
+fn compared(
+    checks: &Checks,
+    before: Option<String>,
+    after: Option<String>,
+) -> Result<Comparison, ChecksError> {
+    let state = checks.state()?;
+    let kept = state.runs();
+    let one_before = |back: usize| kept.iter().rev().nth(back).cloned().unwrap_or_default();
+    let (before, after) = (before.unwrap_or_else(|| one_before(1)), after.unwrap_or_else(|| one_before(0)));
+    let reports = state.report(&before).zip(state.report(&after));
+    let differences = reports.map(|(before, after)| differences(&before, &after)).unwrap_or_default();
+    let history = checks.history()?;
+    let past = history.values().flatten().map(|past| &past.result);
+    let began: HashMap<&str, &str> =
+        past.map(|past| (past.run_id.as_str(), past.started_at.as_str())).collect();
+    let at = |run: &String| began.get(run.as_str()).copied().unwrap_or_default().to_owned();
+    let runs = kept.iter().rev().map(|run| (run.clone(), at(run))).collect();
+    Ok(Comparison { runs, before, after, differences })
 }
 
 /// Runs every check, and shows the run.

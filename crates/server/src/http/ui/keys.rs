@@ -5,51 +5,58 @@ use std::time::Duration;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_store::{EntryNote, NewKey};
+use ordain_store::{EntryNote, NewKey, Secret};
 use ordain_types::parse_duration;
 use ordain_ui::Place;
+use serde::Deserialize;
 
 use super::reply;
 use super::visit::{Nothing, Sent, Turned, Visit};
-use crate::http::caller::{Admin, Scope};
+use crate::http::body::Query;
+use crate::http::caller::{Admin, Caller, Scope};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 
 /// How long a rotated key stays good beside the new one.
 const OVERLAP: Duration = Duration::from_hours(24);
 
+/// The key that was made a moment ago.
+#[derive(Debug, Deserialize)]
+pub(super) struct Made {
+    made: Option<String>,
+}
+
 /// The keys.
 pub(super) async fn page(
     State(service): State<Service>,
     headers: HeaderMap,
     visit: Visit<Admin>,
-) -> Result<Response, Turned> {
-    show(&service, &headers, &visit, None).await
-}
-
-async fn show(
-    service: &Service,
-    headers: &HeaderMap,
-    visit: &Visit<Admin>,
-    secret: Option<&str>,
+    query: Query<Made>,
 ) -> Result<Response, Turned> {
     let store = service.engine().store();
+    let secret = query.made.as_ref().and_then(|name| service.inner.new_keys.take(&visit.caller.id, name));
+    let secret = secret.as_ref().map(|secret| secret.0.as_str());
     let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), secret, &visit.viewer);
-    let shell = visit.shell(service, None).await?;
-    Ok(reply::html(headers, shell.page(Place::Keys, "Keys", &content)))
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Keys, "Keys", &content)))
 }
 
-/// Makes a key, and shows it this once.
+/// Leads to the page that shows a new key once. Loading that page again makes no second key.
+async fn made(service: &Service, caller: &Caller, secret: Secret) -> Result<Response, Turned> {
+    service.reload_keys().await?;
+    let name = service.inner.new_keys.leave(&caller.id, secret)?;
+    Ok(Redirect::to(&format!("/keys?made={name}")).into_response())
+}
+
+/// Makes a key.
 pub(super) async fn create(
     State(service): State<Service>,
-    headers: HeaderMap,
     sent: Sent<Admin, Vec<(String, String)>>,
 ) -> Result<Response, Turned> {
     let new = new_key(&sent.form)?;
     let note = EntryNote::by(&sent.visit.caller.id, "ui");
     let (_, secret) = service.engine().store().create_key(new, note).await?;
-    service.reload_keys().await?;
-    show(&service, &headers, &sent.visit, Some(&secret.0)).await
+    made(&service, &sent.visit.caller, secret).await
 }
 
 fn new_key(form: &[(String, String)]) -> Result<NewKey, Problem> {
@@ -73,14 +80,12 @@ fn new_key(form: &[(String, String)]) -> Result<NewKey, Problem> {
 /// Makes a new key like an old one, which stays good for a day.
 pub(super) async fn rotate(
     State(service): State<Service>,
-    headers: HeaderMap,
     Path(key): Path<String>,
     sent: Sent<Admin, Nothing>,
 ) -> Result<Response, Turned> {
     let note = EntryNote::by(&sent.visit.caller.id, "ui");
     let (_, secret) = service.engine().store().rotate_key(&key, OVERLAP, note).await?;
-    service.reload_keys().await?;
-    show(&service, &headers, &sent.visit, Some(&secret.0)).await
+    made(&service, &sent.visit.caller, secret).await
 }
 
 /// Makes a key useless from now on.

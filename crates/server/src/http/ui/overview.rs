@@ -50,10 +50,7 @@ pub(super) async fn page(
         charts: if visit.caller.sees_all() { vec![runs_by_day(&service).await?] } else { Vec::new() },
         examples: service.inner.options.examples.clone(),
     };
-    Ok(reply::html(
-        &headers,
-        shell.chart_page(Place::Overview, "Overview", &ordain_ui::overview::page(&overview)),
-    ))
+    Ok(reply::html(&headers, shell.page(Place::Overview, "Overview", &ordain_ui::overview::page(&overview))))
 }
 
 /// Checks by their last status.
@@ -87,14 +84,14 @@ async fn cells(service: &Service) -> Option<(usize, usize, usize)> {
 async fn runs_by_day(service: &Service) -> Result<Chart, Problem> {
     let counts = service.inner.run_counts.get(service.engine().store(), DAYS).await?;
     let now = reply::unix_millis();
-    let mut days: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    let mut days: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for back in (0..DAYS).rev() {
         let day = format_unix_millis(now.saturating_sub(back * DAY_MS));
-        days.insert(day.get(..10).unwrap_or_default().to_owned(), vec![0; 4]);
+        days.insert(day.get(..10).unwrap_or_default().to_owned(), vec![0.0; 4]);
     }
     for RunCount { day, state, runs } in counts.iter() {
         if let Some(figures) = days.get_mut(day) {
-            figures[place(state)] += runs;
+            figures[place(state)] += ordain_ui::chart::count(*runs);
         }
     }
     let series =
@@ -102,7 +99,8 @@ async fn runs_by_day(service: &Service) -> Result<Chart, Problem> {
     Ok(Chart {
         title: "Runs a day".to_owned(),
         series: series.map(|(name, class)| (name.to_owned(), class)).to_vec(),
-        days: days.into_iter().collect(),
+        rows: days.into_iter().collect(),
+        is_stacked: true,
     })
 }
 

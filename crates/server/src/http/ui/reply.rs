@@ -141,6 +141,10 @@ pub(crate) fn notice(word: Option<&str>) -> Option<Notice> {
         "undo" => (false, "Taken back."),
         "cancel" => (false, "Cancelled and rolled back."),
         "ended" => (false, "It had ended already."),
+        "saved" => (false, "Saved. Run it to see what it finds."),
+        "draft_gone" => {
+            (true, "There is no such change any more: it was saved, or its page was open for too long.")
+        }
         "already" => (true, "Somebody decided on this run meanwhile. This is how it stands now."),
         "conflict" => (true, "Not done: rows that this run touches have changed meanwhile."),
         "changed" => (true, "Not committed: the diff is not the one that you were shown. Look at it again."),

@@ -6,19 +6,22 @@ pub(super) mod live;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use ordain_store::RunFilter;
-use ordain_types::{RunId, RunRecord};
+use ordain_checks::CheckResult;
+use ordain_store::{LedgerEntry, RunFilter};
+use ordain_types::{RunId, RunKind, RunRecord, RunState};
 use ordain_ui::live::LiveRun as LiveView;
 use ordain_ui::run::{Details, Entry};
 use ordain_ui::runs::RunList;
-use ordain_ui::{DIFF_ROWS_MAX, Pager, Place};
+use ordain_ui::{DIFF_ROWS_MAX, Pager, Place, Viewer};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::artifacts;
 use crate::http::body::Query;
 use crate::http::caller::{Caller, Read};
+use crate::http::checks::look;
 use crate::http::cursor;
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
@@ -71,12 +74,9 @@ pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> 
         let behind = RunFilter { before: last_shown.clone(), limit: 1, ..filter };
         more = last_shown.is_some() && !service.engine().store().find_runs(behind).await?.is_empty();
     }
-    let of_state = query.state.as_ref().map_or_else(String::new, |state| format!("state={state}&"));
-    let oldest = list.ended.last().filter(|_| more);
-    list.pager = Pager {
-        first: before.map(|_| format!("/runs?{of_state}")),
-        next: oldest.map(|run| format!("/runs?{of_state}cursor={}", cursor::write(run.run_id.as_str()))),
-    };
+    let next = list.ended.last().filter(|_| more).map(|oldest| cursor::write(oldest.run_id.as_str()));
+    let filters: Vec<(&str, &str)> = query.state.iter().map(|state| ("state", state.as_str())).collect();
+    list.pager = Pager::new("/runs", &filters, before.is_none(), next.as_deref());
     Ok(list)
 }
 
@@ -100,19 +100,48 @@ pub(super) async fn page(
         return Ok(reply::html(&headers, shell.live_page(Place::Runs, &run.about.request, &content)));
     }
     let record = service.run_seen_by(&visit.caller, &run).await?;
-    let content = ordain_ui::run::page(&record, &details(&service, &record).await?, &visit.viewer);
+    let details = details(&service, &record, &visit.viewer).await?;
+    let content = ordain_ui::run::page(&record, &details, &visit.viewer);
     Ok(reply::html(&headers, shell.page(Place::Runs, &record.request, &content)))
 }
 
 /// What the server and the ledger have of a run besides its record.
-pub(super) async fn details(service: &Service, record: &RunRecord) -> Result<Details, Problem> {
+pub(super) async fn details(
+    service: &Service,
+    record: &RunRecord,
+    viewer: &Viewer,
+) -> Result<Details, Problem> {
     let live = service.inner.live.find(record.run_id.as_str());
     let events = live.map(|run| run.events_after(0).0).unwrap_or_default();
-    let entries = service.engine().store().entries_of_run(&record.run_id).await?;
+    let store = service.engine().store();
+    let entries = store.entries_of_run(&record.run_id).await?;
+    let conflicts = match record.state {
+        RunState::Held => store.conflicts(record.run_id.as_str()).await?,
+        _ => Vec::new(),
+    };
     Ok(Details {
         events: events.into_iter().map(|event| (event.name.to_owned(), event.data)).collect(),
         entries: entries.iter().map(Entry::of).collect(),
+        // What a prompt holds may be more than a key may see: samples of tables, and other callers' words.
+        exchange: if viewer.is_admin { entries.iter().flat_map(exchange).collect() } else { Vec::new() },
+        conflicts: conflicts.iter().map(super::approvals::shown).collect(),
+        checks: if record.kind == RunKind::Check { results(service, record).await } else { Vec::new() },
     })
+}
+
+/// What was said to a model and what it said, as an entry of the ledger has it.
+fn exchange(entry: &LedgerEntry) -> Vec<(String, String)> {
+    let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let messages = body["detail"]["exchange"].as_array().into_iter().flatten();
+    messages.map(|message| (text(&message["speaker"]), text(&message["text"]))).collect()
+}
+
+/// What each check of a run gave; nothing where its report is no longer kept.
+async fn results(service: &Service, record: &RunRecord) -> Vec<CheckResult> {
+    let run = record.run_id.clone();
+    let report = look(service, move |checks| Ok(checks.state()?.report(run.as_str()))).await;
+    report.ok().flatten().map(|report| report.results).unwrap_or_default()
 }
 
 /// Where a page of a table's diff begins.

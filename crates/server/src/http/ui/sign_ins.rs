@@ -40,7 +40,7 @@ pub(crate) struct Session {
 pub(crate) struct Token(pub(crate) String);
 
 impl Token {
-    fn new() -> Result<Self, Problem> {
+    pub(super) fn new() -> Result<Self, Problem> {
         let mut random = [0_u8; 32];
         getrandom::fill(&mut random).map_err(|error| Problem::internal(error.to_string()))?;
         Ok(Self(ordain_ui::text::hex(&random)))

@@ -3,9 +3,12 @@
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use ordain_checks::Check;
+use ordain_engine::checks::TableState;
 use ordain_store::{Condition, RunFilter, Store, TableInfo};
-use ordain_types::{Column, ColumnType, Row, RunRecord};
-use ordain_ui::tables::{RowEvent, RowsPage};
+use ordain_types::{Column, ColumnType, Row, RunRecord, RunState};
+use ordain_ui::run::Entry;
+use ordain_ui::tables::{FilePage, RowEvent, RowsPage};
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,6 +17,7 @@ use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::Read;
+use crate::http::checks::{look, read as read_checks, served};
 use crate::http::cursor;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
@@ -31,8 +35,47 @@ pub(super) async fn list(
     visit: Visit<Read>,
 ) -> Result<Response, Turned> {
     let tables = shown(service.engine_for(&visit.caller).store()).await?;
+    let files = if visit.viewer.sees_every_table {
+        look(&service, |checks| Ok(checks.data_tables()?)).await.unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Tables, "Tables", &ordain_ui::tables::list(&tables))))
+    let content = ordain_ui::tables::list(&tables, &files);
+    Ok(reply::html(&headers, shell.page(Place::Tables, "Tables", &content)))
+}
+
+/// A table of a file in `data`: how its columns are read, and which checks look at it.
+async fn of_file(
+    service: &Service,
+    headers: &HeaderMap,
+    visit: &Visit<Read>,
+    table: &str,
+) -> Result<Response, Turned> {
+    visit.caller.must_see_every_table()?;
+    let mut states = served(service)?.all_tables().await?;
+    let state = states.remove(table).ok_or_else(unknown_table)?;
+    let files = look(service, read_checks).await?;
+    let looks = |check: &Check| check.target_table.iter().any(|target| target == table);
+    let checks = files.entries.into_iter().map(|entry| entry.check).filter(looks);
+    let mut page = FilePage {
+        name: table.to_owned(),
+        checks: checks.map(|check| (check.check_id, check.check_name)).collect(),
+        ..FilePage::default()
+    };
+    match state {
+        TableState::Broken { reason } => page.problem = Some(reason),
+        TableState::Ready(facts) => {
+            page.columns = facts.readings();
+            (page.source, page.rows, page.notes) = (facts.source, facts.rows, facts.notes);
+        }
+    }
+    let shell = visit.shell(service, None).await?;
+    Ok(reply::html(headers, shell.page(Place::Tables, table, &ordain_ui::tables::file(&page))))
+}
+
+fn unknown_table() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "unknown_table", "there is no table of that name")
 }
 
 /// Which rows.
@@ -53,30 +96,32 @@ pub(super) async fn rows(
     query: Query<Which>,
 ) -> Result<Response, Turned> {
     let engine = service.engine_for(&visit.caller);
-    let info = find(engine.store(), &table).await?;
+    let Ok(info) = find(engine.store(), &table).await else {
+        return of_file(&service, &headers, &visit, &table).await;
+    };
     let after = query.cursor.as_deref().map(cursor::read).transpose()?;
     let after = after.and_then(|mark| mark.parse::<i64>().ok());
     let filter = query.column.clone().map(|column| (column, query.value.clone()));
     let condition = filter.as_ref().map(|(column, value)| equals(&info, column, value)).transpose()?;
     let found = read(engine.store(), &table, condition, after, ROWS_SHOWN).await?;
     let next = found.last.filter(|_| found.more).map(|last| cursor::write(&last.to_string()));
-    let base = format!("/tables/{}?", ordain_ui::text::in_path(&table));
-    let filtered = filter.as_ref().map_or_else(String::new, |(column, value)| {
-        format!("column={}&value={}&", ordain_ui::text::in_path(column), ordain_ui::text::in_path(value))
-    });
-    let pager = Pager {
-        first: after.map(|_| format!("{base}{filtered}")),
-        next: next.map(|next| format!("{base}{filtered}cursor={next}")),
-    };
-    let page = RowsPage { info, rows: as_rows(found), filter, pager };
+    let address = format!("/tables/{}", ordain_ui::text::in_path(&table));
+    let filters = filter.as_ref().map(|(column, value)| [("column", column.as_str()), ("value", value)]);
+    let pager = Pager::new(
+        &address,
+        filters.as_ref().map_or(&[], |both| &both[..]),
+        after.is_none(),
+        next.as_deref(),
+    );
+    let mismatch = filter.as_ref().and_then(|(column, value)| mismatch(&info, column, value));
+    let page = RowsPage { info, rows: as_rows(found), filter, mismatch, pager };
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Tables, &table, &ordain_ui::tables::rows(&page))))
 }
 
 async fn find(store: &Store, table: &str) -> Result<TableInfo, Problem> {
     let found = shown(store).await?.into_iter().find(|info| info.table.name == table);
-    found
-        .ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "unknown_table", "there is no table of that name"))
+    found.ok_or_else(unknown_table)
 }
 
 /// A filter as a condition: the written value as the column has values.
@@ -90,6 +135,14 @@ fn equals(info: &TableInfo, column: &str, value: &str) -> Result<Condition, Prob
         _ => serde_json::from_str(value).unwrap_or_else(|_| Value::from(value)),
     };
     Ok(Condition::Eq { path: vec![column.to_owned()], value })
+}
+
+/// Why a column can hold no such value.
+fn mismatch(info: &TableInfo, column: &str, value: &str) -> Option<String> {
+    let kind = info.table.columns.iter().find(|known| known.name == column)?.column_type;
+    let is_figure = matches!(kind, ColumnType::Integer | ColumnType::Real);
+    (is_figure && value.parse::<f64>().is_err())
+        .then(|| format!("`{column}` holds numbers, and `{value}` is none."))
 }
 
 /// Which row.
@@ -110,9 +163,16 @@ pub(super) async fn history(
     let key: Row = serde_json::from_str(&query.key)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "bad_query", "`key` is not a row's key"))?;
     let filter = RunFilter { state: None, seen_by: visit.caller.seen_by(), before: None, limit: RUNS_LOOKED };
-    let runs = service.engine().store().find_runs(filter).await?;
+    let store = service.engine().store();
+    let mut runs = store.find_runs(filter).await?;
     let looked = runs.len();
-    let events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
+    // Other runs changed nothing, whatever their diffs say.
+    runs.retain(|run| matches!(run.state, RunState::Committed | RunState::Undone));
+    let mut events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
+    for event in &mut events {
+        let entries = store.entries_of_run(&event.run.run_id).await?;
+        event.who = entries.first().map(|entry| Entry::of(entry).who).unwrap_or_default();
+    }
     let content = ordain_ui::tables::history(&table, &key, &events, looked);
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Tables, "History of a row", &content)))
@@ -130,5 +190,5 @@ fn event(run: RunRecord, table: &str, key: &Row) -> Option<RowEvent> {
             diff.added.iter().find(|row| is_it(row)).cloned(),
         ),
     };
-    (before.is_some() || after.is_some()).then_some(RowEvent { before, after, run })
+    (before.is_some() || after.is_some()).then(|| RowEvent { before, after, run, who: String::new() })
 }

@@ -93,6 +93,7 @@ impl<S: Asked> FromRequestParts<Service> for Visit<S> {
             signed_in_as: is_signed_in.then(|| caller.id.clone()),
             may_run: caller.may(Scope::Run),
             may_approve: caller.may(Scope::Approve),
+            sees_every_table: caller.must_see_every_table().is_ok(),
             is_admin: caller.may(Scope::Admin),
             token: token.0.clone(),
         };

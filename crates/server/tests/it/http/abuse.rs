@@ -1,6 +1,7 @@
 //! Callers that are slow, large, malformed or hostile.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -139,6 +140,69 @@ async fn names_of_artifacts_lead_nowhere_else() {
     for run in ["..", "%2e%2e", "x", "%25", "01'%20OR%201=1"] {
         let answer = shop.get(&format!("/v1/runs/{run}/artifacts/a.txt")).await;
         assert_eq!(answer.status, 404, "{run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_artifact_that_was_changed_since_is_not_given_out() {
+    let shop = served().await;
+    let code = "for name in 'abcd':\n    (artifacts / f'{name}.txt').write_text('GOOD')";
+    let record = shop.post("/v1/exec", &json!({ "code": code })).await.json();
+    let run = record["run_id"].as_str().unwrap();
+    let folder = shop.folder.path().join("shop/.ordain/artifacts").join(run);
+    std::fs::write(folder.join("a.txt"), "EVIL").unwrap();
+    for (name, odd) in [("b.txt", "/etc/hostname"), ("c.txt", "/dev/zero")] {
+        std::fs::remove_file(folder.join(name)).unwrap();
+        std::os::unix::fs::symlink(odd, folder.join(name)).unwrap();
+    }
+    let found = async |name: &str| shop.get(&format!("/v1/runs/{run}/artifacts/{name}")).await.status;
+    assert_eq!([found("a.txt").await, found("b.txt").await, found("c.txt").await], [409, 404, 404]);
+    assert_eq!(shop.get(&format!("/v1/runs/{run}/artifacts/d.txt")).await.text(), "GOOD");
+}
+
+/// An answer with very many words or numbers, of a run that has read very many names or numbers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comparing_an_answer_with_what_was_read_does_not_stop_the_server() {
+    let shop = served().await;
+    let look = async || {
+        let begun = Instant::now();
+        assert_eq!(shop.get("/healthz").await.status, 200);
+        begun.elapsed()
+    };
+    let mut idle = Duration::ZERO;
+    for _ in 0..20 {
+        idle = idle.max(look().await);
+    }
+    let read = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 19000) SELECT x * 1.37 AS price, 'name' || x AS n FROM c";
+    for answer in ["'word ' * 60000", "' '.join(f'{n}.{n % 100:02} pairs for ${n},' for n in range(40000))"] {
+        let plan = format!(
+            "db.query({read:?})\ninventory_tbl.update({{'quantity_in_stock': 5}}, where('item_id') == 'SG001')\n\
+             answer_text = {answer}\nSTATUS = 'success'\n"
+        );
+        let body = json!({ "request": "x", "plan": plan });
+        let ended = AtomicBool::new(false);
+        let attack = async {
+            let both = tokio::join!(shop.post("/v1/requests", &body), shop.post("/v1/requests", &body));
+            ended.store(true, Ordering::SeqCst);
+            both
+        };
+        let watch = async {
+            let mut slowest = Duration::ZERO;
+            while !ended.load(Ordering::SeqCst) {
+                slowest = slowest.max(look().await);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            slowest
+        };
+        let ((one, other), slowest) = tokio::join!(attack, watch);
+        assert!(
+            [one.status, other.status].iter().all(|status| *status < 500),
+            "{} {}",
+            one.text(),
+            other.text()
+        );
+        // A comparison that grew with names times words took a minute, and nothing was answered meanwhile.
+        assert!(slowest < Duration::from_secs(5).max(idle * 50), "{slowest:?}, and {idle:?} when idle");
     }
 }
 

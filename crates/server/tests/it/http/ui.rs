@@ -120,7 +120,19 @@ async fn checks_are_run_from_their_grid_and_each_state_looks_different() {
         browser.click("form[action='/checks/CHK-020/run'] button", 1);
         browser.wait("location.pathname.startsWith('/runs/')");
         browser.wait("!!document.querySelector('.stages')");
-        let pages = [("checks", "/checks".to_owned()), ("check", "/checks/CHK-020".to_owned())];
+        // The run says which checks failed, and leads to them.
+        browser.wait("!!document.querySelector('#results a[href=\"/checks/CHK-020\"]')");
+        let pages = [
+            ("checks", "/checks".to_owned()),
+            ("check", "/checks/CHK-020".to_owned()),
+            ("rule", "/checks/CHK-020/edit".to_owned()),
+            ("new-rule", "/new-check".to_owned()),
+            ("suggested", "/suggested-checks?table=orders".to_owned()),
+            ("compared", "/compared-checks".to_owned()),
+            ("files", "/tables".to_owned()),
+            ("file", "/tables/orders".to_owned()),
+            ("found", "/checks?severity=high&tag=integrity&text=unknown".to_owned()),
+        ];
         fits_everybody(browser, home, &pages);
     })
     .await;
@@ -161,7 +173,8 @@ async fn someone_without_a_mouse_asks_sees_the_diff_commits_and_takes_it_back() 
         browser.wait("document.readyState === 'complete'");
         browser.press("g");
         browser.press("a");
-        browser.wait("location.pathname === '/ask'");
+        // The box takes the focus when the page is there; keys are shortcuts only outside of it.
+        browser.wait("location.pathname === '/ask' && document.activeElement.id === 'request'");
         browser.evaluate("document.activeElement.blur()");
         browser.press("?");
         browser.wait("document.getElementById('help').open");
@@ -180,6 +193,7 @@ async fn a_double_click_on_commit_commits_once_and_one_on_ask_asks_once() {
     look(&shop, |browser, home| {
         browser.look(1280, 900, false);
         browser.open(&format!("{home}/approvals"));
+        assert!(browser.text().contains("new: rows added to transactions"), "{}", browser.text());
         browser.click(".decide button.primary", 2);
         browser.wait("document.body.innerText.includes('Committed.')");
         browser.open(&format!("{home}/ask"));
@@ -280,9 +294,11 @@ async fn a_row_that_changed_meanwhile_is_marked_before_anybody_commits() {
             "{text}"
         );
         assert!(browser.barriers().is_empty());
-        browser.click(".decide button.primary", 1);
-        browser.wait("document.body.innerText.includes('rows that this run touches have changed meanwhile')");
-        browser.wait("document.body.innerText.includes('conflicted')");
+        // What cannot be committed has no such button; the same is asked again and waits anew.
+        assert_eq!(browser.evaluate("document.querySelectorAll('.decide button.primary').length"), json!(0));
+        browser.click(".decide button[formaction$='/again']", 1);
+        browser.wait("location.pathname.startsWith('/runs/') && !!document.querySelector('.stages')");
+        browser.wait("document.querySelector('.decide button.primary').innerText === 'Commit 2 rows'");
     })
     .await;
 }
@@ -298,6 +314,9 @@ async fn a_key_is_made_on_a_page_shown_once_and_revoked_there() {
         browser.click("form[action='/keys'] button.primary", 1);
         browser.wait("document.querySelector('.notice pre').innerText.startsWith('ordain_')");
         assert!(browser.text().contains("shop <b>"));
+        // Loading the page again neither shows the key again nor makes another.
+        browser.call("Page.reload", &json!({}));
+        browser.wait("!document.querySelector('.notice') && document.readyState === 'complete'");
         browser.open(&format!("{home}/keys"));
         assert!(!browser.text().contains("It is not shown again"));
         browser.click("form[action$='/revoke'] button", 1);
@@ -336,4 +355,224 @@ async fn a_list_of_runs_follows_what_happens() {
         client.join().unwrap();
     })
     .await;
+}
+
+/// Types into a field of a form, in place of what is there.
+fn fill(browser: &mut Browser, field: &str, text: &str) {
+    browser.wait("document.readyState === 'complete'");
+    browser.evaluate(&format!("document.querySelector('[name={field}]').value = {}", json!(text)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_is_edited_tried_saved_and_run() {
+    let shop = served_example("data-quality", Planner::Rules, |_| {}).await;
+    let file = shop.folder.path().join("shop/checks/checks.json");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let path = file.clone();
+    look(&shop, move |browser, home| {
+        browser.look(1280, 900, false);
+        browser.open(&format!("{home}/checks/CHK-010"));
+        browser.click("a[href$='/edit']", 1);
+        browser.wait("location.pathname.endsWith('/edit') && !!document.querySelector('[name=rule]')");
+        // What the reader does not understand is said, and can be tried again.
+        fill(browser, "rule", "price must be blue");
+        browser.click("form.rule button.primary", 1);
+        browser.wait("document.querySelector('#preview .chip.off')?.innerText === 'skipped'");
+        fill(browser, "rule", "price must be at least 15");
+        fill(browser, "severity", "critical");
+        browser.click("form.rule button.primary", 1);
+        browser.wait("document.querySelector('#preview')?.innerText.includes('orders: `price`')");
+        browser.wait("document.querySelectorAll('#preview td.offends').length > 0");
+        let diff = browser.evaluate("document.querySelector('pre.changed').innerText").to_string();
+        assert!(diff.contains("price must be at least 15") && diff.contains("accepted_reading"), "{diff}");
+        assert!(browser.barriers().is_empty(), "{:?}", browser.barriers());
+        browser.picture("rule-tried");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "nothing is saved by a trial");
+        browser.click("form[action='/save-check'] button", 2);
+        browser.wait("location.pathname === '/checks/CHK-010' && document.body.innerText.includes('Saved.')");
+        browser.wait("document.body.innerText.includes('It has never run.')");
+        browser.click("form[action='/checks/CHK-010/run'] button", 1);
+        browser
+            .wait("location.pathname.startsWith('/runs/') && !!document.querySelector('#results .chip.bad')");
+    })
+    .await;
+    let after = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        after.contains("// The two of the beginning") && after.contains("\"severity\": \"critical\""),
+        "{after}"
+    );
+    // Other checks are as they were.
+    let of_others = |text: &str| text.split_once("CHK-011").unwrap().1.to_owned();
+    assert_eq!(
+        of_others(&after),
+        of_others(
+            &std::fs::read_to_string(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../examples/data-quality/checks/checks.json"
+            ))
+            .unwrap()
+        )
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_are_added_in_words_and_from_suggestions() {
+    let shop = served_example("data-quality", Planner::Rules, |_| {}).await;
+    let file = shop.folder.path().join("shop/checks/checks.json");
+    look(&shop, move |browser, home| {
+        browser.look(1280, 900, false);
+        browser.open(&format!("{home}/new-check"));
+        fill(browser, "table", "orders");
+        fill(browser, "name", "Quantities <b>");
+        fill(browser, "rule", "quantity must be above 0");
+        fill(browser, "fail_if", "failed > x");
+        browser.click("form.rule button.primary", 1);
+        browser.wait("!!document.querySelector('#preview .notice.bad')");
+        assert_eq!(browser.evaluate("document.querySelectorAll('form[action=\"/save-check\"]').length"), json!(0));
+        fill(browser, "fail_if", "failed > 3");
+        browser.click("form.rule button.primary", 1);
+        browser.wait("document.querySelector('#preview .facts')?.innerText.includes('understood as')");
+        browser.click("form[action='/save-check'] button", 1);
+        browser.wait("location.pathname === '/checks/orders.rule-1' && document.body.innerText.includes('Quantities <b>')");
+        browser.open(&format!("{home}/suggested-checks?table=orders"));
+        browser.wait("document.querySelectorAll('input[name=add]').length > 3");
+        browser.click("input[name=add]", 1);
+        browser.click("form[action='/suggested-checks'][method=post] button", 1);
+        browser.wait("!!document.querySelector('pre.changed ins')");
+        browser.click("form[action='/save-check'] button", 1);
+        browser.wait("location.pathname === '/checks' && document.body.innerText.includes('Saved.')");
+    })
+    .await;
+    let files = ordain_engine::checks::read_checks(&shop.folder.path().join("shop")).unwrap();
+    assert_eq!(files.problems, []);
+    let added = files.entries.iter().find(|entry| entry.check.check_id == "orders.rule-1").unwrap();
+    assert!(added.check.accepted_reading.is_some() && added.check.fail_if.is_some(), "{added:?}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("// The two of the beginning"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_file_becomes_a_chart() {
+    let shop = served_example("sales-files", Planner::Rules, |_| {}).await;
+    look(&shop, |browser, home| {
+        browser.look(1280, 900, false);
+        browser.open(&format!("{home}/ask"));
+        browser.evaluate(
+            "(() => { const dropped = new DataTransfer(); const text = 'month,sold\\n2026-01,5\\n2026-02,7\\n2026-03,2\\n2026-03,1\\n'; \
+             dropped.items.add(new File([text], 'sold.csv', { type: 'text/csv' })); \
+             document.querySelector('#composer').dispatchEvent(new DragEvent('drop', { dataTransfer: dropped, bubbles: true, cancelable: true })); })()",
+        );
+        browser.wait("document.querySelector('#chosen').innerText.includes('sold.csv')");
+        browser.evaluate("document.querySelector('#request').focus()");
+        browser.write("total sold by month");
+        browser.press("Enter");
+        browser.wait("!!document.querySelector('.turn .receipt')");
+        browser.wait("document.querySelectorAll('.turn .chart canvas').length === 1");
+        assert!(browser.barriers().is_empty(), "{:?}", browser.barriers());
+        browser.picture("ask-chart");
+        // None of the answer lies under the box.
+        browser.wait("document.querySelector('.turn').getBoundingClientRect().bottom <= document.querySelector('#composer').getBoundingClientRect().top");
+    })
+    .await;
+}
+
+/// A way to the server that can be cut, as a train into a tunnel cuts it.
+struct Tunnel {
+    address: std::net::SocketAddr,
+    is_cut: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    open: std::sync::Arc<std::sync::Mutex<Vec<std::net::TcpStream>>>,
+}
+
+impl Tunnel {
+    fn to(server: std::net::SocketAddr) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (is_cut, open) = (std::sync::Arc::default(), std::sync::Arc::default());
+        let tunnel = Self { address, is_cut, open };
+        let (is_cut, open) = (tunnel.is_cut.clone(), tunnel.open.clone());
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if is_cut.load(std::sync::atomic::Ordering::Acquire) {
+                    continue;
+                }
+                let Ok(far) = std::net::TcpStream::connect(server) else { continue };
+                for (mut from, mut to) in [
+                    (client.try_clone().unwrap(), far.try_clone().unwrap()),
+                    (far.try_clone().unwrap(), client.try_clone().unwrap()),
+                ] {
+                    std::thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(std::net::Shutdown::Both);
+                    });
+                }
+                open.lock().unwrap().extend([client, far]);
+            }
+        });
+        tunnel
+    }
+
+    fn cut(&self) {
+        self.is_cut.store(true, std::sync::atomic::Ordering::Release);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+
+    fn mend(&self) {
+        self.is_cut.store(false, std::sync::atomic::Ordering::Release);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_connection_is_said_and_the_run_is_followed_again_when_it_is_back() {
+    let shop = served().await;
+    let run = shop.begin_slow(&[]).await;
+    let tunnel = Tunnel::to(shop.address);
+    let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();
+    let home = format!("http://{}", tunnel.address);
+    let path = format!("/runs/{run}");
+    let looking = tokio::task::spawn_blocking(move || {
+        let mut browser = Browser::start();
+        browser.look(1280, 900, false);
+        browser.open(&format!("{home}{path}"));
+        browser.wait("!!document.querySelector('.live')._htmx?.sse");
+        tunnel.cut();
+        browser.wait("!!document.querySelector('#lost')");
+        assert!(browser.text().contains("The connection is lost"));
+        tunnel.mend();
+        browser.wait("!document.querySelector('#lost')");
+        cancel.send(()).unwrap();
+        // What happened meanwhile is shown, without loading the page.
+        browser.wait("!!document.querySelector('.live .stages')");
+    });
+    cancelled.await.unwrap();
+    let answer = shop.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    looking.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_report_of_checks_is_a_file_that_everybody_can_read() {
+    let shop = served_example("data-quality", Planner::Rules, |_| {}).await;
+    let report = shop.post("/v1/checks/run", &json!({})).await.json();
+    let report: ordain_checks::RunReport = serde_json::from_value(report).unwrap();
+    let path = shop.folder.path().join("report.html");
+    std::fs::write(&path, ordain_ui::report::checks(&report, &[])).unwrap();
+    tokio::task::spawn_blocking(move || {
+        let mut browser = Browser::start();
+        for (width, is_dark) in [(1280, false), (1280, true), (320, false)] {
+            browser.look(width, 900, is_dark);
+            browser.open(&format!("file://{}", path.display()));
+            let barriers = browser.barriers();
+            assert!(barriers.is_empty(), "at {width}, dark {is_dark}: {barriers:#?}");
+        }
+        browser.click("#show-pass", 1);
+        browser.wait("getComputedStyle(document.querySelector('.result.fail')).display === 'none'");
+        let (asked, wrong) = browser.seen();
+        assert!(
+            asked.iter().all(|address| address.starts_with("file:")) && wrong.is_empty(),
+            "{asked:?} {wrong:?}"
+        );
+    })
+    .await
+    .unwrap();
 }

@@ -26,7 +26,13 @@ async fn signed_in(shop: &Served, scopes: &[&str]) -> String {
 /// The token that the forms of a page send.
 async fn token(shop: &Served, cookie: &str) -> String {
     let page = client::send(shop.address, "GET", "/ask", &[PAGE, cookie], b"").await.text();
-    let at = page.find("name=\"token\" value=\"").expect("the page has a form") + 20;
+    field(&page, "token")
+}
+
+/// What the first field of a name holds on a page.
+fn field(page: &str, name: &str) -> String {
+    let begin = format!("name=\"{name}\" value=\"");
+    let at = page.find(&begin).unwrap_or_else(|| panic!("the page has no {name}: {page}")) + begin.len();
     page[at..].split('"').next().unwrap().to_owned()
 }
 
@@ -110,6 +116,33 @@ async fn a_diff_that_was_not_the_one_on_the_page_is_not_committed() {
     let answer = client::send(shop.address, "POST", &path, &[PAGE, FORM], form.as_bytes()).await;
     assert_eq!(answer.header("location"), Some(format!("/runs/{run}?done=changed").as_str()));
     assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["state"], "held");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_of_rows_that_changed_since_the_page_was_loaded_is_refused() {
+    let shop = served().await;
+    let body = serde_json::json!({ "request": "buy 2 pairs of Aviator", "hold": true });
+    let run = shop.post("/v1/requests", &body).await.json()["run_id"].as_str().unwrap().to_owned();
+    let page = client::send(shop.address, "GET", "/approvals", &[PAGE], b"").await.text();
+    shop.buy().await;
+    let form = format!("token={}&seen={}", field(&page, "token"), field(&page, "seen"));
+    let path = format!("/runs/{run}/approve");
+    let answer = client::send(shop.address, "POST", &path, &[PAGE, FORM], form.as_bytes()).await;
+    assert_eq!(answer.header("location"), Some(format!("/runs/{run}?done=conflict").as_str()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_are_changed_by_admins_alone() {
+    let shop = served_with(|options| options.keys_required = true).await;
+    let cookie = signed_in(&shop, &["run", "approve"]).await;
+    for path in ["/new-check", "/suggested-checks", "/checks/any/edit", "/keys", "/ledger"] {
+        let answer = client::send(shop.address, "GET", path, &[PAGE, &cookie], b"").await;
+        assert_eq!(answer.status, 403, "{path}");
+    }
+    let form = format!("token={}&draft=x", token(&shop, &cookie).await);
+    let answer =
+        client::send(shop.address, "POST", "/save-check", &[PAGE, FORM, &cookie], form.as_bytes()).await;
+    assert_eq!(answer.status, 403);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,6 @@
 //! The judge on made-up cases: an oracle that cannot say "escaped" is worth nothing.
 
+use ordain_types::Diff;
 use serde_json::json;
 
 use super::super::evidence::Data;
@@ -28,6 +29,7 @@ fn run(cause: Cause, stdout: &str) -> Observed {
         stdout: stdout.as_bytes().to_vec(),
         record_line: format!("{record}\n").into_bytes(),
         record,
+        diff: Some(Diff::default()),
         elapsed: Duration::from_millis(20),
         ..Observed::default()
     }
@@ -249,15 +251,37 @@ fn packets_and_changed_data_are_seen() {
     check_fails("no-packet-received", "udp", |it| it.packets = Some(vec!["udp".to_owned()]));
     let changed = Data { input: "2".to_owned(), ..Data::default() };
     check_fails("data-unchanged", "not as it was", |it| it.data = Some((Data::default(), changed)));
-    check_fails("writes-complete", "nothing changed", |it| {
-        it.run.record["diff"] = json!({ "inventory": { "added": [{}], "changed": [], "removed": [] } });
-    });
+}
+
+#[test]
+fn a_diff_that_is_not_what_changed_is_seen() {
+    let data = |rows: serde_json::Value| {
+        let mut data = Data::default();
+        data.tables.insert("t".to_owned(), rows);
+        data
+    };
+    let was = || data(json!({ "1": { "id": 1, "n": 1 }, "2": { "id": 2, "n": 2 } }));
+    let is = || data(json!({ "1": { "n": 9, "id": 1 }, "3": { "id": 3, "n": 3 } }));
+    let whole = json!({ "t": { "added": [{ "id": 3, "n": 3 }], "removed": [{ "id": 2, "n": 2 }],
+        "changed": [{ "key": { "id": 1 }, "before": { "id": 1, "n": 1 }, "after": { "id": 1, "n": 9 } }] } });
+    let told = |diff: &serde_json::Value| serde_json::from_value::<Diff>(diff.clone()).ok();
     check_holds("writes-complete", |it| {
-        it.run.record["diff"] = json!({ "inventory": { "added": [], "changed": [], "removed": [] } });
+        (it.data, it.run.diff) = (Some((was(), is())), told(&whole));
     });
-    let mut rows = Data::default();
-    rows.tables.insert("inventory".to_owned(), json!([1]));
-    check_fails("writes-complete", "tables changed", |it| it.data = Some((Data::default(), rows)));
+    for part in ["added", "removed", "changed"] {
+        let mut less = whole.clone();
+        less["t"][part] = json!([]);
+        check_fails("writes-complete", &format!("{part}, and not in the diff"), |it| {
+            (it.data, it.run.diff) = (Some((was(), is())), told(&less));
+        });
+        check_fails("writes-complete", "in the diff only", |it| {
+            (it.data, it.run.diff) = (Some((was(), was())), told(&whole));
+        });
+    }
+    check_fails("writes-complete", "could not be checked", |it| it.run.diff = None);
+    check_fails("writes-complete", "removed, and not in the diff", |it| {
+        it.data = Some((was(), Data::default()));
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_engine::Ask;
+use ordain_engine::{Ask, Mode};
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{RunKind, RunState};
 use ordain_ui::diff_hash;
@@ -119,7 +119,9 @@ pub(crate) async fn again(
     let begun = match record.kind {
         RunKind::Ask => {
             let planner = service.planner(None).await?;
-            service.begin_ask(caller, Ask { planner, ..Ask::new(&record.request, &caller.id, "ui") })?
+            // What changed rows once must not change them again by one click.
+            let mode = if record.diff.is_empty() { Mode::Commit } else { Mode::Hold };
+            service.begin_ask(caller, Ask { planner, mode, ..Ask::new(&record.request, &caller.id, "ui") })?
         }
         RunKind::Check => {
             caller.must_see_every_table()?;

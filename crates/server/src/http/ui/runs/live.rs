@@ -153,7 +153,7 @@ async fn ended(
     if is_card {
         return Ok(ordain_ui::live::over(&ordain_ui::run::card(record, viewer)));
     }
-    let details = details(service, record).await?;
+    let details = details(service, record, viewer).await?;
     Ok(ordain_ui::live::over(&ordain_ui::run::body(record, &details, viewer)))
 }
 

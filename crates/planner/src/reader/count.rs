@@ -1,0 +1,223 @@
+//! Questions that ask how many.
+
+use super::form::{Asked, Cond, Measure, Path, Select};
+use super::formula;
+use super::index::{Sort, What};
+use super::parse::{All, Parser};
+use super::phrase::Np;
+use super::question::is_plain;
+
+impl Parser<'_> {
+    /// `how many`, `the number of`.
+    pub(crate) fn counted(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for begin in self.lex("how_many", start) {
+            let is_kinds = matches!(self.tokens[begin - 1].lower.as_str(), "different" | "distinct");
+            for (np, end, cost) in
+                self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
+            {
+                for (filter, end, more) in self.with_more(np, *end) {
+                    for (after, total) in self.tails(end) {
+                        if after != end && self.files {
+                            found.extend(self.counted_with(&filter, after, cost + more));
+                        }
+                        let end = after;
+                        found.extend(
+                            self.count_of(np, &filter, is_kinds, total)
+                                .into_iter()
+                                .map(|s| (s, end, cost + more)),
+                        );
+                        if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
+                            found.extend(self.count_of(np, &filter, is_kinds, true).into_iter().flat_map(
+                                |select| {
+                                    let ends = self.tails(left).into_iter();
+                                    ends.map(move |(end, _)| (select.clone(), end, cost + more))
+                                },
+                            ));
+                        }
+                        for (by, end, less) in self.per(end) {
+                            let asked = Asked::Figure { measure: Measure::Count, by, best: None };
+                            found.push((self.select(filter.clone(), asked), end, cost + more + less));
+                        }
+                    }
+                }
+            }
+            // `how many copies of Emma do we have`, `how many beds does the Sky Suite have`
+            for (path, end, cost) in self
+                .columns(begin)
+                .into_iter()
+                .filter(|(path, ..)| self.is_quantity(path) && path.hops.is_empty())
+            {
+                for (np, end, more) in self.of_rows(end) {
+                    let asked = if np.is_named() && np.names.len() == 1 {
+                        Asked::Columns(vec![path.clone()])
+                    } else {
+                        sum(&path)
+                    };
+                    let select = Select { limit: None, ..np.select(self.focus, asked) };
+                    found.extend(
+                        self.tails(end).into_iter().map(|(end, _)| (select.clone(), end, cost + more)),
+                    );
+                }
+                // Of files it is not known whether `how many visits` are rows or the sum of a column, unless its name says it.
+                let rows =
+                    if self.files && !self.is_additive(&path) { Vec::new() } else { self.with_verb(end) };
+                for (filter, end, more) in rows {
+                    for (end, _) in self.tails(end) {
+                        found.push((self.select(filter.clone(), sum(&path)), end, cost + more + 1));
+                        for (by, end, less) in self.per(end) {
+                            let asked =
+                                Asked::Figure { measure: Measure::Of("sum", path.clone()), by, best: None };
+                            found.push((self.select(filter.clone(), asked), end, cost + more + less + 1));
+                        }
+                    }
+                }
+            }
+            found.extend(self.different(begin));
+            if self.files {
+                found.extend(self.gaps(begin));
+                if self.index.tables.len() == 1 {
+                    found.extend(self.counted_with(&Cond::always(), begin, 1));
+                }
+            }
+        }
+        found
+    }
+
+    /// How many rows there are for which something more is said: `were placed in March`, by groups if so said.
+    fn counted_with(&self, filter: &Cond, place: usize, cost: u32) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for (cond, end, more) in self.conds(place) {
+            let filter = Cond::all(vec![filter.clone(), cond]);
+            let count = |by: Vec<Path>| Asked::Figure { measure: Measure::Count, by, best: None };
+            found.push((self.select(filter.clone(), count(Vec::new())), end, cost + more));
+            let groups = self.per(end).into_iter();
+            found
+                .extend(groups.map(|(by, end, less)| {
+                    (self.select(filter.clone(), count(by)), end, cost + more + less)
+                }));
+        }
+        found
+    }
+
+    /// `how many different authors are there`; of files also `how many customers ordered in each region`.
+    fn different(&self, begin: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let begin = self.determiners(begin);
+        for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            let is_id = self.files && self.is_number(&path) && !self.is_quantity(&path);
+            if self.sort(&path) != Sort::Text && !is_id {
+                continue;
+            }
+            let rows = if self.files { self.with_verb(end) } else { vec![(Cond::always(), end, 0)] };
+            for (filter, end, more) in rows {
+                let measure = Measure::Distinct(path.clone());
+                let asked = |by: Vec<Path>| Asked::Figure { measure: measure.clone(), by, best: None };
+                for (end, _) in self.tails(end) {
+                    found.push((self.select(filter.clone(), asked(Vec::new())), end, cost + more + 1));
+                    let groups = self.per(end).into_iter().filter(|_| self.files);
+                    found.extend(groups.map(|(by, end, less)| {
+                        (self.select(filter.clone(), asked(by)), end, cost + more + less + 1)
+                    }));
+                }
+            }
+        }
+        found
+    }
+
+    /// `how many reviews are missing`.
+    fn gaps(&self, begin: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            let Some(end) = self.one("be", end).and_then(|end| self.one("rule.null", end)) else { continue };
+            let asked = Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None };
+            found.push((self.select(Cond::Null(path), asked), end, cost));
+        }
+        found
+    }
+
+    /// What is said after a column: `were sold in March`, or nothing.
+    pub(crate) fn with_verb(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = vec![(Cond::always(), place, 0)];
+        found.extend(self.conds(place));
+        found
+    }
+
+    /// Counts rows; of things that are kept in stock, pieces, where that is what was asked.
+    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool) -> Vec<Select> {
+        let rows = || {
+            self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None })
+        };
+        let Some(stock) = self.role("quantity").filter(|_| !is_kinds) else { return vec![rows()] };
+        let stock = self.own(stock);
+        // `how many wayfarers do you have left`: the stock, whether there is any or not.
+        let is_stock =
+            |cond: &Cond| matches!(cond, Cond::Cmp(path, super::form::Op::Gt, _) if *path == stock);
+        let rest: Vec<Cond> = match filter {
+            Cond::And(all) => all.iter().filter(|cond| !is_stock(cond)).cloned().collect(),
+            one if is_stock(one) => Vec::new(),
+            one => vec![one.clone()],
+        };
+        let rest = Cond::all(rest);
+        let asks_stock = rest != *filter;
+        let pieces = match np.names.len() {
+            1 => self.select(rest, Asked::Columns(vec![stock])),
+            _ => self.select(rest, sum(&stock)),
+        };
+        if np.is_named() || total || !np.has_table() {
+            vec![pieces]
+        } else if let Some(others) = self.others(filter) {
+            // `how many books are on loan`: titles, or copies?
+            vec![rows(), others]
+        } else if asks_stock {
+            vec![pieces, rows()]
+        } else {
+            vec![rows()]
+        }
+    }
+
+    /// The rows of another table that a filter speaks of, counted instead.
+    fn others(&self, filter: &Cond) -> Option<Select> {
+        let conds = match filter {
+            Cond::And(all) => all.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        conds.iter().find_map(|cond| match cond {
+            Cond::Some(link, inner) => {
+                let asked = Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None };
+                Some(Select { table: link.table, ..self.select(inner.as_ref().clone(), asked) })
+            }
+            _ => None,
+        })
+    }
+
+    /// The rows of a phrase with what is said of them after it: `are on loan`, `does Emil Roth have`.
+    pub(crate) fn with_more(&self, np: &Np, end: usize) -> All<Cond> {
+        let filter = Cond::all(np.conds.clone());
+        let mut found: All<Cond> = vec![(filter.clone(), end, 0)];
+        for start in self.lex("do", end).into_iter().chain(self.lex("have", end)) {
+            for (subject, end, cost) in self.conds(start).into_iter().filter(|(cond, ..)| is_plain(cond)) {
+                let both = Cond::all(vec![filter.clone(), subject]);
+                found.extend(self.one("have", end).map(|end| (both.clone(), end, cost)));
+                for (what, after, _) in self.mentions(end) {
+                    if let What::Phrasing(which) = what
+                        && self.index.catalog.phrasings[which].table == self.index.tables[self.focus].name
+                    {
+                        let means = self.index.catalog.phrasings[which].means.as_deref();
+                        let means = means.and_then(|means| formula::condition(self.index, self.focus, means));
+                        found.push((
+                            Cond::all([vec![both.clone()], means.into_iter().collect()].concat()),
+                            after,
+                            cost,
+                        ));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+fn sum(path: &Path) -> Asked {
+    Asked::Figure { measure: Measure::Of("sum", path.clone()), by: Vec::new(), best: None }
+}

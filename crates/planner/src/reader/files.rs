@@ -1,0 +1,128 @@
+//! Questions about files: the tables that a look into them found are the catalog, and the answer is pandas code.
+
+mod catalog;
+mod chart;
+mod frames;
+mod grammar;
+mod pieces;
+mod texts;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::form::Form;
+use super::index::Index;
+use super::parse::Parser;
+use super::{TOKENS_MAX, compute, token, unknown, words};
+use crate::brief::{Brief, FileBrief};
+use crate::exchange::{Draft, Reply};
+
+pub(crate) use catalog::described;
+pub use catalog::is_big as is_read_in_pieces;
+pub use texts::READ_DOC;
+pub(crate) use texts::of_text;
+
+/// Writes the plan for a question about files, or for a calculation.
+pub(crate) fn plan(brief: &Brief) -> Reply {
+    let tokens = token::tokens(&brief.request);
+    if tokens.is_empty() {
+        return Reply::Question("What would you like to know?".to_owned());
+    }
+    if tokens.len() > TOKENS_MAX {
+        return declined(brief, None);
+    }
+    let readable: Vec<&FileBrief> =
+        brief.files.iter().filter(|file| file.facts.get("problem").is_none()).collect();
+    if !brief.files.is_empty() && readable.is_empty() {
+        return Reply::Refusal(format!("none of the files can be read: {}", problems(brief)));
+    }
+    if let Some((title, code)) = texts::plan(&readable, &brief.request, &tokens) {
+        return draft(title, code);
+    }
+    if readable.is_empty()
+        && let Some((title, code)) = compute::plan(&brief.request, &tokens)
+    {
+        return draft(title, code);
+    }
+    questions(brief, &readable, &tokens)
+}
+
+fn draft(title: String, code: String) -> Reply {
+    Reply::Plan(Draft { code, reading: Some(title.clone()), title, ..Draft::default() })
+}
+
+fn problems(brief: &Brief) -> String {
+    let told = brief
+        .files
+        .iter()
+        .filter_map(|file| Some(format!("{}: {}", file.name, file.facts.get("problem")?.as_str()?)));
+    told.take(5).collect::<Vec<_>>().join("; ")
+}
+
+/// Questions about the tables in the files.
+fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
+    let (sources, tables) = catalog::tables(files, tokens);
+    let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
+    let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
+    let mut index = Index::of(&known, &catalog);
+    index.add_file_words();
+    let furthest = Cell::new(0);
+    let mut all: Vec<(Form, u32)> = Vec::new();
+    for focus in 0..index.tables.len() {
+        let parser = Parser { files: true, ..Parser::new(&index, tokens, focus, &furthest) };
+        all.extend(parser.questions());
+        all.extend(parser.outputs());
+    }
+    let written = |form: &Form| Some((words::reading(&index, form), frames::write(&index, &sources, form)?));
+    let mut readings: Vec<(String, String, u32)> = Vec::new();
+    for (form, cost) in all {
+        if let Some((reading, code)) = written(&form)
+            && !readings.iter().any(|(_, known, least)| *known == code && *least <= cost)
+        {
+            readings.push((reading, code, cost));
+        }
+    }
+    let least = readings.iter().map(|(.., cost)| *cost).min().unwrap_or_default();
+    readings.retain(|(.., cost)| *cost == least);
+    readings.dedup_by(|one, other| one.1 == other.1);
+    match readings.as_slice() {
+        [] => declined_for(brief, &index, unknown(&index, tokens, furthest.get()).as_deref()),
+        [(reading, code, _)] => draft(reading.clone(), code.clone()),
+        several => {
+            let choices: Vec<&str> = several.iter().map(|(reading, ..)| reading.as_str()).take(6).collect();
+            Reply::Question(format!(
+                "I can read that in several ways: {}. Say it in other words.",
+                choices.join("; or ")
+            ))
+        }
+    }
+}
+
+fn declined_for(brief: &Brief, index: &Index, word: Option<&str>) -> Reply {
+    let columns =
+        index.tables.iter().flat_map(|table| table.columns.iter().filter(|column| column.cut.is_none()));
+    let columns: Vec<&str> = columns.map(|column| column.name.as_str()).take(12).collect();
+    if columns.is_empty() {
+        return declined(brief, word);
+    }
+    let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
+    Reply::Refusal(format!(
+        "I do not understand {word}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.",
+        columns.join(", ")
+    ))
+}
+
+fn declined(brief: &Brief, word: Option<&str>) -> Reply {
+    let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
+    let what = if brief.files.is_empty() {
+        "it is no calculation that I know, and no file is given"
+    } else {
+        "the files hold no table that it could be about"
+    };
+    Reply::Refusal(format!(
+        "I do not understand {word}: {what}; a model is needed (`--model`, `ordain models`)."
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! What the files hold, as tables.
+
+use std::collections::BTreeMap;
+
+use ordain_types::{Catalog, Column, ColumnType, Phrasing, Table, TableNotes};
+use serde_json::Value;
+
+use crate::brief::{ColumnBrief, FileBrief, TableBrief};
+use crate::reader::index::split_name;
+use crate::reader::lexicon::{LEXICON, singular};
+use crate::reader::token::Token;
+
+/// Above this a table of text is read in pieces.
+const BIG_BYTES: u64 = 24 << 20;
+/// Above this many values a table that is packed on disk is.
+const BIG_VALUES: u64 = 4_000_000;
+
+/// Where a table lies: in one file, or the same table in several files.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Source {
+    /// The files that hold it; usually one.
+    pub(crate) files: Vec<String>,
+    /// The sheet, key, member or element that it is, where the file has several.
+    pub(crate) table: Option<String>,
+    /// Whether it is read in pieces.
+    pub(crate) is_big: bool,
+}
+
+/// Whether a table of this file is read in pieces: the same question gets other code then.
+pub fn is_big(file: &FileBrief) -> bool {
+    let tables = file.facts.get("tables").and_then(Value::as_array);
+    tables.into_iter().flatten().any(|table| is_big_table(file, table))
+}
+
+fn is_big_table(file: &FileBrief, table: &Value) -> bool {
+    let rows = table.get("rows").and_then(Value::as_u64).unwrap_or_default();
+    let columns = table.get("columns").and_then(Value::as_array).map_or(0, Vec::len) as u64;
+    match file.kind.as_str() {
+        "csv" | "tsv" | "dat" | "jsonl" | "ndjson" => file.bytes > BIG_BYTES,
+        "parquet" => rows.saturating_mul(columns) > BIG_VALUES,
+        _ => false,
+    }
+}
+
+/// All tables of all files, and where they lie. Files with the same columns are one table in several pieces, unless the
+/// request names one of them.
+pub(super) fn tables(files: &[&FileBrief], tokens: &[Token]) -> (Vec<Source>, Vec<TableBrief>) {
+    let mut found: Vec<(Source, TableBrief)> = Vec::new();
+    let stems: Vec<String> = files.iter().map(|file| stem(&file.name)).collect();
+    let names_one = tokens.iter().any(|token| {
+        stems.contains(&token.lower) || files.iter().any(|file| file.name.to_lowercase() == token.lower)
+    });
+    for file in files {
+        let own = file.facts.get("tables").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for table in own {
+            let Some((source, brief)) = table_of(file, table, own.len()) else { continue };
+            let same = found.iter_mut().find(|(known, other)| {
+                known.table == source.table
+                    && !known.files.contains(&file.name)
+                    && is_same(other, &brief)
+                    && !names_one
+            });
+            match same {
+                Some((known, other)) => {
+                    known.files.extend(source.files);
+                    merge(other, brief);
+                }
+                None => found.push((source, brief)),
+            }
+        }
+    }
+    let (sources, mut briefs): (Vec<Source>, Vec<TableBrief>) = found.into_iter().unzip();
+    refer(&mut briefs);
+    (sources, briefs)
+}
+
+/// The catalog with what the owner says about data files where the reader looks for it.
+pub(crate) fn described(catalog: &Catalog) -> Catalog {
+    let mut all = catalog.clone();
+    for (name, notes) in &catalog.data {
+        let notes = TableNotes {
+            description: notes.description.clone(),
+            synonyms: notes.synonyms.clone(),
+            columns: notes.columns.clone(),
+        };
+        all.tables.entry(name.clone()).or_insert(notes);
+    }
+    all
+}
+
+/// The same for files alone: no actions, and verbs of the tables (`ordered`, where there is a table of orders; `sold`,
+/// where there is one of sales).
+pub(super) fn notes(catalog: &Catalog, tables: &[TableBrief]) -> Catalog {
+    let verbs = tables.iter().filter_map(|table| {
+        let noun = singular(split_name(&table.table.name).first()?);
+        let past = if noun.ends_with('e') { format!("{noun}d") } else { format!("{noun}ed") };
+        let others = LEXICON.matches("verb_nouns", &[noun.as_str()]);
+        let others = others.iter().flat_map(|(_, verbs)| verbs.split(' ')).map(str::to_owned);
+        Some(Phrasing { words: others.chain([past]).collect(), table: table.table.name.clone(), means: None })
+    });
+    let phrasings = catalog.phrasings.iter().cloned().chain(verbs).collect();
+    Catalog { actions: Vec::new(), phrasings, ..described(catalog) }
+}
+
+fn stem(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.split('.').next().unwrap_or(last).to_lowercase()
+}
+
+fn table_of(file: &FileBrief, table: &Value, count: usize) -> Option<(Source, TableBrief)> {
+    let facts = table.get("columns")?.as_array()?;
+    let named = table.get("name").and_then(Value::as_str).map(str::to_owned);
+    let name = match &named {
+        Some(name) if count > 1 => name.clone(),
+        _ => stem(&file.name),
+    };
+    let rows = table.get("rows").and_then(Value::as_u64).unwrap_or_default();
+    let columns: Vec<Column> = facts.iter().filter_map(column).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let seen = facts.iter().map(|facts| ColumnBrief {
+        name: facts.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        null_share: facts.get("null_share").and_then(Value::as_f64).unwrap_or_default(),
+        samples: facts.get("samples").and_then(Value::as_array).cloned().unwrap_or_default(),
+        values: facts.get("values").and_then(Value::as_array).cloned(),
+    });
+    let brief = TableBrief {
+        columns: seen.collect(),
+        rows,
+        roles: BTreeMap::new(),
+        references: Vec::new(),
+        summary: None,
+        table: Table { name, columns, ..Table::default() },
+    };
+    Some((Source { files: vec![file.name.clone()], table: named, is_big: is_big_table(file, table) }, brief))
+}
+
+fn column(facts: &Value) -> Option<Column> {
+    let column_type = match facts.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "integer" => ColumnType::Integer,
+        "real" | "decimal" | "percent" => ColumnType::Real,
+        "date" | "timestamp" => ColumnType::Timestamp,
+        "boolean" => ColumnType::Boolean,
+        "text" | "category" | "identifier" => ColumnType::Text,
+        // Spans of time and nested values take part in no comparison that words could state.
+        _ => ColumnType::Json,
+    };
+    Some(Column { name: facts.get("name")?.as_str()?.to_owned(), column_type, nullable: true, hidden: false })
+}
+
+fn is_same(one: &TableBrief, other: &TableBrief) -> bool {
+    let shape = |brief: &TableBrief| -> Vec<(String, ColumnType)> {
+        brief.table.columns.iter().map(|column| (column.name.clone(), column.column_type)).collect()
+    };
+    shape(one) == shape(other)
+}
+
+fn merge(known: &mut TableBrief, more: TableBrief) {
+    known.rows += more.rows;
+    for (column, other) in known.columns.iter_mut().zip(more.columns) {
+        column.null_share = column.null_share.max(other.null_share);
+        column.values = match (column.values.take(), other.values) {
+            (Some(mut values), Some(others)) => {
+                let new: Vec<Value> = others.into_iter().filter(|value| !values.contains(value)).collect();
+                values.extend(new);
+                Some(values)
+            }
+            _ => None,
+        };
+    }
+}
+
+/// A column that another table has under the same name refers to that table's rows, if it is an id there: `customer_id` of
+/// `customers`, or the first column of one of the two alone. The code makes sure that a value stands there once.
+fn refer(tables: &mut [TableBrief]) {
+    let shapes: Vec<(String, Vec<String>)> = tables
+        .iter()
+        .map(|table| {
+            (table.table.name.clone(), table.table.columns.iter().map(|column| column.name.clone()).collect())
+        })
+        .collect();
+    for (place, table) in tables.iter_mut().enumerate() {
+        for (at, own) in shapes[place].1.iter().enumerate() {
+            for (other, (name, columns)) in shapes.iter().enumerate().filter(|(other, _)| *other != place) {
+                let Some(theirs) = columns.iter().position(|column| column == own) else { continue };
+                let noun = split_name(name).iter().map(|word| singular(word)).collect::<Vec<_>>().join("_");
+                let own_noun = split_name(&shapes[place].0)
+                    .iter()
+                    .map(|word| singular(word))
+                    .collect::<Vec<_>>()
+                    .join("_");
+                let is_named =
+                    |noun: &str| own.to_lowercase() == format!("{noun}_id") || own.to_lowercase() == noun;
+                let is_first = theirs == 0 && at != 0;
+                let _ = other;
+                if (is_named(&noun) || is_first) && !is_named(&own_noun) {
+                    table.references.push((own.clone(), name.clone(), own.clone()));
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,699 @@
+//! Writes questions about files as pandas code.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::catalog::Source;
+use super::chart;
+use crate::reader::code::{braces, capital, named, paths_of, quote};
+use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
+use crate::reader::index::{Index, Period, Sort};
+use crate::reader::words;
+
+/// Rows that an answer names.
+const SHOWN: usize = 20;
+/// Rows that an answer brings.
+const ROWS: usize = 200;
+
+/// The program of a form; `None` where there is none.
+pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<String> {
+    let (select, output) = match form {
+        Form::Select(select) => (select, None),
+        Form::Output(output, select) => (select, Some(*output)),
+        _ => return None,
+    };
+    let mut frame = Frame::new(index, sources, "rows", select.table);
+    let mask = match &select.filter {
+        filter if filter.is_always() => None,
+        filter => Some(frame.mask(filter)?),
+    };
+    let is_in_pieces = sources[select.table].is_big;
+    let body =
+        if is_in_pieces { frame.pieces(select, mask.as_deref())? } else { frame.answer(select, output)? };
+    let comment = words::reading(index, form).replace(['\n', '\r'], " ");
+    let mut code = format!("# {comment}\nimport pandas as pd\n{SHOWN_HELPER}\n");
+    if !is_in_pieces {
+        code.push_str(&frame.loading());
+        if let Some(mask) = mask {
+            let _ = writeln!(code, "rows = rows[{mask}]");
+        }
+    }
+    code.push_str(&body);
+    Some(code)
+}
+
+const SHOWN_HELPER: &str = "
+
+def shown(value):
+    \"\"\"A value for people: thousands set apart, days without a time.\"\"\"
+    if hasattr(value, \"item\"):
+        value = value.item()
+    if hasattr(value, \"strftime\"):
+        return str(value)[:16].removesuffix(\" 00:00\")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        digits = f\"{value:,.2f}\" if abs(value) >= 1 or value == 0 else f\"{value:.4g}\"
+        return digits.rstrip(\"0\").rstrip(\".\") if \".\" in digits else digits
+    return str(value)
+
+";
+
+/// One table in the making: its joins and the columns that are computed.
+pub(super) struct Frame<'a> {
+    pub(super) index: &'a Index,
+    pub(super) sources: &'a [Source],
+    variable: String,
+    pub(super) table: usize,
+    pub(super) joins: Vec<(Vec<Hop>, String)>,
+    pub(super) cuts: Vec<usize>,
+    /// Lines that load other tables.
+    pub(super) before: Vec<String>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
+        let variable = variable.to_owned();
+        Self { index, sources, variable, table, joins: Vec::new(), cuts: Vec::new(), before: Vec::new() }
+    }
+
+    /// The lines that load the table with everything that was asked for.
+    fn loading(&self) -> String {
+        let mut text: String = self.before.concat();
+        let _ = writeln!(text, "{} = {}", self.variable, load(&self.sources[self.table]));
+        for (hops, prefix) in &self.joins {
+            let Some((last, before)) = hops.split_last() else { continue };
+            let owner = before.last().map_or(self.table, |hop| hop.table);
+            let left = &self.index.tables[owner].columns[last.column].name;
+            let left = match self.joins.iter().find(|(path, _)| path == before) {
+                Some((_, prefix)) => format!("{prefix}{left}"),
+                None => left.clone(),
+            };
+            let right = format!("{prefix}{}", self.index.tables[last.table].columns[last.to].name);
+            // A value that stands there twice would count a row twice: then there is no answer.
+            let _ = writeln!(
+                text,
+                "{0} = {0}.merge({1}.add_prefix({2}), how=\"left\", left_on={3}, right_on={4}, validate=\"many_to_one\")",
+                self.variable,
+                load(&self.sources[last.table]),
+                quote(prefix),
+                quote(&left),
+                quote(&right)
+            );
+        }
+        for cut in &self.cuts {
+            text.push_str(&self.cut_line(*cut));
+        }
+        text
+    }
+
+    pub(super) fn cut_line(&self, column: usize) -> String {
+        let columns = &self.index.tables[self.table].columns;
+        let Some((day, period)) = columns[column].cut else { return String::new() };
+        let method = match period {
+            Period::Year => "dt.strftime(\"%Y\")",
+            Period::Quarter => "dt.to_period(\"Q\").astype(\"str\")",
+            Period::Month => "dt.strftime(\"%Y-%m\")",
+            Period::Week => "dt.strftime(\"%G-W%V\")",
+            Period::Day => "dt.strftime(\"%Y-%m-%d\")",
+            Period::Weekday => "dt.day_name()",
+        };
+        format!(
+            "{0}[{1}] = {0}[{2}].{method}\n",
+            self.variable,
+            quote(&columns[column].name),
+            quote(&columns[day].name)
+        )
+    }
+
+    /// The name of a column within the loaded table.
+    fn name(&mut self, path: &Path) -> Option<String> {
+        let column = &self.index.tables[path.table].columns[path.column];
+        if path.hops.is_empty() {
+            if column.cut.is_some() && !self.cuts.contains(&path.column) {
+                self.cuts.push(path.column);
+            }
+            return Some(column.name.clone());
+        }
+        // A period of another table's day is not computed there.
+        if column.cut.is_some() {
+            return None;
+        }
+        Some(format!("{}{}", self.prefix(&path.hops), column.name))
+    }
+
+    fn prefix(&mut self, hops: &[Hop]) -> String {
+        if let Some((_, prefix)) = self.joins.iter().find(|(known, _)| known == hops) {
+            return prefix.clone();
+        }
+        if hops.len() > 1 {
+            self.prefix(&hops[..hops.len() - 1]);
+        }
+        let table = hops.last().map_or(0, |hop| hop.table);
+        let mut prefix = format!("{}.", self.index.tables[table].name);
+        while self.joins.iter().any(|(_, known)| *known == prefix) {
+            prefix.insert(0, '_');
+        }
+        self.joins.push((hops.to_vec(), prefix.clone()));
+        prefix
+    }
+
+    fn column(&mut self, path: &Path) -> Option<String> {
+        let name = self.name(path)?;
+        Some(format!("{}[{}]", self.variable, quote(&name)))
+    }
+
+    /// A condition as a mask.
+    fn mask(&mut self, cond: &Cond) -> Option<String> {
+        Some(match cond {
+            Cond::And(all) => self.joined(all, " & ")?,
+            Cond::Or(all) => self.joined(all, " | ")?,
+            Cond::Not(inner) => match inner.as_ref() {
+                Cond::Null(path) => format!("{}.notna()", self.column(path)?),
+                other => format!("~{}", self.mask(other)?),
+            },
+            Cond::Null(path) => format!("{}.isna()", self.column(path)?),
+            Cond::Cmp(path, op, operand) => {
+                let left = self.column(path)?;
+                let sign = if *op == Op::Eq { "==" } else { op.sign() };
+                format!("({left} {sign} {})", self.operand(path, operand)?)
+            }
+            Cond::Days(path, from, until) => {
+                let left = self.column(path)?;
+                format!("(({left} >= {}) & ({left} < {}))", day(&from.value), day(&until.value))
+            }
+            Cond::Some(link, inner) => self.referred(link.table, link.column, link.to, inner)?,
+            // The words of long texts are not known of files.
+            Cond::Word(..) => return None,
+        })
+    }
+
+    fn joined(&mut self, all: &[Cond], by: &str) -> Option<String> {
+        let parts: Option<Vec<String>> = all.iter().map(|cond| self.mask(cond)).collect();
+        Some(format!("({})", parts?.join(by)))
+    }
+
+    fn operand(&mut self, path: &Path, operand: &Operand) -> Option<String> {
+        match operand {
+            Operand::Column(other) => self.column(other),
+            Operand::Lit(lit) if self.index.tables[path.table].columns[path.column].sort == Sort::Day => {
+                Some(day(&lit.value))
+            }
+            Operand::Lit(lit) => Some(literal(&lit.value)),
+            Operand::Of(of, cond) => {
+                let mut other = Frame::new(self.index, self.sources, "other", of.table);
+                let mask = other.mask(cond)?;
+                let column = other.name(of)?;
+                self.before.push(other.loading());
+                let name = format!("value_{}", self.before.len());
+                self.before.push(format!("{name} = other.loc[{mask}, {}].iloc[0]\n", quote(&column)));
+                Some(name)
+            }
+        }
+    }
+
+    /// Rows to which rows of another table refer.
+    fn referred(&mut self, table: usize, column: usize, to: usize, inner: &Cond) -> Option<String> {
+        let mut other = Frame::new(self.index, self.sources, "other", table);
+        let mask = if inner.is_always() { None } else { Some(other.mask(inner)?) };
+        let column = self.index.tables[table].columns[column].name.clone();
+        self.before.push(other.loading());
+        let name = format!("known_{}", self.before.len());
+        let rows = mask.map_or_else(|| "other".to_owned(), |mask| format!("other[{mask}]"));
+        self.before.push(format!("{name} = {rows}[{}].dropna()\n", quote(&column)));
+        let own = &self.index.tables[self.table].columns[to].name;
+        Some(format!("{}[{}].isin({name})", self.variable, quote(own)))
+    }
+
+    pub(super) fn noun(&self) -> String {
+        words::plural(&self.index.tables[self.table].noun)
+    }
+
+    pub(super) fn said(&self, filter: &Cond) -> String {
+        let said = words::filter_words(self.index, filter);
+        if said.is_empty() { said } else { format!(" ({said})") }
+    }
+
+    pub(super) fn none(&self, select: &Select) -> String {
+        quote(&format!("No {}{}: there is none.", self.noun(), self.said(&select.filter)))
+    }
+
+    fn answer(&mut self, select: &Select, output: Option<Output>) -> Option<String> {
+        let body = match &select.asked {
+            Asked::Rows | Asked::Any => self.rows(select, &self.shown(select))?,
+            Asked::Columns(paths) => {
+                let label = self.index.tables[select.table].label.map(|column| Path {
+                    hops: Vec::new(),
+                    table: select.table,
+                    column,
+                });
+                let all: Vec<Path> = label
+                    .into_iter()
+                    .filter(|label| !paths.contains(label))
+                    .chain(paths.iter().cloned())
+                    .collect();
+                self.rows(select, &all)?
+            }
+            Asked::Values(path) => self.values(select, path)?,
+            Asked::Holds(cond) => self.holds(select, cond)?,
+            Asked::Figure { measure, by, best } if by.is_empty() => {
+                let _ = best;
+                self.figure(select, measure)?
+            }
+            Asked::Figure { measure, by, best } => {
+                self.groups(select, measure, &self.with_labels(by), *best)?
+            }
+            Asked::Figures { measures, by } => self.figures(select, measures, by)?,
+            Asked::Share { part, by } => self.share(select, part, by)?,
+            Asked::Correlation(left, right) => self.correlation(select, left, right)?,
+            Asked::Spread(path) => chart::spread(&self.column(path)?, &words::column(self.index, path)),
+            Asked::Pairs(left, right) => {
+                let (x, y) = (self.column(left)?, self.column(right)?);
+                chart::pairs((&x, &words::column(self.index, left)), (&y, &words::column(self.index, right)))
+            }
+        };
+        match output {
+            None => Some(body),
+            Some(output) => Some(format!("{body}{}", chart::output(output, self.series(select).as_ref()))),
+        }
+    }
+
+    /// The groups, and the names of rows that a group's column refers to: a customer is told by name too.
+    fn with_labels(&self, by: &[Path]) -> Vec<Path> {
+        let mut all = by.to_vec();
+        for path in by.iter().filter(|path| path.hops.is_empty()) {
+            let refers = self.index.tables[path.table].columns[path.column].refers;
+            if let Some((table, to)) = refers
+                && let Some(label) = self.index.tables[table].label
+            {
+                all.push(Path { hops: vec![Hop { column: path.column, table, to }], table, column: label });
+            }
+        }
+        all
+    }
+
+    /// The names of a group and its figure, where the answer is a series.
+    fn series(&self, select: &Select) -> Option<(String, String)> {
+        match &select.asked {
+            Asked::Figure { measure, by, .. } if by.len() == 1 => {
+                let key = named(self.index, by).into_iter().next().map(|(name, _)| name)?;
+                Some((key, self.figure_name(measure)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The columns of a row that an answer shows: its name, and what was asked about.
+    fn shown(&self, select: &Select) -> Vec<Path> {
+        let table = &self.index.tables[select.table];
+        let own = |column: usize| Path { hops: Vec::new(), table: select.table, column };
+        let plain: Vec<usize> =
+            (0..table.columns.len()).filter(|at| table.columns[*at].cut.is_none()).collect();
+        let mut shown: Vec<Path> = Vec::new();
+        shown.extend(plain.first().map(|first| own(*first)));
+        shown.extend(table.label.map(own));
+        let mut used = Vec::new();
+        paths_of(&select.filter, &mut used);
+        used.extend(select.order.as_ref().and_then(|order| order.by.clone()));
+        shown.extend(used);
+        shown.extend(plain.into_iter().map(own));
+        let mut kept: Vec<Path> = Vec::new();
+        for path in shown {
+            if !kept.contains(&path) && kept.len() < 6 {
+                kept.push(path);
+            }
+        }
+        kept
+    }
+
+    fn rows(&mut self, select: &Select, paths: &[Path]) -> Option<String> {
+        let columns: Option<Vec<(String, String)>> = named(self.index, paths)
+            .into_iter()
+            .map(|(name, path)| Some((name, self.name(&path)?)))
+            .collect();
+        let columns = columns?;
+        let order = match &select.order {
+            Some(order) => self.ordered(order.by.as_ref(), order.down, select)?,
+            None => String::new(),
+        };
+        let ids: Vec<bool> = named(self.index, paths)
+            .iter()
+            .map(|(_, path)| self.index.is_id(path.table, path.column))
+            .collect();
+        let cell = |at: usize, column: &str| {
+            let value = format!("row[{}]", single(column));
+            if ids[at] { format!("{{{value}}}") } else { format!("{{shown({value})}}") }
+        };
+        let mut parts = columns.iter().enumerate().map(|(at, (name, column))| (name, cell(at, column)));
+        let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
+        let rest: Vec<String> =
+            parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
+        let row = if rest.is_empty() { first } else { format!("{first} ({})", rest.join(", ")) };
+        let said = format!("{}{}", self.noun(), self.said(&select.filter));
+        let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
+        Some(format!(
+            "{order}answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
+             named = rows[[{}]].head({SHOWN}).to_dict(\"records\")\n\
+             listed = \"; \".join(f\"{row}\" for row in named)\n\
+             more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
+             answer_text = f\"{{len(rows):,}} {}: {{listed}}{{more}}.\" if len(rows) else {}\n\
+             STATUS = \"success\" if len(rows) else \"no_match\"\n",
+            list.join(", "),
+            braces(&said),
+            self.none(select),
+        ))
+    }
+
+    /// Sorts rows, and keeps the first ones with those that are equal to the last of them.
+    fn ordered(&mut self, by: Option<&Path>, down: bool, select: &Select) -> Option<String> {
+        let Some(path) = by else {
+            return Some(match select.limit {
+                Some(limit) if limit < 100_000 && down => format!("rows = rows.tail({limit})\n"),
+                Some(limit) if limit < 100_000 => format!("rows = rows.head({limit})\n"),
+                _ => String::new(),
+            });
+        };
+        let (column, name) = (self.column(path)?, self.name(path)?);
+        let mut text = format!(
+            "rows = rows[{column}.notna()].sort_values({}, ascending={}, kind=\"stable\")\n",
+            quote(&name),
+            if down { "False" } else { "True" }
+        );
+        match (select.nth, select.limit) {
+            (Some(nth), _) => {
+                let _ = write!(
+                    text,
+                    "levels = list(dict.fromkeys({column}))\nrows = rows[{column}.isin(levels[{}:{nth}])]\n",
+                    nth.saturating_sub(1)
+                );
+            }
+            (None, Some(limit)) if limit < 100_000 => {
+                let _ = writeln!(text, "rows = rows[{column}.isin({column}.head({limit}))]");
+            }
+            _ => {}
+        }
+        Some(text)
+    }
+
+    fn values(&mut self, select: &Select, path: &Path) -> Option<String> {
+        let column = self.column(path)?;
+        let name = words::column(self.index, path);
+        let said = self.said(&select.filter);
+        Some(format!(
+            "values = sorted({column}.dropna().drop_duplicates(), key=str)\n\
+             answer_rows = [{{{}: value}} for value in values[:{ROWS}]]\n\
+             answer_text = f\"{{len(values):,}} {}: \" + \", \".join(shown(value) for value in values[:{SHOWN}]) + (\" …\" if len(values) > {SHOWN} else \"\") + \".\" if values else {}\n\
+             STATUS = \"success\" if values else \"no_match\"\n",
+            quote(&name),
+            braces(&format!("different {name}{said}")),
+            self.none(select),
+        ))
+    }
+
+    fn holds(&mut self, select: &Select, cond: &Cond) -> Option<String> {
+        let mask = self.mask(cond)?;
+        let asked = words::filter_words(self.index, cond);
+        Some(format!(
+            "holds = {mask}\nanswer_rows = rows.head({ROWS}).to_dict(\"records\")\nanswer_json = bool(len(rows) and holds.all())\n\
+             answer_text = ({} if answer_json else {}) if len(rows) else {}\nSTATUS = \"success\" if len(rows) else \"no_match\"\n",
+            quote(&format!("Yes: {asked}.")),
+            quote(&format!("No, it is not so that {asked}.")),
+            self.none(select),
+        ))
+    }
+
+    /// A column, or a product, that a figure is computed of; and the line that makes it.
+    pub(super) fn measured(&mut self, measure: &Measure) -> Option<(String, String)> {
+        match measure {
+            Measure::Count => Some((String::new(), String::new())),
+            Measure::Distinct(path) | Measure::Of(_, path) => Some((self.name(path)?, String::new())),
+            Measure::Product(_, left, right) => {
+                let (left, right) = (self.column(left)?, self.column(right)?);
+                let line = format!("{}[\"revenue\"] = {left} * {right}\n", self.variable);
+                Some(("revenue".to_owned(), line))
+            }
+        }
+    }
+
+    /// The column of the answer that holds a figure.
+    pub(super) fn figure_name(&self, measure: &Measure) -> String {
+        let words = match measure {
+            Measure::Count => "number".to_owned(),
+            Measure::Product(function, ..) => {
+                format!("{} revenue", if *function == "avg" { "average" } else { "total" })
+            }
+            other => words::measure_words(self.index, other),
+        };
+        words.replace(' ', "_")
+    }
+
+    /// What stands behind a figure that no column has.
+    pub(super) fn note(&self, measure: &Measure) -> String {
+        match measure {
+            Measure::Product(_, left, right) => {
+                format!(
+                    " (revenue is {} times {})",
+                    words::column(self.index, left),
+                    words::column(self.index, right)
+                )
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A figure in words.
+    pub(super) fn figure_words(&self, measure: &Measure) -> String {
+        match measure {
+            Measure::Product(..) => self.figure_name(measure).replace('_', " "),
+            other => words::measure_words(self.index, other),
+        }
+    }
+
+    fn figure(&mut self, select: &Select, measure: &Measure) -> Option<String> {
+        let (name, line) = self.measured(measure)?;
+        let value = method(measure, &format!("rows[{}]", quote(&name)), "rows");
+        let said = self.said(&select.filter);
+        let noun = self.noun();
+        let sentence = match measure {
+            Measure::Count => format!("There are {{shown(value)}} {}", braces(&format!("{noun}{said}"))),
+            _ => format!(
+                "The {} of {} is {{shown(value)}}{}",
+                braces(&self.figure_words(measure)),
+                braces(&noun),
+                braces(&format!("{said}{}", self.note(measure)))
+            ),
+        };
+        let is_count = matches!(measure, Measure::Count | Measure::Distinct(_));
+        let test = if is_count { "True" } else { "len(rows) and not pd.isna(value)" };
+        Some(format!(
+            "{line}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
+             answer_text = f\"{sentence}.\" if is_there else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
+            self.none(select),
+        ))
+    }
+
+    pub(super) fn keys(&mut self, by: &[Path]) -> Option<Vec<(String, String)>> {
+        named(self.index, by).into_iter().map(|(name, path)| Some((name, self.name(&path)?))).collect()
+    }
+
+    fn groups(
+        &mut self,
+        select: &Select,
+        measure: &Measure,
+        by: &[Path],
+        best: Option<(bool, u64)>,
+    ) -> Option<String> {
+        let keys = self.keys(by)?;
+        let (name, line) = self.measured(measure)?;
+        let figure = self.figure_name(measure);
+        let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
+        let groups = format!("rows.groupby([{}])", list.join(", "));
+        let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
+        Some(format!(
+            "{line}table = {value}.reset_index(name={})\n{}",
+            quote(&figure),
+            self.grouped(select, measure, by, best, &keys)
+        ))
+    }
+
+    /// Puts a table of groups in order and tells it.
+    pub(super) fn grouped(
+        &self,
+        select: &Select,
+        measure: &Measure,
+        by: &[Path],
+        best: Option<(bool, u64)>,
+        keys: &[(String, String)],
+    ) -> String {
+        let figure = quote(&self.figure_name(measure));
+        let rename: Vec<String> = keys
+            .iter()
+            .filter(|(name, key)| name != key)
+            .map(|(name, key)| format!("{}: {}", quote(key), quote(name)))
+            .collect();
+        let rename = if rename.is_empty() {
+            String::new()
+        } else {
+            format!("table = table.rename(columns={{{}}})\n", rename.join(", "))
+        };
+        let is_time = |path: &Path| {
+            self.index.tables[path.table].columns[path.column]
+                .cut
+                .is_some_and(|(_, period)| period != Period::Weekday)
+        };
+        let order = match best {
+            Some((down, count)) => format!(
+                "table = table[table[{figure}].notna()].sort_values({figure}, ascending={}, kind=\"stable\")\ntable = table[table[{figure}].isin(table[{figure}].head({count}))]\n",
+                if down { "False" } else { "True" }
+            ),
+            None if by.iter().all(is_time) => {
+                let names: Vec<String> = keys.iter().map(|(name, _)| quote(name)).collect();
+                format!("table = table.sort_values([{}], kind=\"stable\")\n", names.join(", "))
+            }
+            None => format!("table = table.sort_values({figure}, ascending=False, kind=\"stable\")\n"),
+        };
+        let cells: Vec<String> =
+            keys.iter().map(|(name, _)| format!("{{shown(row[{}])}}", single(name))).collect();
+        let said: Vec<String> = keys.iter().map(|(name, _)| name.replace('_', " ")).collect();
+        let title = format!(
+            "{} by {}{}{}: ",
+            capital(&self.figure_words(measure)),
+            said.join(" and "),
+            self.said(&select.filter),
+            self.note(measure)
+        );
+        format!(
+            "{rename}{order}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \", \".join(f\"{} ({{shown(row[{}])}})\" for row in answer_rows[:{SHOWN}])\n\
+             more = f\" and {{len(table) - {SHOWN}}} more\" if len(table) > {SHOWN} else \"\"\n\
+             answer_text = f\"{}{{listed}}{{more}}.\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            cells.join(", "),
+            single(&self.figure_name(measure)),
+            braces(&title),
+            self.none(select),
+        )
+    }
+
+    fn figures(&mut self, select: &Select, measures: &[Measure], by: &[Path]) -> Option<String> {
+        let keys = self.keys(by)?;
+        let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
+        let rows = if by.is_empty() { "rows".to_owned() } else { "groups".to_owned() };
+        let mut lines = String::new();
+        let mut entries: Vec<String> = Vec::new();
+        for measure in measures {
+            let (name, line) = self.measured(measure)?;
+            if !lines.contains(&line) {
+                lines.push_str(&line);
+            }
+            let value = method(measure, &format!("{rows}[{}]", quote(&name)), &rows);
+            entries.push(format!("{}: {value}", quote(&self.figure_name(measure))));
+        }
+        let said = self.said(&select.filter);
+        if by.is_empty() {
+            return Some(format!(
+                "{lines}answer_json = {{name: float(value) for name, value in {{{}}}.items()}} if len(rows) else None\n\
+                 answer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in answer_json.items()) + \".\" if answer_json else {}\n\
+                 STATUS = \"success\" if answer_json else \"no_match\"\n",
+                entries.join(", "),
+                quote(&format!("Of {}{said}: ", self.noun())),
+                self.none(select),
+            ));
+        }
+        Some(format!(
+            "{lines}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
+             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
+             answer_text = {} + listed + \".\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            list.join(", "),
+            entries.join(", "),
+            quote(&format!("Of {}{said}: ", self.noun())),
+            self.none(select),
+        ))
+    }
+
+    fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
+        let mask = self.mask(part)?;
+        let said = format!("where {}", words::filter_words(self.index, part));
+        let of = format!("{}{}", self.noun(), self.said(&select.filter));
+        if by.is_empty() {
+            return Some(format!(
+                "answer_json = float({mask}.mean()) if len(rows) else None\n\
+                 answer_text = f\"{{answer_json:.2%}} of {} are those {}.\" if len(rows) else {}\nSTATUS = \"success\" if len(rows) else \"no_match\"\n",
+                braces(&of),
+                braces(&said),
+                self.none(select),
+            ));
+        }
+        let keys = self.keys(by)?;
+        let list: Vec<String> = keys.iter().map(|(_, key)| format!("rows[{}]", quote(key))).collect();
+        let cells: Vec<String> =
+            keys.iter().map(|(_, key)| format!("{{shown(row[{}])}}", single(key))).collect();
+        Some(format!(
+            "table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n\
+             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" if len(table) else {}\n\
+             STATUS = \"success\" if len(table) else \"no_match\"\n",
+            list.join(", "),
+            quote(&format!("Share {said} of {of}: ")),
+            cells.join(", "),
+            self.none(select),
+        ))
+    }
+
+    fn correlation(&mut self, select: &Select, left: &Path, right: &Path) -> Option<String> {
+        let (a, b) = (self.column(left)?, self.column(right)?);
+        Some(format!(
+            "value = {a}.corr({b})\nis_there = not pd.isna(value)\nanswer_json = float(value) if is_there else None\n\
+             answer_text = f\"The correlation of {} and {} is {{value:.4f}}{}.\" if is_there else \"There are too few values for a correlation.\"\n\
+             STATUS = \"success\" if is_there else \"no_match\"\n",
+            braces(&words::column(self.index, left)),
+            braces(&words::column(self.index, right)),
+            braces(&self.said(&select.filter)),
+        ))
+    }
+}
+
+/// The expression that loads a table, every column with the type that was found.
+fn load(source: &Source) -> String {
+    let one = |file: &str| match &source.table {
+        Some(table) => format!("frame({file}, {})", quote(table)),
+        None => format!("frame({file})"),
+    };
+    match source.files.as_slice() {
+        [file] => one(&quote(file)),
+        several => {
+            let names: Vec<String> = several.iter().map(|name| quote(name)).collect();
+            format!("pd.concat([{} for name in [{}]], ignore_index=True)", one("name"), names.join(", "))
+        }
+    }
+}
+
+/// A figure of a column, or of the rows.
+fn method(measure: &Measure, column: &str, rows: &str) -> String {
+    match measure {
+        Measure::Count if rows == "rows" => "len(rows)".to_owned(),
+        Measure::Count => format!("{rows}.size()"),
+        Measure::Distinct(_) => format!("{column}.nunique()"),
+        Measure::Of("avg", _) | Measure::Product("avg", ..) => format!("{column}.mean()"),
+        Measure::Of(function, _) | Measure::Product(function, ..) => format!("{column}.{function}()"),
+    }
+}
+
+fn day(value: &Value) -> String {
+    format!("pd.Timestamp({value})")
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Null => "None".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A text in single quotes, for use within an f-string.
+fn single(text: &str) -> String {
+    let escaped: String =
+        text.chars().flat_map(|c| if matches!(c, '\'' | '\\') { vec!['\\', c] } else { vec![c] }).collect();
+    format!("'{escaped}'")
+}

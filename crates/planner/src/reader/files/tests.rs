@@ -1,0 +1,173 @@
+//! Questions about a small shop's files: what is computed, what is asked back, and what is declined.
+
+use serde_json::{Value, json};
+
+use super::plan;
+use crate::brief::{Brief, FileBrief, Task};
+use crate::exchange::Reply;
+
+fn file(name: &str, facts: Value) -> FileBrief {
+    let kind = name.rsplit('.').next().unwrap_or_default().to_owned();
+    FileBrief { name: name.to_owned(), bytes: 2000, kind, facts }
+}
+
+fn column(name: &str, kind: &str, values: &[&str]) -> Value {
+    json!({ "name": name, "type": kind, "values": values })
+}
+
+fn orders() -> FileBrief {
+    file(
+        "orders.csv",
+        json!({ "tables": [{ "name": null, "rows": 48, "columns": [
+            column("order_id", "integer", &[]),
+            column("order_date", "date", &[]),
+            column("region", "category", &["north", "south", "New York"]),
+            column("product", "category", &["aviator", "classic"]),
+            column("units", "integer", &[]),
+            column("unit_price", "real", &[]),
+            column("paid", "boolean", &[]),
+        ]}]}),
+    )
+}
+
+fn managers() -> FileBrief {
+    file(
+        "managers.csv",
+        json!({ "tables": [{ "name": null, "rows": 3, "columns": [
+            column("region", "category", &["north", "south", "New York"]),
+            column("manager", "category", &["Ann", "Bob"]),
+        ]}]}),
+    )
+}
+
+fn reply(files: &[FileBrief], request: &str) -> Reply {
+    let mut brief = Brief::new(Task::Code, request);
+    brief.files = files.to_vec();
+    plan(&brief)
+}
+
+#[track_caller]
+fn code(files: &[FileBrief], request: &str) -> String {
+    match reply(files, request) {
+        Reply::Plan(draft) => draft.code,
+        other => panic!("{request}: {other:?}"),
+    }
+}
+
+/// The plan for a question about the orders has these lines.
+#[track_caller]
+fn check(request: &str, lines: &[&str]) {
+    let code = code(&[orders()], request);
+    for line in lines {
+        assert!(code.contains(line), "{request}: no `{line}` in\n{code}");
+    }
+}
+
+#[track_caller]
+fn declined(files: &[FileBrief], request: &str) {
+    let reply = reply(files, request);
+    assert!(!matches!(reply, Reply::Plan(_)), "{request}: {reply:?}");
+}
+
+#[test]
+fn figures_are_computed_of_the_named_column() {
+    check("What is the total of units?", &["value = rows[\"units\"].sum()"]);
+    check("average unit price", &["value = rows[\"unit_price\"].mean()"]);
+    check("median of units", &["rows[\"units\"].median()"]);
+    check("How many orders are there in the south?", &["rows[(rows[\"region\"] == \"south\")]", "len(rows)"]);
+    check("how many different products are there", &["rows[\"product\"].nunique()"]);
+    check("minimum and maximum of units", &["rows[\"units\"].min()", "rows[\"units\"].max()"]);
+    check("correlation between units and unit_price", &["rows[\"units\"].corr(rows[\"unit_price\"])"]);
+    check(
+        "share of orders that are paid by region",
+        &["(rows[\"paid\"] == True).groupby([rows[\"region\"]]"],
+    );
+}
+
+#[test]
+fn groups_periods_and_ranks_are_read() {
+    check("total units by region", &["rows.groupby([\"region\"])[\"units\"].sum()"]);
+    check("total revenue by region", &["rows[\"revenue\"] = rows[\"units\"] * rows[\"unit_price\"]"]);
+    check("total units per month", &["rows[\"month\"] = rows[\"order_date\"].dt.strftime(\"%Y-%m\")"]);
+    check("top 2 products by revenue", &["groupby([\"product\"])[\"revenue\"].sum()", ".head(2)"]);
+    check("Which region has the highest revenue?", &["groupby([\"region\"]", ".head(1)"]);
+    check("which month had the lowest revenue?", &["groupby([\"month\"]", "ascending=True"]);
+    check("How many orders were placed in March 2026?", &["pd.Timestamp(\"2026-03-01\")", "len(rows)"]);
+    check(
+        "average units and total revenue by product",
+        &["groups[\"units\"].mean()", "groups[\"revenue\"].sum()"],
+    );
+}
+
+#[test]
+fn no_word_of_a_condition_is_passed_over() {
+    check("orders with more than 6 units", &["(rows[\"units\"] > 6)"]);
+    check("orders that are not in the north", &["~(rows[\"region\"] == \"north\")"]);
+    check("total units except New York", &["~(rows[\"region\"] == \"New York\")"]);
+    check(
+        "orders with unit_price between 70 and 90",
+        &["(rows[\"unit_price\"] >= 70)", "(rows[\"unit_price\"] <= 90)"],
+    );
+    for request in [
+        "total units of Bob",
+        "total units sold by hand",
+        "how many orders never arrived",
+        "total units by shop",
+        "units of the orders that Ann likes",
+        "the units unless it rains",
+    ] {
+        declined(&[orders()], request);
+    }
+    let reply = reply(&[orders()], "total units of Bob");
+    assert!(matches!(&reply, Reply::Refusal(text) if text.contains("“Bob”")), "{reply:?}");
+}
+
+#[test]
+fn an_id_is_counted_and_never_added_up() {
+    declined(&[orders()], "total order_id by region");
+    check("number of orders by region", &["groupby([\"region\"]).size()"]);
+}
+
+#[test]
+fn a_column_of_another_file_is_joined_by_the_shared_one_only_once_for_each_row() {
+    let code = code(&[orders(), managers()], "total units by manager");
+    assert!(code.contains("validate=\"many_to_one\""), "{code}");
+    assert!(code.contains("groupby([\"managers.manager\"]"), "{code}");
+}
+
+#[test]
+fn pictures_and_files_are_written_to_artifacts() {
+    check("bar chart of total units by region", &["axes.bar(", "artifacts / \"chart.png\""]);
+    check("Plot the revenue by month as a line chart", &["axes.plot(", "artifacts / \"chart.png\""]);
+    check("histogram of units", &["axes.hist(", "artifacts / \"histogram.png\""]);
+    check("scatter plot of units against unit_price", &["axes.scatter("]);
+    check("save total revenue by region as csv", &["to_csv(artifacts / \"result.csv\"", "=+-@"]);
+}
+
+#[test]
+fn a_large_table_is_read_in_pieces_and_only_the_columns_that_are_needed() {
+    let mut big = orders();
+    big.bytes = 100 << 20;
+    let code = code(&[big], "average units by region");
+    assert!(code.contains("frame.pieces(\"orders.csv\", columns=[\"region\", \"units\"])"), "{code}");
+}
+
+#[test]
+fn calculations_take_every_word() {
+    for (request, line) in [
+        ("5 + 3 * 2", "answer_json = 5 + 3 * 2"),
+        ("prime numbers up to 100", "limit = 100"),
+        ("first 10 Fibonacci numbers", "numbers[:10]"),
+        ("mean of 2, 4 and 9", "numbers = [2, 4, 9]"),
+        ("15% of 80", "15 * 80 / 100"),
+        ("is 91 a prime?", "number = 91"),
+    ] {
+        let code = code(&[], request);
+        assert!(code.contains(line), "{request}: no `{line}` in\n{code}");
+    }
+    for request in
+        ["the sum of 4 and 5, not 6", "primes up to 100 except 7", "first 10 Fibonacci numbers backwards"]
+    {
+        declined(&[], request);
+    }
+}

@@ -1,0 +1,62 @@
+//! Reports as files, on an ordinary run and on one whose every text is hostile.
+
+#[path = "../../../checks/tests/it/fixture.rs"]
+mod fixture;
+
+use fixture::{HOSTILE, hostile, ordinary};
+use ordain_checks::CheckStatus;
+use ordain_checks::report::PastResult;
+use ordain_ui::report::checks;
+
+#[test]
+fn a_report_has_no_script_no_address_and_no_markup_from_data() {
+    for report in [ordinary(), hostile()] {
+        let page = checks(&report, &history());
+        assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("href=\"/"), "{page}");
+        assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("url("));
+        assert!(!page.contains(HOSTILE));
+        assert_eq!((page.matches("<title>").count(), page.matches("<h1>").count()), (1, 1));
+        assert!(page.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn a_report_shows_status_history_code_plan_and_failing_rows() {
+    let page = checks(&ordinary(), &history());
+    for part in [
+        "Unknown users in events",
+        "30 of 120",
+        "the first 7 of 30",
+        "登録 完了",
+        "rows missing in another table",
+        "of the last",
+        "recompiled because",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("class=\"result ").count(), 5);
+}
+
+#[test]
+fn a_report_of_ten_thousand_checks_is_made() {
+    let mut report = ordinary();
+    let results = report.results.clone();
+    report.results = results.into_iter().cycle().take(10_000).collect();
+    assert!(checks(&report, &[]).len() > 1 << 20);
+}
+
+/// Earlier runs of the ordinary report's checks, as random-looking as real ones.
+fn history() -> Vec<PastResult> {
+    let statuses =
+        [CheckStatus::Pass, CheckStatus::Pass, CheckStatus::Warn, CheckStatus::Fail, CheckStatus::Error];
+    (0..200_u32)
+        .map(|at| PastResult {
+            check_id: format!("CHK-00{}", at % 5 + 1),
+            run_id: format!("run-{}", at / 5),
+            started_at: format!("2026-02-{:02}T08:00:00Z", at / 8 + 1),
+            status: statuses[(at as usize * 7 + at as usize / 5) % statuses.len()],
+            failed: Some(u64::from(at % 13)),
+            failed_pct: Some(f64::from(at % 13) * 2.1),
+        })
+        .collect()
+}
