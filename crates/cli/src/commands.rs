@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+pub(crate) mod answer;
 pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod backup;

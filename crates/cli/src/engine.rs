@@ -69,7 +69,7 @@ pub(crate) fn of_engine(error: &EngineError) -> ExitCode {
 /// been carried out.
 pub(crate) fn exit_code(record: &RunRecord) -> ExitCode {
     match (&record.error, record.state) {
-        (_, RunState::Held) => ExitCode::from(WAITING),
+        (_, RunState::Held | RunState::Waiting) => ExitCode::from(WAITING),
         (None, RunState::Declined) => ExitCode::from(FAILED),
         (None, _) => ExitCode::SUCCESS,
         (Some(error), _) if error.class == ErrorClass::Planner => ExitCode::from(UNAVAILABLE),

@@ -29,6 +29,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Answer(commands::answer::Command),
     Approve(commands::approve::Args),
     Ask(commands::ask::Args),
     Backup(commands::backup::Args),
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         return switched_off::refused();
     }
     let result = match cli.command {
+        Command::Answer(args) => commands::answer::run(&args),
         Command::Approve(args) => commands::approve::run(&args),
         Command::Ask(args) => commands::ask::run(&args),
         Command::Backup(args) => commands::backup::run(&args),

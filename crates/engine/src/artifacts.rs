@@ -16,14 +16,7 @@ impl Engine {
         if folder.exists() {
             fs_err::remove_dir_all(&folder).map_err(EngineError::Artifacts)?;
         }
-        if execution.artifacts.is_empty() {
-            return Ok(());
-        }
-        fs_err::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
-        for artifact in &execution.artifacts {
-            artifact.save(&folder).map_err(EngineError::Artifacts)?;
-        }
-        Ok(())
+        self.add_artifacts(run, execution)
     }
 
     /// Where a file that a run left is kept, if it is. The name is looked up in the run's record by the caller; here
@@ -44,7 +37,7 @@ impl Engine {
         digest.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")) == artifact.sha256
     }
 
-    fn folder(&self, run: &RunId) -> Option<PathBuf> {
+    pub(crate) fn folder(&self, run: &RunId) -> Option<PathBuf> {
         let is_id = !run.as_str().is_empty() && run.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric());
         let root = self.settings.artifacts.as_ref()?;
         is_id.then(|| root.join(run.as_str()))

@@ -3,7 +3,7 @@
 use ordain_cell::Discard;
 use ordain_planner::{Planner, Progress, Quiet, Turn};
 use ordain_store::ConversationTurn;
-use ordain_types::{BoxFuture, RunId, RunRecord, Strategy};
+use ordain_types::{BoxFuture, Outline, RunId, RunRecord, Strategy};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -32,6 +32,12 @@ pub struct Ask {
     pub turns: Option<Vec<Turn>>,
     /// How the plan grows.
     pub strategy: Strategy,
+    /// The outline to carry out, where the caller gives it.
+    pub outline: Option<Outline>,
+    /// Whether the run waits for a person when it has an outline.
+    pub show_plan: bool,
+    /// The run that goes on, where it has waited for a person.
+    pub resumed: Option<Box<Resumed>>,
     /// What becomes of the changes.
     pub mode: Mode,
     /// The values that a given plan takes from `params`.
@@ -46,6 +52,26 @@ pub struct Ask {
     pub who: String,
     /// Through what: `cli`, `http` …
     pub through: String,
+}
+
+/// A run that waited for a person, and what the person decided.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    /// The run as it waited.
+    pub record: RunRecord,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What a person decided about a run that waits.
+#[derive(Debug, Clone)]
+pub enum Decision {
+    /// Go on as it stands.
+    Approve,
+    /// Go on with another outline.
+    Edit(Outline),
+    /// An answer to the question, or a remark about the outline.
+    Respond(String),
 }
 
 /// A plan that the caller gives.
@@ -81,6 +107,9 @@ impl Ask {
             conversation: None,
             turns: None,
             strategy: Strategy::Direct,
+            outline: None,
+            show_plan: false,
+            resumed: None,
             mode: Mode::Commit,
             params: Map::new(),
             rebases: None,
@@ -103,7 +132,14 @@ impl Ask {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let conversation = self.conversation.as_deref().unwrap_or_default();
         let turns = self.turns.as_ref().map_or_else(String::new, |turns| format!("\0{turns:?}"));
-        hash(&format!("{}\0{plan}\0{conversation}\0{:?}{turns}", self.request, self.mode))
+        let mut asked = format!("{}\0{plan}\0{conversation}\0{:?}{turns}", self.request, self.mode);
+        if self.strategy != Strategy::Direct || self.show_plan || self.outline.is_some() {
+            asked = format!("{asked}\0{}\0{}\0{:?}", self.strategy, self.show_plan, self.outline);
+        }
+        if let Some(resumed) = &self.resumed {
+            asked = format!("{asked}\0{:?}", resumed.decision);
+        }
+        hash(&asked)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ordain_planner::{Brief, ColumnBrief, InvariantBrief, TableBrief, Task, Turn};
+use ordain_planner::{Brief, ColumnBrief, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn};
 use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
 use ordain_types::Table;
 use ordain_verify::Policy;
@@ -20,6 +20,8 @@ use crate::work::Work;
 const WHOLE_ROWS_MAX: u64 = 5_000;
 /// Of larger tables so many rows are looked at.
 const SAMPLE_ROWS: u64 = 500;
+/// How often a planner may look at the data before it writes a plan.
+const LOOKS_MAX: u32 = 2;
 /// Values that are shown of each column.
 const SAMPLES: usize = 3;
 /// A column with longer values than this (on average) holds prose; its values are no names.
@@ -57,7 +59,11 @@ impl Engine {
                 let hash = hash(&format!("{brief:?}"));
                 Ok((brief, hash))
             }
-            Work::Ask(ask) => self.brief(&ask.request, self.turns_before(ask).await?).await,
+            Work::Ask(ask) => {
+                let (mut brief, hash) = self.brief(&ask.request, self.turns_before(ask).await?).await?;
+                brief.forms = Forms { looks: LOOKS_MAX, outline: OutlineForm::Never };
+                Ok((brief, hash))
+            }
             // Given code has no planner, and each check has a brief of its own.
             Work::Exec(_) | Work::Check(_) => self.brief(trial.work.order().request, Vec::new()).await,
         }

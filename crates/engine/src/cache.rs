@@ -120,7 +120,7 @@ impl Engine {
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
         story.source = PlanSource::Cache;
         story.model = plan.model;
-        story.written_by = Some(RunId(plan.run_id));
+        story.written_by = Some(RunId(plan.run_id.clone()));
         story.plan_id = Some(plan.plan_id.clone());
         // The plan was kept for another request: what is said about this run has this run's values.
         let title = key.reading.clone().unwrap_or(plan.title);
@@ -130,7 +130,13 @@ impl Engine {
         story.timing.verify = millis(judging);
         story.judged(1, &draft, &verdict);
         let Some(code) = verdict.verified().cloned() else { return Ok(None) };
-        let accepted = Accepted::plain(code, verdict.effects.clone());
+        let mut accepted = Accepted::plain(code, verdict.effects.clone());
+        if trial.params.is_empty() && verdict.effects.provided.contains("params") {
+            // The same words mean the same values; the run that wrote the plan has them.
+            let Ok(writer) = self.store.run(&plan.run_id).await else { return Ok(None) };
+            let params = writer.plan.steps.into_iter().flat_map(|step| step.params);
+            accepted.params = params.map(|param| (param.name, param.value)).collect();
+        }
         // From now on the run counts as a use of this plan.
         trial.plan_id = Some(plan.plan_id);
         let tried = trial.run(&accepted, &mut story, false, &Exchange::default()).await;

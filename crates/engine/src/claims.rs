@@ -43,6 +43,11 @@ pub(crate) fn unsupported(told: Told<'_>, evidence: &Evidence) -> Option<Trouble
     unsupported_number(told, evidence, &changed).or_else(|| foreign_name(told, evidence, &changed))
 }
 
+/// The first number of a text that neither the rows nor the request give, where a model wrote the text itself.
+pub(crate) fn unsupported_in_text(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
+    unsupported_number(told, evidence, &Evidence::of_diff(told.diff))
+}
+
 /// A number that a plan has written into its own sentence, and that nothing gives.
 fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     let suspects: Vec<Figure> =

@@ -14,6 +14,7 @@ use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{Ground, RULES};
+use crate::steps::Budgets;
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -43,6 +44,10 @@ pub struct EngineSettings {
     pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
+    /// What a run of several steps may use.
+    pub budgets: Budgets,
+    /// Whether every outline waits for a person.
+    pub holds_outlines: bool,
     /// What plans may call outside of the tables.
     pub tools: Toolbox,
 }
@@ -62,6 +67,8 @@ impl Default for EngineSettings {
             rounds: 3,
             artifacts: None,
             review: true,
+            budgets: Budgets::default(),
+            holds_outlines: false,
             tools: Toolbox::default(),
         }
     }

@@ -48,6 +48,14 @@ pub enum EngineError {
     /// The files that a run left could not be kept.
     #[error("failed to keep the artifacts of the run")]
     Artifacts(#[source] std::io::Error),
+    /// A decision about a waiting run that does not fit it.
+    #[error("{message}")]
+    Decision {
+        /// What does not fit.
+        message: String,
+        /// What would.
+        hint: String,
+    },
     /// The request is longer than a request may be.
     #[error("the request has {bytes} bytes; {bytes_max} is the limit")]
     RequestTooLong {
@@ -73,6 +81,7 @@ impl EngineError {
             }
             Self::Checks(error) => error.hint(),
             Self::Artifacts(_) => Some("check the room and the rights of `.ordain/artifacts`".to_owned()),
+            Self::Decision { hint, .. } => Some(hint.clone()),
             Self::RequestTooLong { .. } => {
                 Some("say it in fewer words, or give the data as a table".to_owned())
             }

@@ -84,6 +84,25 @@ pub const EXAMPLES: &[Example] = &[
         ),
     },
     Example {
+        name: "office",
+        about: "goals of several steps: an onboarding, a report and a dashboard, with recorded replies",
+        first: "ordain ask \"Analyze the Q4 sales and create an executive dashboard\" --strategy plan --model replay:replies/dashboard.jsonl",
+        files: files!(
+            "office",
+            "ordain.toml",
+            "policy.md",
+            "tables/employees.json",
+            "tables/accounts.json",
+            "tables/meetings.json",
+            "tables/equipment.json",
+            "tables/competitors.json",
+            "tables/sales.json",
+            "replies/onboarding.jsonl",
+            "replies/report.jsonl",
+            "replies/dashboard.jsonl"
+        ),
+    },
+    Example {
         name: "sales-files",
         about: "questions about files: a CSV, a workbook, JSON, Parquet, a PDF and a picture",
         first: "ordain code \"total revenue by region\" --file files/sales.csv",

@@ -13,7 +13,7 @@ use crate::grant::Grant;
 use crate::tools::Tools;
 
 /// Calls of the table interface begin with this.
-const TABLE_CALL: &str = "table.";
+pub(crate) const TABLE_CALL: &str = "table.";
 
 /// Runs a job whose calls are answered from the transaction, as far as they are granted, until the transaction's time
 /// is over.
@@ -77,24 +77,17 @@ impl<'a> TransactionHost<'a> {
         self.failure.take()
     }
 
-    /// What the execution came to, with the store's own failures counted in: they end a run as its limits do, with
-    /// a cause and a record. An error that another try may not meet is given back as it is.
+    /// The same host for code that has called actions before.
+    pub(crate) fn having_acted(self, acted: Acted) -> Self {
+        Self { acted, ..self }
+    }
+
+    /// What the execution came to, with the store's own failures counted in.
     pub(crate) fn settle<E: From<CellError> + From<StoreError>>(
         self,
         execution: Result<Execution, CellError>,
     ) -> Result<Execution, E> {
-        let Some(failure) = self.failure else { return Ok(execution?) };
-        if matches!(failure, StoreError::Conflict | StoreError::Busy) {
-            return Err(failure.into());
-        }
-        let mut execution = execution?;
-        execution.cause = match failure {
-            StoreError::Timeout { .. } => Cause::Timeout,
-            _ => Cause::StoreFailed,
-        };
-        execution.error = None;
-        execution.detail = Some(failure.to_string());
-        Ok(execution)
+        settled(self.failure, execution)
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
@@ -137,6 +130,26 @@ impl Host for TransactionHost<'_> {
     fn call(&mut self, call: HostCall) -> HostFuture<'_> {
         Box::pin(self.answer(call))
     }
+}
+
+/// What an execution came to, with the store's own failures counted in: they end a run as its limits do, with a cause
+/// and a record. An error that another try may not meet is given back as it is.
+pub(crate) fn settled<E: From<CellError> + From<StoreError>>(
+    failure: Option<StoreError>,
+    execution: Result<Execution, CellError>,
+) -> Result<Execution, E> {
+    let Some(failure) = failure else { return Ok(execution?) };
+    if matches!(failure, StoreError::Conflict | StoreError::Busy) {
+        return Err(failure.into());
+    }
+    let mut execution = execution?;
+    execution.cause = match failure {
+        StoreError::Timeout { .. } => Cause::Timeout,
+        _ => Cause::StoreFailed,
+    };
+    execution.error = None;
+    execution.detail = Some(failure.to_string());
+    Ok(execution)
 }
 
 /// An error of the plan's making, with the hint that helps to put it right.

@@ -34,6 +34,7 @@ mod profile;
 mod rebase;
 mod road;
 mod rounds;
+mod steps;
 mod story;
 mod tools;
 mod trial;
@@ -41,7 +42,7 @@ mod verdicts;
 mod work;
 mod workspace;
 
-pub use ask::{Ask, Mode, PlanFile, turn_of};
+pub use ask::{Ask, Decision, Mode, PlanFile, Resumed, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
@@ -51,6 +52,7 @@ pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use steps::Budgets;
 pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,

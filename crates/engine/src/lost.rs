@@ -40,6 +40,7 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
         EngineError::Inspection
         | EngineError::Running { .. }
         | EngineError::KeyReused { .. }
+        | EngineError::Decision { .. }
         | EngineError::RequestTooLong { .. }
         | EngineError::Checks(_)
         | EngineError::NotRebased { .. }

@@ -81,7 +81,7 @@ fn artifacts(execution: &Execution) -> Vec<Artifact> {
     kept.collect()
 }
 
-fn code_error(execution: &Execution) -> Option<CodeError> {
+pub(crate) fn code_error(execution: &Execution) -> Option<CodeError> {
     if execution.cause == Cause::Ok {
         return None;
     }
@@ -152,10 +152,8 @@ pub(crate) fn broken_promise(
         let hint = "set STATUS to one of the statuses on every path";
         return Some(broken("missing-status", "the plan set no STATUS".to_owned(), hint));
     };
-    if !statuses.contains(status) {
-        let message = format!("the plan set STATUS to `{}`", status.chars().take(60).collect::<String>());
-        let hint = format!("the statuses are {}", statuses.join(", "));
-        return Some(broken("unknown-status", message, &hint));
+    if let Some(trouble) = unknown_status(status, statuses) {
+        return Some(trouble);
     }
     // A statement that is typed into a session need not say anything.
     let may_be_silent = matches!(work, Work::Code(task) if task.is_typed());
@@ -192,9 +190,7 @@ fn broken_declaration(
             return Some(broken("declared-read-but-writes", message, hint));
         }
         if NOTHING_DONE.contains(&status) {
-            let message = format!("the plan says `{status}`, and it {did}");
-            let hint = "change rows only when the whole request can be carried out";
-            return Some(broken("changes-without-success", message, hint));
+            return Some(changes_without_success(status, &did));
         }
     }
     if !is_changed && status == SUCCESS && (action == Some("mutate") || may_mutate == Some(true)) {
@@ -210,8 +206,40 @@ fn broken(code: &str, message: String, hint: &str) -> Trouble {
     Trouble { class, code: code.to_owned(), message, line: None, hint }
 }
 
+/// What is wrong with the answer of the last of several steps, given what all of them changed.
+pub(crate) fn broken_answer(attempt: &Attempt, diff: &Diff, statuses: &[String]) -> Option<Trouble> {
+    let Some(status) = &attempt.status else {
+        let hint = "set STATUS to one of the statuses on every path";
+        return Some(broken("missing-status", "the plan set no STATUS".to_owned(), hint));
+    };
+    unknown_status(status, statuses).or_else(|| missing_answer(attempt)).or_else(|| {
+        let is_undone = !diff.is_empty() && NOTHING_DONE.contains(&status.as_str());
+        is_undone.then(|| changes_without_success(status, &format!("changed {} rows", diff.rows())))
+    })
+}
+
+fn unknown_status(status: &str, statuses: &[String]) -> Option<Trouble> {
+    if statuses.iter().any(|known| known == status) {
+        return None;
+    }
+    let message = format!("the plan set STATUS to `{}`", status.chars().take(60).collect::<String>());
+    let hint = format!("the statuses are {}", statuses.join(", "));
+    Some(broken("unknown-status", message, &hint))
+}
+
+fn missing_answer(attempt: &Attempt) -> Option<Trouble> {
+    let is_missing = attempt.answer.text.as_deref().is_none_or(|text| text.trim().is_empty());
+    let hint = "set answer_text to one or two sentences on every path";
+    is_missing.then(|| broken("missing-answer", "the plan set no answer_text".to_owned(), hint))
+}
+
+fn changes_without_success(status: &str, did: &str) -> Trouble {
+    let message = format!("the plan says `{status}`, and it {did}");
+    broken("changes-without-success", message, "change rows only when the whole request can be carried out")
+}
+
 /// Code that raised an error or passed a limit.
-fn failed(execution: &Execution, attempt: &Attempt) -> Trouble {
+pub(crate) fn failed(execution: &Execution, attempt: &Attempt) -> Trouble {
     let is_raised = execution.cause == Cause::Error;
     Trouble {
         class: if is_raised { ErrorClass::Runtime } else { ErrorClass::Limit },
@@ -242,7 +270,7 @@ pub(crate) fn error_of(trouble: &Trouble) -> RunError {
     run_error(trouble.class, &trouble.code, trouble.message.clone(), trouble.hint.as_deref())
 }
 
-fn describe(error: &CodeError) -> String {
+pub(crate) fn describe(error: &CodeError) -> String {
     let message = error.message.as_deref().unwrap_or_default();
     match (&error.kind, error.line) {
         (None, _) => message.to_owned(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ordain_cell::{Execution, Output};
-use ordain_planner::{Draft, Exchange, Progress};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress};
 use ordain_store::Claim;
-use ordain_types::{ErrorClass, ModuleRecord, RunError, RunId, RunRecord, RunState, Trouble};
+use ordain_types::{ErrorClass, ModuleRecord, RunError, RunId, RunRecord, RunState, Strategy, Trouble};
 
 use crate::cache::CacheKey;
 use crate::checks::CheckRun;
@@ -15,9 +15,10 @@ use crate::error::EngineError;
 use crate::files::Prepared;
 use crate::outcome::error_of;
 use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried};
+use crate::steps;
 use crate::story::{End, Head, Story, millis};
 use crate::trial::RunTrial;
-use crate::work::Work;
+use crate::work::{Order, Work};
 
 /// The longest request.
 const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -108,7 +109,7 @@ impl Engine {
         let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
         let record = match work {
             Work::Check(task) => self.run_checks(task, &mut trial, story, progress).await?,
-            _ => self.plan_and_run(&mut trial, story, progress).await?,
+            _ => Box::pin(self.plan_and_run(&mut trial, story, progress)).await?,
         };
         let RunTrial { prepared, execution, checked, .. } = trial;
         Ok(Finished { record, prepared, execution, checked })
@@ -183,15 +184,25 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<RunRecord, EngineError> {
         let (order, planning) = (trial.work.order(), Instant::now());
-        let (brief, brief_hash) = self.brief_for(trial).await?;
+        let (mut brief, brief_hash) = self.brief_for(trial).await?;
         let key = CacheKey::of(order.kind, &brief, order.planner);
         trial.params.clone_from(&key.params);
         trial.brief_hash = Some(brief_hash);
         // A planner is held to the packages that it is told of; a given plan may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         story.timing.plan += millis(planning);
-        let is_cached = order.cache && key.is_usable && trial.given_modules().is_empty();
+        let is_resumed = matches!(trial.work, Work::Ask(ask) if ask.resumed.is_some());
+        let is_cached = order.cache && key.is_usable && trial.given_modules().is_empty() && !is_resumed;
         if is_cached && let Some(record) = self.try_kept(&key, order.planner, &mut story, trial).await? {
+            return Ok(record);
+        }
+        if steps::is_certain(trial, &brief, order.planner)
+            && let Some(record) = self.by_reader(&brief, &mut story, trial, progress).await?
+        {
+            return Ok(record);
+        }
+        let asked = (order.planner, &mut brief);
+        if let Some(record) = Box::pin(self.by_strategy(asked, &mut story, trial, progress)).await? {
             return Ok(record);
         }
         let limits = RoundLimits { rounds: self.settings.rounds, review: self.settings.review };
@@ -204,7 +215,42 @@ impl Engine {
                 }
                 Ok(record)
             }
+            Ended::Asks(question) => steps::ask_back(question, &mut story, trial, &exchange).await,
+            Ended::Outlined(outline) => {
+                let reason = "the planner replied with an outline";
+                steps::take(Strategy::Plan, reason, &mut story, trial, progress);
+                let said = (&mut story, &mut exchange);
+                self.outlined((order.planner, &brief), outline, said, trial, progress).await
+            }
+            Ended::Over(end) if is_for_react(&order, &end) => {
+                let reason = "one program failed on data that its author had not seen";
+                steps::take(Strategy::React, reason, &mut story, trial, progress);
+                self.react((order.planner, &brief), &mut story, trial, progress, &[]).await
+            }
             Ended::Over(end) => trial.write_down(&story, end, &exchange).await,
+        }
+    }
+
+    /// Carries out a request that the reader understands, without a model. `None` if that did not do after all.
+    async fn by_reader(
+        &self,
+        brief: &Brief,
+        story: &mut Story,
+        trial: &mut RunTrial<'_>,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<RunRecord>, EngineError> {
+        let mut own = story.clone();
+        own.planned_by(&Planner::Rules);
+        steps::take(Strategy::Direct, "the reader understood every word", &mut own, trial, progress);
+        let mut exchange = Exchange::default();
+        let limits = RoundLimits { rounds: 0, review: false };
+        let asked = (&Planner::Rules, brief);
+        match rounds::rounds(&mut exchange, asked, &mut own, trial, limits, progress).await? {
+            Ended::Done { done: record, .. } => Ok(Some(record)),
+            Ended::Asks(_) | Ended::Outlined(_) | Ended::Over(_) => {
+                trial.head.strategy = trial.work.order().strategy;
+                Ok(None)
+            }
         }
     }
 
@@ -217,6 +263,12 @@ impl Engine {
         // A plan whose answer had to be replaced would need it replaced again.
         record.error.is_none() && is_answer && !story.has_replaced_answer()
     }
+}
+
+/// Whether a program failed on what it met in the data, where the strategy is open.
+fn is_for_react(order: &Order<'_>, end: &End) -> bool {
+    let is_open = order.strategy == Strategy::Auto && order.planner.can_repair();
+    is_open && matches!(end, End::Stopped { error, .. } if error.class == ErrorClass::Runtime)
 }
 
 /// A plan that was refused before it ran.

@@ -5,8 +5,8 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply};
-use ordain_types::{ErrorClass, ModuleRecord, RunState, Schema, Timing, Trouble};
+use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply};
+use ordain_types::{ErrorClass, Event, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble};
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
 use serde_json::Value;
 
@@ -35,6 +35,14 @@ pub(crate) trait Trial {
     }
     /// Judges the modules that come with a draft, and lets its code import them.
     fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble>;
+    /// Runs code that only reads, and gives what the planner is shown of it.
+    async fn look(&mut self, _draft: &Draft) -> Result<String, EngineError> {
+        Ok("there is nothing to look at".to_owned())
+    }
+    /// Whether an outline can be carried out.
+    fn outlined(&self, _outline: &Outline) -> Result<(), Trouble> {
+        Ok(())
+    }
     /// Tries code. When nothing more can be put right (`is_last`), an answer is replaced instead of refused.
     async fn run(
         &mut self,
@@ -77,6 +85,10 @@ pub(crate) enum Tried<D> {
 pub(crate) enum Ended<D> {
     /// A trial ended well.
     Done { done: D, accepted: Accepted, draft: Box<Draft> },
+    /// The planner breaks the request into steps.
+    Outlined(Outline),
+    /// The planner asks the person who asked.
+    Asks(String),
     /// There was nothing to run, or nothing that held.
     Over(End),
 }
@@ -99,11 +111,14 @@ pub(crate) async fn rounds<T: Trial>(
 ) -> Result<Ended<T::Done>, EngineError> {
     let count = if planner.can_repair() { limits.rounds + 1 } else { 1 };
     let (is_reviewed, has_claimed) = (!limits.review, false);
-    let mut course = Rounds { planner, brief, story, exchange, is_reviewed, has_claimed, count };
+    let looks = brief.forms.looks;
+    let mut course = Rounds { planner, brief, story, exchange, is_reviewed, has_claimed, count, looks };
     let mut round = 1;
     loop {
         let failed = match course.round(round, trial, progress).await? {
             Step::Done { done, accepted, draft } => return Ok(Ended::Done { done, accepted, draft }),
+            Step::Outlined(outline) => return Ok(Ended::Outlined(outline)),
+            Step::Asks(question) => return Ok(Ended::Asks(question)),
             Step::Over(end) => return Ok(Ended::Over(end)),
             Step::Failed(failed) => failed,
         };
@@ -125,6 +140,8 @@ struct Rounds<'a> {
     /// Whether an answer was refused for its numbers before: it gets one chance to be put right by its author.
     has_claimed: bool,
     count: u32,
+    /// How often the planner may still look at the data.
+    looks: u32,
 }
 
 /// How one round ended.
@@ -134,7 +151,9 @@ enum Step<D> {
         accepted: Accepted,
         draft: Box<Draft>,
     },
-    /// There is nothing to run: a question, a refusal, or no planner to be had.
+    Outlined(Outline),
+    Asks(String),
+    /// There is nothing to run: a refusal, or no planner to be had.
     Over(End),
     Failed(Failed),
 }
@@ -169,23 +188,58 @@ impl Rounds<'_> {
         progress: &mut dyn Progress,
     ) -> Result<Step<T::Done>, EngineError> {
         progress.stage(if round == 1 { "planning" } else { "repairing" });
-        let started = Instant::now();
-        let reply = self.planner.next(self.brief, self.exchange, progress).await;
-        self.story.timing.plan += millis(started);
-        self.story.usage = self.exchange.usage;
         self.story.begins(round);
-        match reply {
+        match self.next(trial, progress).await? {
             Err(error) => {
                 let error = run_error(ErrorClass::Planner, error.code, error.message, error.hint.as_deref());
                 Ok(Step::Over(End::Stopped { error, state: RunState::Failed, attempt: None }))
             }
-            Ok(Reply::Question(question)) => Ok(Step::Over(declined("invalid_request", &question))),
+            Ok(Reply::Question(question)) => Ok(Step::Asks(cut(&question))),
             Ok(Reply::Refusal(reason)) => Ok(Step::Over(declined("unsupported_intent", &reason))),
             Ok(Reply::Unusable(trouble)) => {
                 self.story.unusable(round);
                 Ok(Step::Failed(Failed::refused(trouble)))
             }
+            Ok(Reply::Look(_)) => {
+                self.story.unusable(round);
+                Ok(Step::Failed(Failed::refused(too_many_looks(self.brief.forms.looks))))
+            }
+            Ok(Reply::Outline(outline)) => match trial.outlined(&outline) {
+                Ok(()) => Ok(Step::Outlined(outline)),
+                Err(trouble) => {
+                    self.story.unusable(round);
+                    Ok(Step::Failed(Failed::refused(trouble)))
+                }
+            },
             Ok(Reply::Plan(draft)) => self.judge_and_run(round, draft, trial, progress).await,
+        }
+    }
+
+    /// The planner's next reply, after the looks that it takes first.
+    async fn next<T: Trial>(
+        &mut self,
+        trial: &mut T,
+        progress: &mut dyn Progress,
+    ) -> Result<Result<Reply, PlannerError>, EngineError> {
+        loop {
+            let started = Instant::now();
+            let reply = self.planner.next(self.brief, self.exchange, progress).await;
+            self.story.timing.plan += millis(started);
+            self.story.usage = self.exchange.usage;
+            let draft = match reply {
+                Ok(Reply::Look(draft)) if self.looks > 0 => draft,
+                reply => return Ok(reply),
+            };
+            self.looks -= 1;
+            progress.stage("looking");
+            let shown = trial.look(&draft).await?;
+            progress.event(&Event::Look { shown: shown.clone() });
+            let what_now = match self.looks {
+                0 => "That was the last look. Reply with the plan.".to_owned(),
+                left => format!("Reply with the plan; {left} more look is possible."),
+            };
+            self.planner.show(self.exchange, &shown, &what_now);
+            self.story.rounds.push(Round::Looked { look: draft.code, shown });
         }
     }
 
@@ -300,7 +354,20 @@ pub(crate) fn refused(findings: &[Finding]) -> Trouble {
 }
 
 /// The end of a run in which the planner gave words and no code.
-fn declined(status: &'static str, words: &str) -> End {
-    let end = words.floor_char_boundary(WORDS_BYTES_MAX);
-    End::Declined { status, text: words[..end].trim().to_owned() }
+pub(crate) fn declined(status: &'static str, words: &str) -> End {
+    End::Declined { status, text: cut(words) }
+}
+
+fn cut(words: &str) -> String {
+    words[..words.floor_char_boundary(WORDS_BYTES_MAX)].trim().to_owned()
+}
+
+fn too_many_looks(looks: u32) -> Trouble {
+    Trouble {
+        class: ErrorClass::Reply,
+        code: "too-many-looks".to_owned(),
+        message: format!("there were {looks} looks already"),
+        line: None,
+        hint: Some("reply with the program now; it can look for itself".to_owned()),
+    }
 }

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
-    Answer, Call, Diff, InvariantResult, Judged, Modification, ModificationKind, PlanRecord, PlanSource,
-    Rebase, Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState,
-    Strategy, Timing, Trouble, Usage, VerdictRecord,
+    Answer, Call, Diff, InvariantResult, Judged, Modification, ModificationKind, Outline, PlanRecord,
+    PlanSource, Question, Rebase, Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
+    StepRecord, StepState, Strategy, Timing, Trouble, Usage, VerdictRecord,
 };
 use ordain_verify::Verdict;
 use serde_json::{Map, Value, json};
@@ -40,8 +40,14 @@ pub(crate) struct Story {
     /// The change that is made again, and how it differs.
     pub(crate) rebases: Option<Rebase>,
     pub(crate) timing: Timing,
-    /// The steps of a run that has several programs. Otherwise the code that was judged last is the only one.
-    steps: Vec<StepRecord>,
+    /// The steps of a run that has several.
+    pub(crate) steps: Vec<StepRecord>,
+    pub(crate) outline: Option<Outline>,
+    pub(crate) replans: Vec<String>,
+    /// Questions to the person who asked.
+    pub(crate) questions: Vec<Question>,
+    /// Why this strategy was taken.
+    pub(crate) reason: Option<String>,
     /// The code that was judged last, and what was found in it.
     draft: Option<Draft>,
     findings: Vec<Value>,
@@ -120,6 +126,16 @@ impl Story {
                 .push(modification(ModificationKind::Rewrite, "the planner wrote the code anew"));
         }
         self.draft = Some(draft.clone());
+    }
+
+    /// The code that was judged last.
+    pub(crate) fn draft(&self) -> Option<&Draft> {
+        self.draft.as_ref()
+    }
+
+    /// The steps of the run have been judged one by one; the run has no code of its own.
+    pub(crate) fn is_of_steps(&mut self) {
+        (self.draft, self.is_accepted) = (None, true);
     }
 
     /// A reply held no code.
@@ -210,6 +226,8 @@ impl Story {
             code: draft.code.clone(),
             modules: draft.modules.clone(),
             state,
+            params: draft.params.clone(),
+            ..StepRecord::default()
         };
         PlanRecord {
             source: self.source,
@@ -223,6 +241,10 @@ impl Story {
             written_by: self.written_by.clone(),
             plan_id: self.plan_id.clone(),
             params: self.params.clone(),
+            reason: self.reason.clone(),
+            outline: self.outline.clone(),
+            questions: self.questions.clone(),
+            replans: self.replans.clone(),
         }
     }
 }

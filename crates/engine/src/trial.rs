@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
-use ordain_planner::Exchange;
-use ordain_store::{BeginOptions, EntryNote, Intent, StoreError, Transaction, Violation};
+use ordain_planner::{Draft, Exchange};
+use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction, Violation};
 use ordain_types::{
-    Answer, Cause, ErrorClass, InvariantResult, ModuleRecord, Rebase, Round, RunError, RunRecord, RunState,
-    Schema, Trouble,
+    Answer, Cause, ErrorClass, InvariantResult, ModuleRecord, Outline, Rebase, Round, RunError, RunRecord,
+    RunState, Schema, Trouble,
 };
 use ordain_verify::{Policy, Verdict, verify};
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ use crate::tools::{self, Asked, Tools};
 use crate::work::Work;
 
 /// How often a run is tried when other runs change the same rows at the same time.
-const TRIES_MAX: u32 = 12;
+pub(crate) const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
 pub(crate) const EXECUTORS_MAX: u32 = 4;
 
@@ -101,6 +101,14 @@ impl Trial for RunTrial<'_> {
         // A name that another draft brought may stay: importing a missing one is an error in Python.
         self.policy.packages.extend(modules.iter().map(|module| modules::name(&module.name)));
         Ok(())
+    }
+
+    async fn look(&mut self, draft: &Draft) -> Result<String, EngineError> {
+        self.look_over(draft, &Pending::default()).await
+    }
+
+    fn outlined(&self, outline: &Outline) -> Result<(), Trouble> {
+        self.judge_checks(outline)
     }
 
     async fn run(
@@ -373,7 +381,7 @@ impl<'a> RunTrial<'a> {
         }
     }
 
-    fn unsupported(
+    pub(crate) fn unsupported(
         &self,
         attempt: &Attempt,
         diff: &ordain_types::Diff,
@@ -393,7 +401,7 @@ impl<'a> RunTrial<'a> {
     }
 
     /// Commits, holds or shows what the plan did; or records what it answered.
-    async fn settle(
+    pub(crate) async fn settle(
         &self,
         story: &mut Story,
         mut attempt: Attempt,
@@ -494,7 +502,7 @@ impl<'a> RunTrial<'a> {
     }
 
     /// What the ledger keeps besides the record.
-    fn note(&self, exchange: &Exchange) -> EntryNote {
+    pub(crate) fn note(&self, exchange: &Exchange) -> EntryNote {
         let order = self.work.order();
         let mut detail = match self.work {
             Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
@@ -545,7 +553,7 @@ async fn roll_back(transaction: Option<Transaction>) -> Result<(), StoreError> {
 }
 
 /// What the plan said was so is not: its changes break a rule, and nothing of them is kept.
-fn violated(violations: &[Violation], mut attempt: Attempt) -> Tried<RunRecord> {
+pub(crate) fn violated<D>(violations: &[Violation], mut attempt: Attempt) -> Tried<D> {
     let messages = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     attempt.status = Some("not_permitted".to_owned());
     let text = Some(format!("Nothing was changed, because {messages}."));

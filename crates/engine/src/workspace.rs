@@ -30,6 +30,7 @@ pub use settings::{Resolved, SETTINGS, Setting};
 pub use trust::{Accepted, TrustList};
 
 use crate::engine::{Approval, EngineSettings};
+use crate::steps::Budgets;
 
 /// The file that makes a folder a workspace.
 const FILE: &str = "ordain.toml";
@@ -79,6 +80,10 @@ pub struct Workspace {
     pub limits: Limits,
     /// How many repairs a plan gets.
     pub rounds: u32,
+    /// What a run of several steps may use.
+    pub budgets: Budgets,
+    /// Whether every outline waits for a person.
+    pub holds_outlines: bool,
     /// The Python packages that plans find: `core`, `data` or `full`.
     pub profile: String,
     /// The isolation below which nothing runs.
@@ -185,6 +190,8 @@ impl Workspace {
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: self.packages(),
             rounds: self.rounds,
+            budgets: self.budgets.clone(),
+            holds_outlines: self.holds_outlines,
             review: self.model.review,
             roles: roles::by_table(&self.roles),
             catalog: self.catalog.clone(),
@@ -258,6 +265,8 @@ impl Workspace {
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,
             approval: file.approval.mode,
+            holds_outlines: file.approval.outline,
+            budgets: file.budget.budgets(),
             rounds: file.limits.rounds.unwrap_or(3),
             limits: file.limits.limits(),
             profile: file

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ordain_types::{Catalog, Limits, Table};
+use ordain_types::{Catalog, Limits, Outline, OutlineStep, Question, Table};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Exactly what the planner is shown.
 #[derive(Debug, Clone)]
@@ -36,6 +36,67 @@ pub struct Brief {
     pub turns: Vec<Turn>,
     /// Verified plans of this workspace for requests like this one.
     pub examples: Vec<Example>,
+    /// What a reply may be besides a program and a question.
+    pub forms: Forms,
+    /// Questions that the person has answered.
+    pub answers: Vec<Question>,
+    /// Where a run of several steps stands.
+    pub stage: Stage,
+}
+
+/// What a reply may be besides a program and a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Forms {
+    /// How often the planner may look at the data before it replies with a plan.
+    pub looks: u32,
+    /// Whether the reply may be an outline.
+    pub outline: OutlineForm,
+}
+
+/// Whether a reply may be an outline.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OutlineForm {
+    /// It may not.
+    #[default]
+    Never,
+    /// It may, where one program would not do.
+    Allowed,
+    /// It has to be one.
+    Required,
+}
+
+/// Where a run of several steps stands when a planner is asked.
+#[derive(Debug, Clone, Default)]
+pub enum Stage {
+    /// The whole request is asked for.
+    #[default]
+    Whole,
+    /// One step of an outline.
+    Step(Box<StepBrief>),
+    /// An outline of what is left, after a step failed.
+    Replan {
+        /// The outline so far.
+        outline: Outline,
+        /// The results of the steps that are done and stay.
+        done: Map<String, Value>,
+        /// What went wrong.
+        why: String,
+    },
+    /// The next step of a session, in which the planner sees what each step printed.
+    React,
+}
+
+/// One step of an outline, as the planner sees it.
+#[derive(Debug, Clone, Default)]
+pub struct StepBrief {
+    /// The whole outline.
+    pub outline: Outline,
+    /// The step that is asked for.
+    pub step: OutlineStep,
+    /// What earlier steps gave, as code reads it from `inputs`.
+    pub inputs: Map<String, Value>,
+    /// Whether its answer is the run's answer.
+    pub is_last: bool,
 }
 
 /// What kind of plan is wanted.
@@ -141,6 +202,9 @@ impl Brief {
             limits: Limits::default(),
             turns: Vec::new(),
             examples: Vec::new(),
+            forms: Forms::default(),
+            answers: Vec::new(),
+            stage: Stage::Whole,
         }
     }
 

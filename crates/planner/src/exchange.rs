@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::{BoundParam, ModuleRecord, Trouble, Usage};
+use ordain_types::{BoundParam, ModuleRecord, Outline, Trouble, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -70,6 +70,10 @@ pub enum Speaker {
 pub enum Reply {
     /// Code to judge and run.
     Plan(Draft),
+    /// Code that only looks at the data; what it prints comes back.
+    Look(Draft),
+    /// How the request is broken into steps.
+    Outline(Outline),
     /// A question back to the person: something needed is missing.
     Question(String),
     /// The planner says that it will not or cannot write a plan, and why.

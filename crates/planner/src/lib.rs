@@ -1,7 +1,7 @@
 //! Writes plans: from a brief to Python code, by rules or by a model.
 //!
 //! A [`Brief`] is exactly what a planner is shown. [`Planner::begin`] opens an [`Exchange`] about it and
-//! [`Planner::next`] gives a [`Reply`]: code, a question, or a refusal. The engine judges and runs the code; where that
+//! [`Planner::next`] gives a [`Reply`]: code, a look, an outline, a question, or a refusal. The engine judges and runs the code; where that
 //! goes wrong it tells the exchange by [`Planner::complain`] and asks again. So the planner never sees a cell or a
 //! database, and the engine never sees a model.
 //!
@@ -19,9 +19,12 @@ pub mod reader;
 mod repair;
 mod reply;
 
-pub use brief::{Brief, ColumnBrief, Example, FileBrief, InvariantBrief, TableBrief, Task, Turn};
+pub use brief::{
+    Brief, ColumnBrief, Example, FileBrief, Forms, InvariantBrief, OutlineForm, Stage, StepBrief, TableBrief,
+    Task, Turn,
+};
 pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker};
 pub use model::{Model, ModelSettings, is_readable_review};
-pub use planner::{Planner, PlannerError, Progress, Quiet};
+pub use planner::{Judgement, Planner, PlannerError, Progress, Quiet};
 pub use reader::RULES_VERSION;

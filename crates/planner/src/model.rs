@@ -7,10 +7,10 @@ use std::time::Duration;
 use ordain_types::{ErrorClass, Trouble, Usage};
 use serde_json::Value;
 
-use crate::brief::Brief;
+use crate::brief::{Brief, StepBrief};
 use crate::exchange::{Exchange, Message, Reply, Speaker};
-use crate::planner::{PlannerError, Progress};
-use crate::prompt::{self, text};
+use crate::planner::{Judgement, PlannerError, Progress};
+use crate::prompt::{self, steps, text};
 use crate::provider::{Completion, ModelRequest, Provider, ProviderError, Purpose, cost_usd};
 use crate::repair;
 use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
@@ -115,7 +115,7 @@ impl Model {
             Some(partial) => reply::splice(&partial, &completion.text),
             None => completion.text,
         };
-        let mut reply = reply::read(&whole, completion.finish, brief.task);
+        let mut reply = reply::read(&whole, completion.finish, brief);
         if let Reply::Unusable(trouble) = &mut reply
             && trouble.code == TRUNCATED
         {
@@ -128,7 +128,7 @@ impl Model {
             }
             exchange.tokens_max = Some(tokens.saturating_mul(2).min(TOKENS_MAX));
         }
-        if let Reply::Plan(draft) = &reply {
+        if let Reply::Plan(draft) | Reply::Look(draft) = &reply {
             exchange.code = Some(draft.code.clone());
         }
         Ok(reply)
@@ -206,6 +206,48 @@ impl Model {
         }
         let message = "the outline is not a JSON object with `steps`".to_owned();
         Err(ProviderError::BadReply { message }.into())
+    }
+
+    /// Whether what a step gave meets its criterion. What cannot be read twice is no yes.
+    pub(crate) async fn judge(
+        &self,
+        step: &StepBrief,
+        result: &Value,
+        exchange: &mut Exchange,
+    ) -> Result<Judgement, PlannerError> {
+        let mut messages = steps::criterion(step, result);
+        for _ in 0..REVIEWS_MAX {
+            let asked = messages.clone();
+            let completion =
+                self.ask(asked, Purpose::Criterion, SIDE_TOKENS_MAX, exchange, &mut Unheard).await?;
+            if let Some(said) = reply::object(&completion.text).filter(|said| said["ok"].is_boolean()) {
+                let why = said["problem"].as_str().filter(|why| !why.trim().is_empty());
+                let why = why.map(|why| text::line(why, 600));
+                return Ok(Judgement { holds: said["ok"] == true, why });
+            }
+            messages.push(Message { speaker: Speaker::Model, text: completion.text });
+            let again = "Reply with the JSON object alone; it needs `ok`, which is true or false.".to_owned();
+            messages.push(Message { speaker: Speaker::Ordain, text: again });
+        }
+        let why = Some("the judgement was not understood twice".to_owned());
+        Ok(Judgement { holds: false, why })
+    }
+
+    /// The text of a step.
+    pub(crate) async fn write_text(
+        &self,
+        brief: &Brief,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Result<String, PlannerError> {
+        if exchange.messages.is_empty() {
+            exchange.messages = steps::text(brief);
+        }
+        let messages = exchange.messages.clone();
+        let completion =
+            self.ask(messages, Purpose::Text, self.settings.tokens_max, exchange, progress).await?;
+        exchange.said(completion.text.clone());
+        Ok(reply::prose(&completion.text))
     }
 
     async fn ask(

@@ -1,13 +1,14 @@
 //! The planner: one face for the reader and for models.
 
 use ordain_checks::CheckResult;
-use ordain_types::{BoxFuture, Trouble};
+use ordain_types::{BoxFuture, Event, Trouble};
 use serde_json::{Value, json};
 
-use crate::brief::Brief;
+use crate::brief::{Brief, StepBrief};
 use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
-use crate::reader;
+use crate::provider::ProviderError;
+use crate::{reader, repair};
 
 /// Who writes plans.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub trait Progress: Send {
     fn text(&mut self, _piece: &str) {}
     /// Something begins: `planning`, `repairing`, `reviewing` …
     fn stage(&mut self, name: &str);
+    /// Something happened in a run of several steps.
+    fn event(&mut self, _event: &Event) {}
     /// So many checks will be run.
     fn expect(&mut self, _checks: usize) {}
     /// One check is done.
@@ -40,6 +43,15 @@ pub struct Quiet;
 
 impl Progress for Quiet {
     fn stage(&mut self, _name: &str) {}
+}
+
+/// What a model says of a step's success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// Whether the criterion is met.
+    pub holds: bool,
+    /// Why, in the model's words.
+    pub why: Option<String>,
 }
 
 /// Why no plan could be written.
@@ -122,6 +134,43 @@ impl Planner {
         })
     }
 
+    /// Shows the exchange what a look or a step printed, and says how to go on.
+    pub fn show(&self, exchange: &mut Exchange, printed: &str, what_now: &str) {
+        if let Self::Model(_) = self {
+            repair::show(exchange, printed, what_now);
+        }
+    }
+
+    /// Asks whether what a step gave meets the criterion of that step.
+    pub fn judge<'a>(
+        &'a self,
+        step: &'a StepBrief,
+        result: &'a Value,
+        exchange: &'a mut Exchange,
+    ) -> ordain_types::BoxFuture<'a, Result<Judgement, PlannerError>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => Err(no_model("judge a criterion in words")),
+                Self::Model(model) => model.judge(step, result, exchange).await,
+            }
+        })
+    }
+
+    /// Has the text of a step written, from the results of the steps that it needs.
+    pub fn write_text<'a>(
+        &'a self,
+        brief: &'a Brief,
+        exchange: &'a mut Exchange,
+        progress: &'a mut dyn Progress,
+    ) -> ordain_types::BoxFuture<'a, Result<String, PlannerError>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => Err(no_model("write a text")),
+                Self::Model(model) => model.write_text(brief, exchange, progress).await,
+            }
+        })
+    }
+
     /// Lays out how a check would be judged, before its code is written: `goal`, `tables`, `steps` and more.
     pub fn outline<'a>(
         &'a self,
@@ -140,4 +189,8 @@ impl Planner {
             }
         })
     }
+}
+
+fn no_model(what: &str) -> PlannerError {
+    ProviderError::BadReply { message: format!("only a model can {what}") }.into()
 }

@@ -6,6 +6,7 @@
 
 mod helpers;
 mod schema;
+pub(crate) mod steps;
 pub(crate) mod text;
 
 use std::fmt::Write as _;
@@ -211,7 +212,7 @@ fn own_examples(brief: &Brief, detail: Detail) -> String {
         return text;
     }
     format!(
-        "Programs that were verified and run in this workspace for requests like this one. Keep their form; read the values from `user_request`.\n\n{text}"
+        "Programs that were verified and run in this workspace for requests like this one. Keep their form; take the values of this request.\n\n{text}"
     )
 }
 
@@ -247,6 +248,7 @@ fn asked(brief: &Brief, detail: Detail) -> String {
         block(&mut text, "data untrusted=\"true\"", &data);
     }
     block(&mut text, "request", &text::data(&brief.request, REQUEST_CHARS_MAX));
+    steps::blocks(&mut text, brief);
     text
 }
 

@@ -72,6 +72,10 @@ pub enum Purpose {
     Review,
     /// How a check would be judged.
     Outline,
+    /// Whether a step met its criterion.
+    Criterion,
+    /// The text of a step that is no program.
+    Text,
 }
 
 /// What a model replied.

@@ -11,6 +11,8 @@ use crate::reply::{TRUNCATED, TRUNCATED_AGAIN};
 const TEXTS: &str = include_str!("../prompts/repair.md");
 const MESSAGE_CHARS_MAX: usize = 1500;
 const EARLIER_CHARS_MAX: usize = 200;
+/// What a planner is shown of what a program printed.
+const SHOWN_CHARS_MAX: usize = 8_000;
 
 /// Adds the message about a trouble to the exchange. The trouble is already among the exchange's troubles.
 pub(crate) fn tell(exchange: &mut Exchange, trouble: &Trouble) {
@@ -53,6 +55,14 @@ fn described(exchange: &Exchange, trouble: &Trouble) -> String {
     message
 }
 
+/// Adds what a look or a step printed, or why it was not run. It is data, and it is cut.
+pub(crate) fn show(exchange: &mut Exchange, printed: &str, what_now: &str) {
+    let printed = text::data(printed, SHOWN_CHARS_MAX);
+    let printed = if printed.trim().is_empty() { "(nothing was printed)" } else { printed.trim_end() };
+    let text = format!("<data untrusted=\"true\">\n{printed}\n</data>\n{what_now}");
+    exchange.messages.push(Message { speaker: Speaker::Ordain, text });
+}
+
 /// The line and its neighbours.
 fn context(code: &str, line: u64) -> Option<String> {
     const LINE_CHARS_MAX: usize = 160;
@@ -74,10 +84,13 @@ fn class_name(class: ErrorClass) -> &'static str {
         ErrorClass::Contract => "contract",
         ErrorClass::Invariant => "invariant",
         ErrorClass::Claim => "claim",
+        ErrorClass::Criterion => "criterion",
+        ErrorClass::Conflict => "conflict",
         // Those but the first end a run without another round.
         ErrorClass::Runtime
         | ErrorClass::Planner
         | ErrorClass::Files
+        | ErrorClass::Budget
         | ErrorClass::Cancelled
         | ErrorClass::Internal => "runtime",
     }
@@ -114,6 +127,8 @@ mod tests {
             ErrorClass::Contract,
             ErrorClass::Invariant,
             ErrorClass::Claim,
+            ErrorClass::Criterion,
+            ErrorClass::Conflict,
         ];
         let mut heads: Vec<_> =
             classes.iter().map(|class| section(class_name(*class)).lines().next().unwrap()).collect();

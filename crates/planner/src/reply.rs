@@ -1,4 +1,4 @@
-//! Reads what a model wrote: code, a question, a refusal, or nothing that can be used.
+//! Reads what a model wrote: code, a look, an outline, a question, a refusal, or nothing that can be used.
 //!
 //! Reading is tolerant about form and strict about one thing: a reply that was cut off, or that is prose, never
 //! becomes code. Whether the code is right is the verifier's business, not ours.
@@ -6,13 +6,15 @@
 mod alias;
 mod clean;
 mod extract;
+mod forms;
 mod modules;
+mod params;
 mod speech;
 
 use ordain_types::{ErrorClass, Trouble};
 use serde_json::Value;
 
-use crate::brief::Task;
+use crate::brief::{Brief, OutlineForm, Task};
 use crate::exchange::{Draft, Reply};
 use crate::prompt::{PLACEHOLDER, text};
 use crate::provider::Finish;
@@ -26,13 +28,17 @@ pub(crate) const TRUNCATED_AGAIN: &str = "truncated-again";
 const TITLE_CHARS_MAX: usize = 100;
 const DECLARED_BYTES_MAX: usize = 64 * 1024;
 
-/// Reads a model's whole reply.
-pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
+/// Reads a model's whole reply to a brief.
+pub(crate) fn read(reply: &str, finish: Finish, brief: &Brief) -> Reply {
+    let task = brief.task;
     if finish == Finish::Filtered {
         return Reply::Refusal("the provider's filter stopped the reply".to_owned());
     }
     let mut modifications = Vec::new();
     let text = clean::outside(reply, &mut modifications);
+    if let Some(reply) = forms::read(&text, finish, brief, &mut modifications) {
+        return reply;
+    }
     let (declared, text) = speech::declaration(&text);
     // Requests and checks are answered by one program; a code task may need several files.
     let (modules, text) = if task == Task::Code { modules::take(&text) } else { (Vec::new(), text) };
@@ -47,7 +53,7 @@ pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
     let reply = match found {
         Found::Code { code, note } => {
             modifications.extend(note);
-            draft(&code, declared, modifications, task)
+            draft(&code, declared, modifications, brief)
         }
         Found::Open { code } => {
             let code = clean::inside(&code, &mut modifications);
@@ -55,11 +61,15 @@ pub(crate) fn read(reply: &str, finish: Finish, task: Task) -> Reply {
                 return truncated(&Found::Open { code });
             }
             modifications.push("the closing tag was missing".to_owned());
-            draft(&code, declared, modifications, task)
+            draft(&code, declared, modifications, brief)
         }
         Found::Nothing => speech::without_code(&text),
     };
     match reply {
+        Reply::Plan(_) if brief.forms.outline == OutlineForm::Required => {
+            let hint = "reply with <outline>{...}</outline>; the code of each step is asked for later";
+            unusable("outline-missing", "an outline is wanted, not a program", Some(hint))
+        }
         Reply::Plan(draft) => Reply::Plan(Draft { modules, ..draft }),
         reply => reply,
     }
@@ -83,7 +93,13 @@ pub(crate) fn object(reply: &str) -> Option<Value> {
     extract::objects(&text).into_iter().next()
 }
 
-fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, task: Task) -> Reply {
+/// The text that a model wrote, without its thoughts.
+pub(crate) fn prose(reply: &str) -> String {
+    let text = clean::outside(reply, &mut Vec::new());
+    text::harmless(text.trim())
+}
+
+fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, brief: &Brief) -> Reply {
     let code = clean::inside(code, &mut modifications);
     if code.trim().is_empty() {
         return unusable("empty-code", "the program is empty", None);
@@ -91,16 +107,16 @@ fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, ta
     if code.contains(PLACEHOLDER) {
         let message =
             format!("the program holds `{PLACEHOLDER}`, which stands in our examples and is no value");
-        return unusable(
-            "copied-example",
-            &message,
-            Some("read the value from `user_request` or from a row"),
-        );
+        return unusable("copied-example", &message, Some("take the value from `params` or from a row"));
     }
-    let code = if task == Task::Check { code } else { alias::resolved(code, &mut modifications) };
+    let params = match params::of(declared.as_ref(), &brief.request, &mut modifications) {
+        Ok(params) => params,
+        Err(trouble) => return Reply::Unusable(trouble),
+    };
+    let code = if brief.task == Task::Check { code } else { alias::resolved(code, &mut modifications) };
     let title = title(declared.as_ref(), &code);
     let declared = declared.filter(|declared| declared.to_string().len() <= DECLARED_BYTES_MAX);
-    Reply::Plan(Draft { code, title, declared, modifications, ..Draft::default() })
+    Reply::Plan(Draft { code, title, declared, modifications, params, ..Draft::default() })
 }
 
 /// What the plan does, in its own words or in its first comment's.

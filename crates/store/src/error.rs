@@ -371,6 +371,7 @@ const fn why(state: RunState) -> &'static str {
         RunState::Answered => "changed nothing",
         RunState::Committed => "was committed already",
         RunState::Held => "still waits for approval",
+        RunState::Waiting => "still waits for an answer",
         RunState::Declined => "was not carried out",
         RunState::Rejected => "was refused and changed nothing",
         RunState::RolledBack => "was a dry run or was rolled back, and changed nothing",

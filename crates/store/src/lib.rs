@@ -28,6 +28,7 @@ mod keys;
 mod ledger;
 mod options;
 mod outbox;
+mod pending;
 mod plans;
 mod protocol;
 mod query;
@@ -60,6 +61,7 @@ pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
 pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
+pub use pending::{Pending, ReadDigest};
 pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;

@@ -360,7 +360,8 @@ pub(crate) async fn approve(
     except: &[String],
     mut note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
-    let (mut transaction, mut record, mut changes) = opened(store, run, RunState::Held, "approved").await?;
+    let (mut transaction, mut record, mut changes) =
+        opened(store, run, &[RunState::Held], "approved").await?;
     if !except.is_empty() {
         record.left_out = leave_out(&transaction, &mut changes, except)?;
         note.detail = json!({ "left_out": except, "detail": note.detail });
@@ -467,9 +468,10 @@ async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, St
     found
 }
 
-/// Says no to a held run.
+/// Says no to a run that is held or waits for a person.
 pub(crate) async fn reject(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (transaction, mut record, _) = opened(store, run, RunState::Held, "rejected").await?;
+    let (transaction, mut record, _) =
+        opened(store, run, &[RunState::Held, RunState::Waiting], "rejected").await?;
     transaction.roll_back().await?;
     record.state = RunState::Rejected;
     restate(store, "reject", record, note, Value::Null).await
@@ -477,7 +479,7 @@ pub(crate) async fn reject(store: &Arc<Inner>, run: &str, note: EntryNote) -> Re
 
 /// Applies the inverse diff of a committed run, if every row that it touches is still as the run left it.
 pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (mut transaction, mut record, changes) = opened(store, run, RunState::Committed, "undone").await?;
+    let (mut transaction, mut record, changes) = opened(store, run, &[RunState::Committed], "undone").await?;
     transaction.rules_lifted = true;
     let conflicts = apply::apply(&mut transaction, changes.inverse(), apply::Purpose::Undo).await?;
     if !conflicts.is_empty() {
@@ -499,7 +501,7 @@ pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Resu
 async fn opened(
     store: &Arc<Inner>,
     run: &str,
-    wanted: RunState,
+    wanted: &[RunState],
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
     // What the ledger says of the run counts only if nothing was taken out of it since. That is looked at first, without
@@ -510,7 +512,7 @@ async fn opened(
     session.roll_back().await?;
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
     let (record, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
-    if record.state != wanted {
+    if !wanted.contains(&record.state) {
         let run = record.run_id.to_string();
         return Err(StoreError::WrongState { run, state: record.state, operation });
     }

@@ -8,9 +8,11 @@ mod call;
 mod catalog;
 mod cause;
 mod diff;
+mod event;
 mod future;
 mod limits;
 mod nearest;
+mod outline;
 mod quantity;
 mod receipt;
 mod round;
@@ -29,17 +31,19 @@ pub use catalog::{
 };
 pub use cause::Cause;
 pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
+pub use event::Event;
 pub use future::BoxFuture;
 pub use limits::Limits;
 pub use nearest::nearest;
+pub use outline::{ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
 pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
 pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Trouble};
 pub use row::Row;
 pub use run::{
-    Answer, Artifact, CodeError, InvariantResult, ModuleRecord, PlanRecord, PlanSource, Rebase, RunError,
-    RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord, StepState, Strategy, Timing, Usage,
-    VerdictRecord,
+    Answer, Artifact, CodeError, CriterionJudge, CriterionRecord, InvariantResult, ModuleRecord, PlanRecord,
+    PlanSource, Question, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord,
+    StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};

@@ -138,6 +138,7 @@ fn kind(record: &RunRecord) -> ReceiptKind {
         RunState::Answered => ReceiptKind::None,
         RunState::Declined => ReceiptKind::Declined,
         RunState::Held => ReceiptKind::Held,
+        RunState::Waiting => ReceiptKind::Waiting,
         RunState::RolledBack if is_dry_run => ReceiptKind::WouldChange,
         RunState::Rejected | RunState::RolledBack => ReceiptKind::Refused,
         RunState::Failed => ReceiptKind::Failed,

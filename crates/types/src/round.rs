@@ -29,6 +29,12 @@ pub enum ErrorClass {
     Claim,
     /// The files that were given cannot be used.
     Files,
+    /// The criterion by which a step's success is judged did not hold.
+    Criterion,
+    /// The run used up a budget, or went round in circles.
+    Budget,
+    /// Rows on which earlier steps rest were changed by somebody else.
+    Conflict,
     /// Somebody stopped the run.
     Cancelled,
     /// Something failed that is not the plan's.
@@ -73,6 +79,13 @@ pub enum Round {
     ExecutorLost {
         /// What happened to it.
         executor_lost: String,
+    },
+    /// The planner looked at the data before it wrote the plan.
+    Looked {
+        /// The program that it looked with.
+        look: String,
+        /// What it was shown: what the program printed, or why it was not run.
+        shown: String,
     },
     /// Code was judged, and run if it was accepted.
     Judged(Judged),

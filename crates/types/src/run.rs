@@ -5,7 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Call, Cause, CellDifference, Diff, ErrorClass, Modification, Receipt, Round};
+use crate::{
+    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, Modification, Outline, Receipt, Round,
+    StepKind,
+};
 
 /// Names one run. Ids sort by the time at which their runs began.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,6 +81,45 @@ pub enum Strategy {
     /// One step.
     #[default]
     Direct,
+    /// An outline of steps first, then the code of each.
+    Plan,
+    /// Step by step: the planner sees what each step printed and writes the next.
+    React,
+    /// The planner's first reply decides: code, an outline or a question.
+    Auto,
+}
+
+impl Strategy {
+    /// Every strategy, in the order in which they are listed to people.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Direct, Self::Plan, Self::React];
+
+    /// The strategy as it is written in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Plan => "plan",
+            Self::React => "react",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|strategy| strategy.as_str() == name).ok_or_else(|| {
+            let shown: String = name.chars().filter(|sign| !sign.is_control()).take(60).collect();
+            let names = Self::ALL.map(Self::as_str).join(", ");
+            format!("there is no strategy `{shown}`; there are {names}")
+        })
+    }
 }
 
 /// Where a step of a plan stands.
@@ -125,6 +167,8 @@ pub enum RunState {
     Declined,
     /// Its diff waits for approval.
     Held,
+    /// It waits for a person: an answer to its question, or a decision on its outline.
+    Waiting,
     /// Its code was refused, or a person said no to its diff.
     Rejected,
     /// It broke an invariant or a rule of a table, or was a dry run; nothing changed.
@@ -139,11 +183,12 @@ pub enum RunState {
 
 impl RunState {
     /// Every state, in the order in which they are listed to people.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Committed,
         Self::Answered,
         Self::Declined,
         Self::Held,
+        Self::Waiting,
         Self::Rejected,
         Self::RolledBack,
         Self::Failed,
@@ -166,6 +211,7 @@ impl RunState {
             Self::Answered => "answered",
             Self::Declined => "declined",
             Self::Held => "held",
+            Self::Waiting => "waiting",
             Self::Rejected => "rejected",
             Self::RolledBack => "rolled_back",
             Self::Failed => "failed",
@@ -308,6 +354,28 @@ pub struct PlanRecord {
     /// The values that its code takes from `params`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub params: serde_json::Map<String, Value>,
+    /// Why this strategy was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The outline that the steps carry out, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outline: Option<Outline>,
+    /// Questions to the person who asked, oldest first. The run waits while the last one has no answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// Why the steps were planned anew, each time that they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replans: Vec<String>,
+}
+
+/// A question to the person who asked, and the answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// The answer, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
 }
 
 /// Who wrote a plan.
@@ -326,7 +394,7 @@ pub enum PlanSource {
 }
 
 /// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Names the step within its plan.
     pub id: String,
@@ -343,6 +411,62 @@ pub struct StepRecord {
     pub modules: Vec<ModuleRecord>,
     /// Where it stands.
     pub state: StepState,
+    /// What carries it out.
+    #[serde(default, skip_serializing_if = "StepKind::is_code")]
+    pub kind: StepKind,
+    /// The values of the request that its code reads from `params`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<BoundParam>,
+    /// What later steps get from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// What it printed, cut to its end.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+    /// How its success was judged, and whether it held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<CriterionRecord>,
+    /// What happened on the way to code that holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+    /// Rows that it changed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows_changed: u64,
+    /// How long it took, writing its code included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<f64>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// How the success of a step was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriterionRecord {
+    /// Who judged.
+    pub judged_by: CriterionJudge,
+    /// The expression or the sentence.
+    pub criterion: String,
+    /// Whether it held.
+    pub holds: bool,
+    /// What was said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Who judges whether a step succeeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriterionJudge {
+    /// An expression, evaluated in a cell of its own.
+    Code,
+    /// A model that was shown the step's result.
+    Model,
 }
 
 /// A module of a step's program.

@@ -1,7 +1,7 @@
 //! The conversation with a workspace: what was asked, what came of it, and the box to ask more.
 
 use maud::{Markup, html};
-use ordain_types::RunRecord;
+use ordain_types::{RunRecord, Strategy};
 
 use crate::live::{self, LiveRun};
 use crate::run;
@@ -142,7 +142,9 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
                     }
                 }
                 label { span.unseen { "Strategy" }
-                    select name="strategy" { option value="auto" { "Strategy: auto" } option value="direct" { "Strategy: direct" } }
+                    select name="strategy" {
+                        @for strategy in Strategy::ALL { option value=(strategy) { "Strategy: " (strategy) } }
+                    }
                 }
                 button.primary type="submit" { "Ask" }
             }

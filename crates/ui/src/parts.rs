@@ -49,6 +49,7 @@ pub(crate) fn state(state: RunState) -> Markup {
         RunState::Answered => ("calm", "answered"),
         RunState::Declined => ("off", "declined"),
         RunState::Held => ("wait", "waits for approval"),
+        RunState::Waiting => ("wait", "waits for an answer"),
         RunState::Rejected => ("bad", "rejected"),
         RunState::RolledBack => ("off", "rolled back"),
         RunState::Failed => ("bad", "failed"),
@@ -114,7 +115,7 @@ pub(crate) fn answer_rows(rows: &Value, order: &[String]) -> Markup {
 pub(crate) fn receipt(record: &RunRecord) -> Markup {
     let mark = match record.state {
         RunState::Committed => "good",
-        RunState::Held => "wait",
+        RunState::Held | RunState::Waiting => "wait",
         RunState::Conflicted | RunState::Failed => "bad",
         _ => "off",
     };

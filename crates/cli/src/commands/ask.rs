@@ -9,8 +9,9 @@ use std::time::Duration;
 use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
-use ordain_types::{RunRecord, RunState, Strategy, parse_duration};
+use ordain_types::{Outline, RunRecord, RunState, StepState, Strategy, parse_duration};
 
+use crate::commands::answer::{bad_outline, read_outline};
 use crate::commands::python;
 use crate::engine;
 use crate::executor::ExecutorArgs;
@@ -31,11 +32,12 @@ Examples:
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
+  ordain ask \"write the evening report\" --show-plan    print the outline, and wait for a decision on it
   ordain ask \"buy 3 classic\" --executor http://127.0.0.1:50051   run the plan on `ordain executor`
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
-Exit code: 0 answered, 1 declined, refused or failed, 2 usage, 3 could not be carried out, 4 waits for approval.";
+Exit code: 0 answered, 1 declined, refused or failed, 2 usage, 3 could not be carried out, 4 waits for a person.";
 
 /// Carry out a request on the workspace's data
 #[derive(Debug, clap::Args)]
@@ -52,9 +54,15 @@ pub(crate) struct Args {
     no_cache: bool,
     #[command(flatten)]
     planner: PlannerArgs,
-    /// How the plan grows: `direct`, or `auto`, which means `direct` today
-    #[arg(long, default_value = "auto", value_parser = parse_strategy)]
+    /// How the plan grows: `auto`, `direct`, `plan` (an outline first) or `react` (step by step)
+    #[arg(long, default_value = "auto")]
     strategy: Strategy,
+    /// Stop when there is an outline, and print it as a file that can be edited
+    #[arg(long, conflicts_with = "plan")]
+    show_plan: bool,
+    /// The outline to carry out, as `--show-plan` prints it
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["plan", "show_plan"])]
+    outline: Option<PathBuf>,
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "hold")]
     dry_run: bool,
@@ -98,6 +106,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
+    let outline = match args.outline.as_deref().map(read_outline).transpose() {
+        Ok(outline) => outline,
+        Err(problem) => return Ok(bad_outline(&problem)),
+    };
     let executor = match args.executor.open(workspace, 0) {
         Ok(executor) => executor,
         Err(code) => return Ok(code),
@@ -108,7 +120,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
         Err(error) => return Ok(of_planner(&error)),
     };
     let asked = tokio::select! {
-        asked = ask(args, workspace, plan, planner, executor.executor()) => Some(asked),
+        asked = ask(args, workspace, (plan, outline), planner, executor.executor()) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -128,7 +140,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
 async fn ask(
     args: &Args,
     workspace: &Workspace,
-    plan: Option<PlanFile>,
+    (plan, outline): (Option<PlanFile>, Option<Outline>),
     planner: Planner,
     executor: Arc<dyn Executor>,
 ) -> Result<RunRecord, EngineError> {
@@ -145,7 +157,9 @@ async fn ask(
         plan,
         planner,
         mode,
-        strategy: args.strategy,
+        strategy: if args.show_plan { Strategy::Plan } else { args.strategy },
+        show_plan: args.show_plan,
+        outline,
         cache: !args.no_cache,
         idempotency_key: args.idempotency_key.clone(),
         ..Ask::new(&args.request, &workspace::note().who, "cli")
@@ -159,7 +173,7 @@ async fn ask(
     Ok(record)
 }
 
-fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
+pub(crate) fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     if as_json {
         return writeln!(stdout, "{}", serde_json::to_string_pretty(record).map_err(io::Error::from)?);
@@ -172,16 +186,18 @@ fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
             "hint: `ordain approve {id}` commits this diff, `ordain reject {id}` drops it"
         )?;
     }
-    Ok(())
-}
-
-/// Until the other strategies are there, asking for one is an error and not something else done silently.
-fn parse_strategy(name: &str) -> Result<Strategy, String> {
-    match name {
-        "auto" | "direct" => Ok(Strategy::Direct),
-        "react" | "plan" => Err(format!("the strategy `{name}` is not available yet; `direct` is")),
-        _ => Err(format!("there is no strategy `{name}`; there are `direct` and `auto`")),
+    if record.state == RunState::Waiting {
+        let id = &record.run_id;
+        let hint = match &record.plan.outline {
+            Some(outline) if record.plan.steps.iter().all(|step| step.state == StepState::Waiting) => {
+                writeln!(stdout, "{}", serde_json::to_string_pretty(outline).map_err(io::Error::from)?)?;
+                format!("`ordain runs resume {id}` carries this out, `--outline FILE` an edited one")
+            }
+            _ => format!("`ordain answer {id} \"…\"` answers, and the run goes on"),
+        };
+        writeln!(io::stderr(), "hint: {hint}; `ordain reject {id}` drops it")?;
     }
+    Ok(())
 }
 
 fn read_plan(path: &Path) -> Result<PlanFile, String> {

@@ -9,6 +9,7 @@ use ordain_types::RunState;
 use ordain_ui::run::{Details, Entry};
 use serde_json::json;
 
+use crate::commands::answer::{self, ResumeArgs};
 use crate::show::diff::Extent;
 use crate::show::grid::Grid;
 use crate::show::{line, run as show_run};
@@ -18,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   ordain runs list                    the newest runs
   ordain runs list --state held       what waits for approval
+  ordain runs list --state waiting    what waits for an answer or a decision on its outline
   ordain runs show 06ewdk             one run, by its id or the beginning of it
   ordain runs show 06ewdk --code      with the code that ran
   ordain runs show 06ewdk --all       with every row that it changed
@@ -58,6 +60,16 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Go on with a run that waits for a decision on its outline
+    Resume {
+        /// The run's id, or the beginning of it
+        id: String,
+        /// The outline as it was edited
+        #[arg(long, value_name = "FILE.json")]
+        outline: Option<PathBuf>,
+        #[command(flatten)]
+        resume: ResumeArgs,
+    },
     /// One run as an HTML file to send to somebody; it needs nothing from anywhere
     Report {
         /// The run's id, or the beginning of it
@@ -74,6 +86,9 @@ enum Command {
 /// Carries out `ordain runs`.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let workspace = args.workspace.clone();
+    if let Command::Resume { id, outline, resume } = &args.command {
+        return answer::run_resume(id, outline.as_deref(), resume, &workspace, args.json);
+    }
     let name = workspace.load().map(|workspace| workspace.name).unwrap_or_default();
     with_store(&workspace, |store| show(store, args, name))
 }
@@ -112,6 +127,8 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
                 show_run::write_code(&mut stdout, &run)?;
             }
         }
+        // It needs more than the store, and was carried out before.
+        Command::Resume { .. } => {}
         Command::Report { id, html: _, out } => {
             let run = store.run(&id).await?;
             let entries = store.entries_of_run(&run.run_id).await?;

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use ordain_engine::Progress;
+use ordain_types::Event;
 
 use super::{Colour, line, tinted};
 
@@ -42,6 +43,28 @@ impl Progress for Shown {
                 tinted(Colour::Dim, &piece.join("\n"), io::stderr().is_terminal())
             );
         }
+    }
+
+    fn event(&mut self, event: &Event) {
+        if !self.is_on {
+            return;
+        }
+        let said = match event {
+            Event::Strategy { name, reason } => format!("strategy {name}: {reason}"),
+            Event::Outline { outline } => format!("outline: {} steps", outline.steps.len()),
+            Event::StepStarted { step, title } => format!("step {step}: {title}"),
+            Event::StepFinding { step, message } => format!("step {step}: {message}"),
+            Event::StepFinished { step, state, took_ms, .. } => {
+                format!("step {step}: {} after {took_ms:.0} ms", state.as_str())
+            }
+            Event::Replan { why } => format!("planned anew: {why}"),
+            Event::Look { .. }
+            | Event::StepCode { .. }
+            | Event::StepOutput { .. }
+            | Event::Budget { .. }
+            | Event::Question { .. } => return,
+        };
+        self.stage(&said);
     }
 
     fn stage(&mut self, name: &str) {

@@ -99,7 +99,7 @@ pub(crate) fn write_code(out: &mut impl Write, run: &RunRecord) -> io::Result<()
 pub(crate) fn state(state: RunState) -> String {
     let colour = match state {
         RunState::Committed | RunState::Answered => Colour::Green,
-        RunState::Held | RunState::Undone | RunState::Declined => Colour::Yellow,
+        RunState::Held | RunState::Waiting | RunState::Undone | RunState::Declined => Colour::Yellow,
         RunState::Rejected | RunState::RolledBack | RunState::Failed | RunState::Conflicted => Colour::Red,
     };
     coloured(colour, state.as_str())

@@ -23,6 +23,7 @@ mod serve;
 mod serve_connections;
 mod serve_executors;
 mod strangers;
+mod strategies;
 mod tools;
 mod verify;
 mod workspace;

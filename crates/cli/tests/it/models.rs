@@ -109,7 +109,10 @@ fn models_says_who_would_write_plans_and_why() {
 fn a_recorded_model_answers_a_request() {
     let shop = Shop::new();
     let request = "Do you have any round sunglasses in stock that are under $100?";
-    let ran = shop.ordain(&["ask", request, "--model", &cassette("good_read.jsonl"), "--json"], &[]);
+    let direct = ["--strategy", "direct", "--json"];
+    let ask =
+        |cassette: &str| shop.ordain(&[&["ask", request, "--model", cassette][..], &direct].concat(), &[]);
+    let ran = ask(&cassette("good_read.jsonl"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let record = ran.json();
     assert_eq!(record["answer"]["text"], "Yes, we have Classic at $60.");
@@ -118,7 +121,7 @@ fn a_recorded_model_answers_a_request() {
         (Some("model"), Some("replay:good_read.jsonl"))
     );
     // The kept plan needs no model: this cassette has no second reply.
-    let again = shop.ordain(&["ask", request, "--model", &cassette("timeout.jsonl"), "--json"], &[]);
+    let again = ask(&cassette("timeout.jsonl"));
     assert_eq!(again.json()["plan"]["source"], "cache", "{again:?}");
     let late = shop.ordain(&["ask", "is anything square?", "--model", &cassette("timeout.jsonl")], &[]);
     assert_eq!(late.code, Some(3), "{late:?}");

@@ -64,15 +64,13 @@ pub(super) fn steps(report: &RunReport) -> Vec<StepRecord> {
         Some(StepRecord {
             id: result.check_id.clone(),
             title: result.check_name.clone(),
-            needs: Vec::new(),
-            success: String::new(),
             code: result.code.clone()?,
-            modules: Vec::new(),
             state: match result.status {
                 CheckStatus::Error => StepState::Failed,
                 CheckStatus::Skipped => StepState::Skipped,
                 CheckStatus::Pass | CheckStatus::Warn | CheckStatus::Fail => StepState::Done,
             },
+            ..StepRecord::default()
         })
     };
     report.results.iter().filter_map(step).collect()

@@ -58,6 +58,9 @@ impl Checks {
                 let plan = draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
                 Ok((draft.code, plan))
             }
+            Ended::Asks(question) => Err(format!("the rule is not clear: {question}")),
+            // A check is one program; an outline is not among the forms that its brief allows.
+            Ended::Outlined(_) => Err("the rule was broken into steps".to_owned()),
             Ended::Over(end) => Err(why_not(end)),
         }
     }
@@ -164,7 +167,6 @@ impl Trial for Compiling<'_> {
 /// Why there is no code for a check.
 fn why_not(end: End) -> String {
     match end {
-        End::Declined { status: "invalid_request", text } => format!("the rule is not clear: {text}"),
         End::Declined { text, .. } => text,
         End::Stopped { error, .. } => {
             let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();

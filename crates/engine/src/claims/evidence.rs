@@ -54,6 +54,15 @@ impl Evidence {
         }
     }
 
+    /// Takes what other code of the same run was given to see.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.numbers.extend(other.numbers);
+        self.names.extend(other.names);
+        self.phrases.extend(other.phrases);
+        self.rows = self.rows.saturating_add(other.rows);
+        self.values = self.values.saturating_add(other.values);
+    }
+
     /// What a change gives: values before and after, differences, sums and counts of rows.
     pub(super) fn of_diff(diff: &Diff) -> Self {
         let mut evidence = Self::default();

@@ -16,6 +16,7 @@ use toml::Spanned;
 
 use super::error::{WorkspaceError, line_of};
 use super::roles::RolesSection;
+use crate::steps::Budgets;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -34,6 +35,7 @@ pub(super) struct File {
     pub(super) model: ModelSection,
     pub(super) approval: ApprovalSection,
     pub(super) limits: LimitsSection,
+    pub(super) budget: BudgetSection,
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
@@ -119,6 +121,29 @@ pub(super) struct ModelSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ApprovalSection {
     pub(super) mode: Approval,
+    /// Whether every outline waits for a person.
+    pub(super) outline: bool,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct BudgetSection {
+    steps: Option<u32>,
+    tokens: Option<u64>,
+    dollars: Option<f64>,
+    time: Option<WrittenDuration>,
+}
+
+impl BudgetSection {
+    pub(super) fn budgets(&self) -> Budgets {
+        let usual = Budgets::default();
+        Budgets {
+            steps: self.steps.unwrap_or(usual.steps),
+            tokens: self.tokens.unwrap_or(usual.tokens),
+            dollars: self.dollars.or(usual.dollars),
+            wall: self.time.as_ref().map_or(usual.wall, |time| time.0),
+        }
+    }
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

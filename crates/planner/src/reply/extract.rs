@@ -87,7 +87,7 @@ fn is_program(code: &str, task: Task) -> bool {
 }
 
 /// The inside of the last pair of tags.
-fn tagged(text: &str, tag: &str) -> Found {
+pub(super) fn tagged(text: &str, tag: &str) -> Found {
     let lower = text.to_ascii_lowercase();
     let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
     let mut start = None;

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// Reads a reply to a request about tables or files, as everywhere in these tests.
+fn read(reply: &str, finish: Finish, task: Task) -> Reply {
+    super::read(reply, finish, &Brief::new(task, "buy 3 pairs of  Classic sunglasses"))
+}
+
 const WHOLE: &str = "answer_text = \"Yes.\"\nSTATUS = \"success\"";
 
 #[track_caller]
@@ -197,6 +202,78 @@ const PARTS: [&str; 24] = [
     "\u{feff}",
     "# “",
 ];
+
+/// Reads a reply where every form is allowed.
+fn read_free(reply: &str) -> Reply {
+    let mut brief = Brief::new(Task::Ask, "buy 3 pairs of  Classic sunglasses");
+    brief.forms = crate::brief::Forms { looks: 2, outline: OutlineForm::Allowed };
+    super::read(reply, Finish::Stop, &brief)
+}
+
+#[track_caller]
+fn unusable_free(reply: &str, code: &str, said: &str) {
+    match read_free(reply) {
+        Reply::Unusable(trouble) => {
+            assert_eq!(trouble.code, code, "{}", trouble.message);
+            assert!(trouble.message.contains(said), "{}", trouble.message);
+        }
+        other => panic!("usable: {other:?}"),
+    }
+}
+
+#[test]
+fn a_look_an_outline_and_a_question_are_read() {
+    let Reply::Look(look) = read_free("<look>\n```python\nprint(len(inventory_tbl))\n```\n</look>") else {
+        panic!("no look")
+    };
+    assert_eq!(look.code.trim(), "print(len(inventory_tbl))");
+    let outline = r#"<outline>{"goal":"g","steps":[{"id":"a","title":"count"}]}</outline>"#;
+    assert!(matches!(read_free(outline), Reply::Outline(outline) if outline.steps[0].id == "a"));
+    assert_eq!(read_free("<ask>How many?</ask>"), Reply::Question("How many?".to_owned()));
+    // A question wins over a program; tags inside of a program are only text.
+    let both = format!("<ask>How many?</ask><execute_python>\n{WHOLE}\n</execute_python>");
+    assert_eq!(read_free(&both), Reply::Question("How many?".to_owned()));
+    let text = format!("<execute_python>\nnote = '<look>x</look>'\n{WHOLE}\n</execute_python>");
+    assert!(matches!(read_free(&text), Reply::Plan(_)));
+}
+
+#[test]
+fn forms_that_do_not_fit_are_told_so() {
+    let program = format!("<execute_python>\n{WHOLE}\n</execute_python>");
+    let outline = r#"<outline>{"goal":"g","steps":[{"id":"a","title":"count"}]}</outline>"#;
+    unusable_free(&format!("<look>print(1)</look>{program}"), "several-forms", "a look and a program");
+    unusable_free(&format!("{outline}{program}"), "several-forms", "an outline and a program");
+    unusable_free("<look> </look>", "empty-look", "no program");
+    unusable_free("<ask></ask>", "empty-question", "is empty");
+    unusable_free("<outline>first count</outline>", "bad-outline", "no JSON object");
+    unusable_free(r#"<outline>{"goal":"g","steps":[]}</outline>"#, "bad-outline", "it has no steps");
+    assert_eq!(trouble("<look>print(1)</look>", Finish::Stop), "look-not-allowed");
+    assert_eq!(trouble(outline, Finish::Stop), "outline-not-allowed");
+    assert_eq!(trouble("<look>print(1", Finish::Length), "truncated");
+    let mut brief = Brief::new(Task::Ask, "x");
+    brief.forms.outline = OutlineForm::Required;
+    let Reply::Unusable(missing) = super::read(&program, Finish::Stop, &brief) else { panic!("usable") };
+    assert_eq!(missing.code, "outline-missing");
+}
+
+#[test]
+fn params_quote_the_request_and_other_values_are_refused() {
+    let reply = |params: &str| {
+        format!("<plan>{{\"params\":{params}}}</plan><execute_python>\n{WHOLE}\n</execute_python>")
+    };
+    let draft = plan(&reply(r#"{"count":{"value":3,"said":"3 Pairs of classic"},"old":{"type":"int"}}"#));
+    assert_eq!(draft.params.len(), 1);
+    assert_eq!((draft.params[0].name.as_str(), &draft.params[0].value), ("count", &serde_json::json!(3)));
+    assert!(draft.modifications.iter().any(|note| note.contains("`old` has no value")));
+    unusable_free(
+        &reply(r#"{"n":{"value":4,"said":"4 pairs"}}"#),
+        "bad-params",
+        "does not stand in the request",
+    );
+    unusable_free(&reply(r#"{"n":{"value":4}}"#), "bad-params", "does not quote");
+    unusable_free(&reply(r#"{"n":{"value":{"a":1},"said":"3"}}"#), "bad-params", "is no text, number");
+    unusable_free(&reply("[3]"), "bad-params", "no object");
+}
 
 #[test]
 fn fuzz_model_replies() {

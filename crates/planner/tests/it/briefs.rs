@@ -115,7 +115,7 @@ fn every_task_has_its_own_contract() {
 fn every_rule_about_requests_is_told() {
     let rules = opening(&brief(Task::Ask, "x")).0.to_lowercase();
     let told = [
-        "take every value from `user_request`",
+        "take every value of the request as a param",
         "only the conditions that the request states",
         "change nothing and answer",
         "never one row for all",

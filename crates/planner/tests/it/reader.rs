@@ -242,7 +242,7 @@ fn a_short_answer_edits_what_was_said_before() {
         match reader::plan(&brief) {
             Reply::Plan(draft) => draft.reading.unwrap_or_default(),
             Reply::Question(text) | Reply::Refusal(text) => text,
-            Reply::Unusable(_) => String::new(),
+            Reply::Look(_) | Reply::Outline(_) | Reply::Unusable(_) => String::new(),
         }
     };
     let offer = [turn("can I get 2 moons?", "success")];

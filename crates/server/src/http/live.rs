@@ -306,6 +306,8 @@ impl LiveRuns {
             let detail = format!("{} runs go on, which is the limit", self.runs_max);
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "runs_full", detail).after(1));
         }
+        // A run that waited goes on under its own id; its earlier part is in the record.
+        state.recent.retain(|earlier| earlier.about.run_id != run.about.run_id);
         state.going_on.insert(run.about.run_id.to_string(), Arc::clone(run));
         drop(state);
         self.changes.send_modify(|count| *count += 1);

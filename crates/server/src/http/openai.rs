@@ -88,7 +88,7 @@ struct Wanted {
     tag = "openai",
     operation_id = "complete_chat",
     params(
-        ("X-Agent-Type" = Option<String>, Header, description = "the strategy: `auto` or `direct`"),
+        ("X-Agent-Type" = Option<String>, Header, description = "the strategy: `auto`, `direct`, `plan` or `react`"),
         ("Idempotency-Key" = Option<String>, Header, description = "the same key gives the first outcome again"),
     ),
     request_body = NewCompletion,

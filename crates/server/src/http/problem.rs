@@ -270,6 +270,7 @@ impl From<EngineError> for Problem {
             EngineError::NotRebased { run } => {
                 Self::new(StatusCode::CONFLICT, "not_rebased", detail).of_run(&run)
             }
+            EngineError::Decision { .. } => Self::unprocessable("bad_decision", "", detail),
             EngineError::RequestTooLong { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, REQUEST_TOO_LONG, detail)
             }

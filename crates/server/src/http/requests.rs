@@ -6,8 +6,9 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_engine::{Ask, Mode, PlanFile, Planner};
 use ordain_planner::ModelSettings;
-use ordain_types::RunKind;
+use ordain_types::{Outline, RunKind, Strategy};
 use serde::Deserialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::answer::{self, RunAnswers, RunHeaders};
@@ -25,6 +26,7 @@ const BODY_MAX: usize = 4 << 20;
 /// What is asked, and how it is to be carried out.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the body")]
 pub(crate) struct NewRequest {
     /// What is asked, in words.
     #[schema(example = "do you have round sunglasses under $100?", max_length = 1_048_576)]
@@ -42,10 +44,16 @@ pub(crate) struct NewRequest {
     #[serde(default)]
     #[schema(example = "auto")]
     model: Option<String>,
-    /// How the plan grows: `auto` or `direct`.
+    /// How the plan grows: `auto`, `direct`, `plan` or `react`.
     #[serde(default)]
     #[schema(example = "auto")]
     strategy: Option<String>,
+    /// Stop when there is an outline, and wait for a decision on it.
+    #[serde(default)]
+    show_plan: bool,
+    /// The outline to carry out: `goal` and `steps`.
+    #[serde(default)]
+    outline: Option<Value>,
     /// Write a new plan even if the cache has one, and do not keep it.
     #[serde(default)]
     no_cache: bool,
@@ -98,7 +106,8 @@ impl NewRequest {
             (false, true) => Mode::Hold,
             (false, false) => Mode::Commit,
         };
-        check_strategy(self.strategy.as_deref())?;
+        let strategy = strategy_named(self.strategy.as_deref())?;
+        let outline = self.outline.map(outline_of).transpose()?;
         if self.plan.is_some() {
             service.must_take_code()?;
         }
@@ -111,6 +120,9 @@ impl NewRequest {
         Ok(Ask {
             plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
+            strategy,
+            outline,
+            show_plan: self.show_plan,
             cache: !self.no_cache,
             conversation: self.conversation.map(|name| caller.own(&name)),
             mode,
@@ -165,20 +177,18 @@ impl Service {
     }
 }
 
-/// Until the other strategies are there, asking for one is an error and not something else done silently.
-pub(crate) fn check_strategy(name: Option<&str>) -> Result<(), Problem> {
-    match name {
-        None | Some("auto" | "direct") => Ok(()),
-        Some(name @ ("react" | "plan")) => {
-            let message = format!("the strategy `{name}` is not available yet");
-            Err(Problem::unprocessable("unknown_strategy", "/strategy", message).hint("`direct` is"))
-        }
-        Some(name) => {
-            let message = format!("there is no strategy `{}`", shortened(name));
-            Err(Problem::unprocessable("unknown_strategy", "/strategy", message)
-                .hint("there are auto and direct"))
-        }
-    }
+/// The strategy of that name; `auto` if none is named.
+pub(crate) fn strategy_named(name: Option<&str>) -> Result<Strategy, Problem> {
+    let Some(name) = name else { return Ok(Strategy::Auto) };
+    name.parse().map_err(|message: String| Problem::unprocessable("unknown_strategy", "/strategy", message))
+}
+
+/// The outline in a body.
+pub(crate) fn outline_of(value: Value) -> Result<Outline, Problem> {
+    Outline::read(value).map_err(|problems| {
+        let message = format!("the outline cannot be carried out: {}", problems.join("; "));
+        Problem::unprocessable("bad_outline", "/outline", message)
+    })
 }
 
 /// A caller's word as it may be repeated.

@@ -1,24 +1,32 @@
 //! `/v1/runs`: what was carried out, and what a person decides on it.
 
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ordain_engine::EngineError;
-use ordain_store::{EntryNote, RunFilter};
+use ordain_engine::{Ask, Decision as Waited, EngineError, Planner};
+use ordain_store::{EntryNote, RunFilter, StoreError};
 use ordain_types::{RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::answer;
-use super::body::{self, Path, Query};
+use super::answer::{self, RunAnswers};
+use super::body::{self, Json, Path, Query};
 use super::caller::{Approve, Caller, May, Read, Run};
 use super::cursor;
 use super::frame::Context;
+use super::live::{About, LiveRun};
 use super::problem::Problem;
+use super::requests::outline_of;
 use super::schema;
 use super::service::Service;
+use super::telling::Telling;
+
+/// The largest answer or edited outline.
+const ANSWER_BODY_MAX: usize = 256 << 10;
 
 /// Bytes of a body that says how to approve.
 const BODY_BYTES_MAX: usize = 64 << 10;
@@ -209,6 +217,84 @@ pub(crate) async fn cancel(
 ) -> Result<Response, Problem> {
     context.is_about(&run);
     Ok(answer::json(&service.cancel_run(&may.caller, &run).await?))
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewAnswer {
+    /// The answer to the run's question, or a remark about its outline. Without it the outline is carried out.
+    #[serde(default)]
+    #[schema(example = "for the owner", max_length = 16_384)]
+    answer: Option<String>,
+    /// The outline as it was edited: `goal` and `steps`.
+    #[serde(default)]
+    outline: Option<Value>,
+    /// Who writes what is left: `auto` is whom the server was started with.
+    #[serde(default)]
+    model: Option<String>,
+}
+
+/// Answer the question of a run that waits
+///
+/// The run goes on under its own id. Without an answer the outline that it shows is carried out, as it stands or as it
+/// was edited.
+#[utoipa::path(post, path = "/v1/runs/{run}/answer", tag = "runs", operation_id = "answer_run",
+    params(("run" = String, Path, description = "the run's id")),
+    request_body = NewAnswer,
+    responses(RunAnswers))]
+pub(crate) async fn answer_question(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+    headers: HeaderMap,
+    Json(body): Json<NewAnswer, ANSWER_BODY_MAX>,
+) -> Result<Response, Problem> {
+    let record = service.run_seen_by(&may.caller, &run).await?;
+    let decision = match (body.answer, body.outline) {
+        (Some(_), Some(_)) => {
+            let message = "answer in words, or give an outline, not both";
+            return Err(Problem::unprocessable("bad_body", "/outline", message));
+        }
+        (Some(answer), None) => Waited::Respond(answer),
+        (None, Some(outline)) => Waited::Edit(outline_of(outline)?),
+        (None, None) => Waited::Approve,
+    };
+    let planner = service.planner(body.model.as_deref()).await?;
+    let run = service.begin_resume(&may.caller, &record, decision, planner)?;
+    answer::of_run(run, &context, &headers).await
+}
+
+impl Service {
+    /// Begins to go on with a run that waits.
+    fn begin_resume(
+        &self,
+        caller: &Caller,
+        record: &RunRecord,
+        decision: Waited,
+        planner: Planner,
+    ) -> Result<Arc<LiveRun>, Problem> {
+        if record.state != RunState::Waiting {
+            let (run, state, operation) = (record.run_id.to_string(), record.state, "resumed");
+            return Err(StoreError::WrongState { run, state, operation }.into());
+        }
+        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
+        let about = About {
+            run_id: record.run_id.clone(),
+            kind: record.kind,
+            request: record.request.clone(),
+            who: caller.id.clone(),
+            claim: None,
+            conversation: None,
+        };
+        let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
+        let (engine, run_id) = (self.engine_for(caller), record.run_id.clone());
+        self.begin(about, cells, |run| async move {
+            let mut telling = Telling(run);
+            engine.resume_run(run_id.as_str(), decision, ask, &mut telling).await
+        })
+    }
 }
 
 async fn decide(

@@ -28,6 +28,8 @@ pub(crate) enum RunState {
     Declined,
     /// Its diff waits for approval.
     Held,
+    /// It waits for a person: an answer to its question, or a decision on its outline.
+    Waiting,
     /// Its code was refused, or a person said no to its diff.
     Rejected,
     /// It broke an invariant or a rule, was a dry run, or was cancelled; nothing changed.
@@ -212,6 +214,18 @@ pub(crate) struct PlanRecord {
     /// The values that its code takes from `params`.
     #[serde(default)]
     pub(crate) params: BTreeMap<String, Value>,
+    /// Why this strategy was taken.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+    /// The outline that the steps carry out, where there is one: `goal` and `steps`.
+    #[serde(default)]
+    pub(crate) outline: Option<Value>,
+    /// Questions to the person who asked, with the answers: `text` and `answer`.
+    #[serde(default)]
+    pub(crate) questions: Vec<Value>,
+    /// Why the steps were planned anew, each time that they were.
+    #[serde(default)]
+    pub(crate) replans: Vec<String>,
 }
 
 /// One step of a plan.
@@ -233,6 +247,33 @@ pub(crate) struct Step {
     pub(crate) modules: Vec<Module>,
     /// `waiting`, `running`, `done`, `failed` or `skipped`.
     pub(crate) state: String,
+    /// What carries it out: `code`, which is left out, or `text`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
+    /// The values of the request that its code reads from `params`: `name`, `value`, `said`, `at`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) params: Vec<Value>,
+    /// What later steps get from it.
+    #[serde(default)]
+    pub(crate) result: Option<Value>,
+    /// What it printed, cut to its end.
+    #[serde(default)]
+    pub(crate) output: String,
+    /// How its success was judged: `judged_by`, `criterion`, `holds`, `why`.
+    #[serde(default)]
+    pub(crate) criterion: Option<Value>,
+    /// What happened on the way to code that holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rounds: Vec<Value>,
+    /// Rows that it changed.
+    #[serde(default)]
+    pub(crate) rows_changed: u64,
+    /// How long it took, in milliseconds, writing its code included.
+    #[serde(default)]
+    pub(crate) took_ms: Option<f64>,
+    /// Why it failed: `class`, `code`, `message`, `hint`.
+    #[serde(default)]
+    pub(crate) error: Option<Value>,
 }
 
 /// A module of a step's program.
@@ -525,13 +566,38 @@ mod tests {
         record.plan.plan_id = Some("p".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {
             id: "1".to_owned(),
-            title: String::new(),
-            needs: Vec::new(),
-            success: String::new(),
-            code: String::new(),
             modules: vec![ordain_types::ModuleRecord { name: "m.py".to_owned(), code: String::new() }],
             state: ordain_types::StepState::Done,
+            kind: ordain_types::StepKind::Text,
+            params: vec![ordain_types::BoundParam {
+                name: "n".to_owned(),
+                value: Value::from(3),
+                said: "3".to_owned(),
+                at: Some((0, 1)),
+            }],
+            result: Some(Value::from(1)),
+            output: "x".to_owned(),
+            criterion: Some(ordain_types::CriterionRecord {
+                judged_by: ordain_types::CriterionJudge::Model,
+                criterion: "it is short".to_owned(),
+                holds: true,
+                why: Some("it is".to_owned()),
+            }),
+            rounds: vec![ordain_types::Round::Looked { look: "print(1)".to_owned(), shown: "1".to_owned() }],
+            rows_changed: 1,
+            took_ms: Some(1.0),
+            error: Some(ordain_types::RunError {
+                class: ordain_types::ErrorClass::Criterion,
+                code: "c".to_owned(),
+                message: "m".to_owned(),
+                hint: None,
+            }),
+            ..ordain_types::StepRecord::default()
         });
+        record.plan.reason = Some("it was asked for".to_owned());
+        record.plan.outline = Some(ordain_types::Outline::default());
+        record.plan.questions.push(ordain_types::Question { text: "who?".to_owned(), answer: None });
+        record.plan.replans.push("rows changed".to_owned());
         record.outcome.artifacts.push(ordain_types::Artifact {
             name: "a.csv".to_owned(),
             bytes: 1,

@@ -23,6 +23,10 @@ impl Progress for Telling {
         self.0.begin_stage(name);
     }
 
+    fn event(&mut self, event: &ordain_types::Event) {
+        self.0.tell(event.name(), &json!(event));
+    }
+
     fn expect(&mut self, checks: usize) {
         self.0.tell("stage", &json!({ "stage": "running", "checks": checks }));
     }

@@ -9,6 +9,7 @@ mod in_place;
 mod keys;
 mod ledger;
 mod outbox;
+mod pending;
 mod queries;
 mod rows;
 mod runs;

@@ -38,6 +38,10 @@ fn one(round: &Round, before: Option<&str>) -> Markup {
         Round::KeptFailed { trouble, .. } => {
             html! { p { "A kept plan did not hold: " (visible(&trouble.message)) } }
         }
+        Round::Looked { look, shown } => {
+            let inside = html! { pre tabindex="0" { (visible(look)) } pre tabindex="0" { (visible(shown)) } };
+            fold(&html! { "The planner looked at the data first" }, false, &inside)
+        }
         Round::ExecutorLost { executor_lost } => {
             html! { p { "An executor was lost: " (visible(executor_lost)) } }
         }

@@ -47,7 +47,7 @@ fn stages(record: &RunRecord) -> [(&'static str, Stage); 6] {
     let is_refused = has_run && record.state == RunState::RolledBack && record.error.is_some();
     let after = |reached: bool, stage: Stage| if reached { stage } else { NotReached };
     let approve = match record.state {
-        RunState::Held => Waits,
+        RunState::Held | RunState::Waiting => Waits,
         RunState::Rejected if has_run => Failed,
         RunState::Conflicted => Failed,
         _ => after(has_run, NotNeeded),
@@ -88,12 +88,8 @@ mod tests {
         let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         record.plan.steps.push(StepRecord {
             id: "1".to_owned(),
-            title: String::new(),
-            needs: Vec::new(),
-            success: String::new(),
-            code: String::new(),
-            modules: Vec::new(),
             state: StepState::Done,
+            ..StepRecord::default()
         });
         record.verdict.accepted = true;
         change(&mut record);

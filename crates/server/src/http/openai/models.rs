@@ -16,9 +16,8 @@ use crate::http::problem::Problem;
 use crate::http::requests::shortened;
 use crate::http::service::Service;
 
-/// The names, and whether their strategy is there yet.
-const MODELS: [(&str, bool); 4] =
-    [("ordain-auto", true), ("ordain-direct", true), ("ordain-react", false), ("ordain-plan", false)];
+/// The names, one for each strategy.
+const MODELS: [&str; 4] = ["ordain-auto", "ordain-direct", "ordain-plan", "ordain-react"];
 /// When the names were given, for clients that sort by it: 2026-01-01.
 const CREATED: u64 = 1_767_225_600;
 
@@ -52,7 +51,7 @@ pub(crate) struct ModelEntry {
 #[utoipa::path(get, path = "/v1/models", tag = "openai", operation_id = "list_models",
     responses((status = 200, description = "The names", body = ModelList)))]
 pub(crate) async fn list(_may: May<Read>) -> Response {
-    let data = MODELS.iter().filter(|(_, is_there)| *is_there).map(|(id, _)| entry(id)).collect();
+    let data = MODELS.into_iter().map(entry).collect();
     answer::json(&ModelList { object: "list", data })
 }
 
@@ -65,27 +64,23 @@ pub(crate) async fn get(
     _may: May<Read>,
     Path(model): Path<String>,
 ) -> Result<Response, Problem> {
-    match MODELS.iter().find(|(id, _)| *id == model) {
-        Some((id, true)) => Ok(answer::json(&entry(id))),
-        _ => Err(unknown(&model)),
+    match MODELS.into_iter().find(|id| *id == model) {
+        Some(id) => Ok(answer::json(&entry(id))),
+        None => Err(unknown(&model)),
     }
 }
 
 /// The strategy that a model name chooses, if it is one of ours.
 pub(super) fn strategy(model: &str) -> Option<&'static str> {
-    let (id, _) = MODELS.iter().find(|(id, _)| *id == model)?;
-    id.strip_prefix("ordain-")
+    MODELS.into_iter().find(|id| *id == model)?.strip_prefix("ordain-")
 }
 
 /// There is no such name.
 pub(super) fn unknown(model: &str) -> Problem {
-    let detail = match strategy(model) {
-        Some(strategy) => format!("the strategy `{strategy}` is not available yet"),
-        None => format!("there is no model `{}` here", shortened(model)),
-    };
+    let detail = format!("there is no model `{}` here", shortened(model));
     Problem::new(StatusCode::NOT_FOUND, "model_not_found", detail.clone())
         .about("/model", detail)
-        .hint("there are `ordain-auto` and `ordain-direct`; the server chooses who writes the plans")
+        .hint("there are `ordain-auto`, `ordain-direct`, `ordain-plan` and `ordain-react`; the server chooses who writes the plans")
 }
 
 fn entry(id: &'static str) -> ModelEntry {

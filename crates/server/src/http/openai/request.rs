@@ -8,6 +8,7 @@ mod parts;
 
 use axum::http::{HeaderMap, StatusCode};
 use ordain_engine::{Mode, Turn};
+use ordain_types::Strategy;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -15,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::models;
 use crate::http::problem::Problem;
-use crate::http::requests::{check_strategy, shortened};
+use crate::http::requests::{shortened, strategy_named};
 
 /// More messages are no conversation.
 const MESSAGES_MAX: usize = 10_000;
@@ -25,13 +26,13 @@ const AGENT_TYPE: &str = "x-agent-type";
 /// A conversation that ends with a request. Fields that are not named here are taken and left alone.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 pub(crate) struct NewCompletion {
-    /// `ordain-auto` or `ordain-direct`: the strategy. Another name is taken if `agent_type` is given.
+    /// `ordain-auto`, `ordain-direct`, `ordain-plan` or `ordain-react`: the strategy. Another name is taken if `agent_type` is given.
     #[serde(default)]
     #[schema(example = "ordain-auto")]
     model: Option<String>,
     /// The conversation, oldest first. The last message is the request; system messages are not looked at.
     messages: Vec<Message>,
-    /// The strategy: `auto` or `direct`. The header `X-Agent-Type` says the same.
+    /// The strategy: `auto`, `direct`, `plan` or `react`. The header `X-Agent-Type` says the same.
     #[serde(default)]
     #[schema(example = "auto")]
     agent_type: Option<String>,
@@ -140,6 +141,8 @@ pub(crate) struct Chat {
     pub(super) stream: Option<Stream>,
     /// Whether the text of the answer is JSON.
     pub(super) is_json: bool,
+    /// How the plan grows.
+    pub(super) strategy: Strategy,
     /// What becomes of changes.
     pub(super) mode: Mode,
     /// Stands for everything that the client asked: equal calls have equal ones.
@@ -200,6 +203,7 @@ impl NewCompletion {
             files,
             turns,
             model: format!("ordain-{strategy}"),
+            strategy,
             stream,
             is_json,
             mode,
@@ -210,7 +214,7 @@ impl NewCompletion {
     }
 
     /// The strategy: from the body, else from the header, else from the model's name.
-    fn strategy(&self, headers: &HeaderMap) -> Result<String, Problem> {
+    fn strategy(&self, headers: &HeaderMap) -> Result<Strategy, Problem> {
         let from_header = headers.get(AGENT_TYPE).map(|value| value.to_str().unwrap_or_default());
         let model = self.model.as_deref().unwrap_or("ordain-auto");
         let (name, pointer) = match (self.agent_type.as_deref(), from_header) {
@@ -218,13 +222,12 @@ impl NewCompletion {
             (None, Some(name)) => (name, AGENT_TYPE),
             (None, None) => (models::strategy(model).ok_or_else(|| models::unknown(model))?, "/model"),
         };
-        check_strategy(Some(name)).map_err(|mut problem| {
+        strategy_named(Some(name)).map_err(|mut problem| {
             for part in &mut problem.errors {
                 pointer.clone_into(&mut part.pointer);
             }
             problem
-        })?;
-        Ok(name.to_owned())
+        })
     }
 
     fn check(&self) -> Result<(), Problem> {

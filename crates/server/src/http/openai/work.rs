@@ -30,7 +30,13 @@ impl Work {
         if chat.files.is_empty() {
             let ask = Ask::new(&chat.request, &caller.id, "http");
             let turns = Some(chat.turns.clone());
-            return Ok(Self::Ask(Box::new(Ask { planner, turns, mode: chat.mode, ..ask })));
+            return Ok(Self::Ask(Box::new(Ask {
+                planner,
+                turns,
+                mode: chat.mode,
+                strategy: chat.strategy,
+                ..ask
+            })));
         }
         service.must_take_code()?;
         let most = service.engine().settings().limits.file_bytes;

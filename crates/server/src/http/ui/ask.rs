@@ -19,7 +19,7 @@ use crate::http::caller::{Caller, Read, Run};
 use crate::http::files::{self, NewFile, Uploads, WithFiles};
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
-use crate::http::requests::check_strategy;
+use crate::http::requests::strategy_named;
 use crate::http::service::Service;
 
 /// How long a browser without scripts waits for an answer.
@@ -223,12 +223,13 @@ async fn begin(
     new: NewTurn,
     uploads: Uploads,
 ) -> Result<Arc<LiveRun>, Problem> {
-    check_strategy(Some(new.strategy.as_str()).filter(|strategy| !strategy.is_empty()))?;
+    let strategy = strategy_named(Some(new.strategy.as_str()).filter(|strategy| !strategy.is_empty()))?;
     let (planner, idempotency_key) = (service.planner(new.model()).await?, new.idempotency_key(caller));
     let files = uploads.named()?;
     if files.is_empty() {
         let ask = Ask {
             planner,
+            strategy,
             mode: new.mode()?,
             conversation: Some(caller.own(name)),
             idempotency_key,

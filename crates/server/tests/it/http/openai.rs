@@ -48,31 +48,27 @@ async fn a_chat_client_buys_and_sees_the_run_and_its_diff() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn models_are_listed_under_either_address_and_strategies_to_come_say_so() {
+async fn models_are_listed_under_either_address_one_for_each_strategy() {
     let shop = served().await;
     for path in ["/v1/models", "/models"] {
         let list = shop.get(path).await.json();
         let ids: Vec<&str> =
             list["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
-        assert_eq!((list["object"].as_str(), ids), (Some("list"), vec!["ordain-auto", "ordain-direct"]));
+        assert_eq!(
+            (list["object"].as_str(), ids),
+            (Some("list"), vec!["ordain-auto", "ordain-direct", "ordain-plan", "ordain-react"])
+        );
         let one = shop.get(&format!("{path}/ordain-auto")).await.json();
         assert_eq!(one["object"], "model");
         assert_eq!(error(&shop.get(&format!("{path}/gpt")).await).1, "model_not_found");
     }
-    for strategy in ["react", "plan"] {
-        let mut by_name = said("hi");
-        by_name["model"] = json!(format!("ordain-{strategy}"));
-        let mut by_field = said("hi");
-        by_field["agent_type"] = json!(strategy);
-        for body in [by_name, by_field] {
-            let answer = complete(&shop, &body).await;
-            assert_eq!(answer.status, 400, "{}", answer.text());
-            assert!(answer.text().contains("not available yet"), "{}", answer.text());
-        }
-        let header = format!("X-Agent-Type: {strategy}");
-        let answer = shop.post_with("/v1/chat/completions", &[&header], &said("hi")).await;
-        assert_eq!(answer.status, 400, "{}", answer.text());
-    }
+    let mut by_field = said("hi");
+    by_field["agent_type"] = json!("wizard");
+    let answer = complete(&shop, &by_field).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert!(answer.text().contains("there are auto, direct, plan, react"), "{}", answer.text());
+    let answer = shop.post_with("/v1/chat/completions", &["X-Agent-Type: wizard"], &said("hi")).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

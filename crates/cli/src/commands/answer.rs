@@ -1,0 +1,151 @@
+//! `ordain answer`, and `ordain runs resume`: go on with a run that waits for a person.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use ordain_cell::profile::Profile;
+use ordain_engine::{Ask, Decision, EngineError, Workspace};
+use ordain_types::{Outline, RunRecord};
+
+use crate::commands::{ask, python};
+use crate::engine;
+use crate::executor::ExecutorArgs;
+use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::planner::{PlannerArgs, of_planner};
+use crate::runtime;
+use crate::show::progress::Shown;
+use crate::workspace::{self, WorkspaceArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain runs list --state waiting           what waits for a person
+  ordain answer 06ewdk \"for the owner\"       answer the run's question
+  ordain runs resume 06ewdk                  carry out the outline that was shown
+  ordain runs resume 06ewdk --outline o.json carry out the outline as it was edited
+  ordain reject 06ewdk                       drop the run
+
+Steps that were done before the run waited run again, without a model; where one gives something else
+than before, the outline begins anew.";
+
+/// Answer the question of a run that waits
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Command {
+    /// The run's id, or the beginning of it
+    id: String,
+    /// The answer, in words
+    answer: String,
+    #[command(flatten)]
+    resume: ResumeArgs,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Print the run's record as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a run that waits goes on.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    planner: PlannerArgs,
+    #[command(flatten)]
+    executor: ExecutorArgs,
+}
+
+/// Carries out `ordain answer`.
+pub(crate) fn run(args: &Command) -> anyhow::Result<ExitCode> {
+    let decision = Decision::Respond(args.answer.clone());
+    resume(&args.id, decision, &args.resume, &args.workspace, args.json)
+}
+
+/// Carries out `ordain runs resume`.
+pub(crate) fn run_resume(
+    id: &str,
+    outline: Option<&Path>,
+    args: &ResumeArgs,
+    workspace: &WorkspaceArgs,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let decision = match outline.map(read_outline).transpose() {
+        Ok(outline) => outline.map_or(Decision::Approve, Decision::Edit),
+        Err(problem) => return Ok(bad_outline(&problem)),
+    };
+    resume(id, decision, args, workspace, as_json)
+}
+
+fn resume(
+    id: &str,
+    decision: Decision,
+    args: &ResumeArgs,
+    workspace: &WorkspaceArgs,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let workspace = match workspace.load() {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    if !args.executor.is_remote()
+        && let Err(error) = python::ensure(Profile::Core)
+    {
+        return Ok(python::report(&error));
+    }
+    runtime::on_one_thread(Box::pin(carry_out(id, decision, args, &workspace, as_json)))?
+}
+
+async fn carry_out(
+    id: &str,
+    decision: Decision,
+    args: &ResumeArgs,
+    workspace: &Workspace,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let executor = match args.executor.open(workspace, 0) {
+        Ok(executor) => executor,
+        Err(code) => return Ok(code),
+    };
+    let planner = match args.planner.choose(workspace).await {
+        Ok(planner) => planner,
+        Err(error) => return Ok(of_planner(&error)),
+    };
+    let going_on = async {
+        let mut shown = Shown::new(planner.can_repair(), false);
+        let engine = engine::open(workspace, executor.executor(), workspace.settings()).await?;
+        let ask = Ask { planner, ..Ask::new("", &workspace::note().who, "cli") };
+        let record = engine.resume_run(id, decision, ask, &mut shown).await;
+        shown.finish();
+        record
+    };
+    let ended: Option<Result<RunRecord, EngineError>> = tokio::select! {
+        ended = going_on => Some(ended),
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    executor.close().await;
+    match ended {
+        Some(Ok(record)) => {
+            ask::print(&record, as_json)?;
+            Ok(engine::exit_code(&record))
+        }
+        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        None => {
+            let _ = writeln!(io::stderr(), "interrupted: the run waits as before");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+    }
+}
+
+/// Reads an outline from a file.
+pub(crate) fn read_outline(path: &Path) -> Result<Outline, String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let value = serde_json::from_str(&text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?;
+    Outline::read(value)
+        .map_err(|problems| format!("the outline `{shown}` cannot be carried out: {}", problems.join("; ")))
+}
+
+/// Prints what is wrong with an outline.
+pub(crate) fn bad_outline(problem: &str) -> ExitCode {
+    failure::print_text(problem, Some("`ordain ask --show-plan` prints an outline that can be edited"));
+    ExitCode::from(USAGE)
+}

@@ -1,0 +1,116 @@
+//! Strategies from the command line, with a model whose replies are written down.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::command::{Ran, ordain, run};
+
+struct Shop {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+const REQUEST: &str = "Do the whole evening routine and tell me how it went";
+
+impl Shop {
+    fn new() -> Self {
+        let folder = tempfile::TempDir::new().unwrap();
+        let root = folder.path().join("shop");
+        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
+        assert_eq!(made.code, Some(0), "{made:?}");
+        Self { _folder: folder, root }
+    }
+
+    fn ordain(&self, arguments: &[&str]) -> Ran {
+        let mut command = ordain(arguments);
+        command.current_dir(&self.root);
+        run(command)
+    }
+
+    /// A model that gives these replies, one after the other.
+    fn model(&self, name: &str, replies: &[&str]) -> String {
+        let lines: Vec<String> = replies.iter().map(|reply| json!({ "reply": reply }).to_string()).collect();
+        let file = self.root.join(name);
+        fs_err::write(&file, lines.join("\n")).unwrap();
+        format!("replay:{}", file.display())
+    }
+}
+
+fn program(code: &str) -> String {
+    format!("<execute_python>\n{code}\n</execute_python>")
+}
+
+fn outline() -> Value {
+    json!({ "goal": "count and tell", "steps": [
+        { "id": "count", "title": "count the kinds", "check": "result > 0" },
+        { "id": "tell", "title": "say how many", "needs": ["count"] },
+    ]})
+}
+
+#[test]
+fn an_outline_is_shown_edited_and_carried_out() {
+    let shop = Shop::new();
+    let model = shop.model("outline.jsonl", &[&format!("<outline>{}</outline>", outline())]);
+    let shown = shop.ordain(&["ask", REQUEST, "--model", &model, "--show-plan"]);
+    assert_eq!(shown.code, Some(4), "{shown:?}");
+    assert!(shown.stderr.contains("ordain runs resume"), "{shown:?}");
+    assert!(shown.stdout.contains("\"id\": \"count\""), "{shown:?}");
+    let waiting = shop.ordain(&["runs", "list", "--state", "waiting", "--json"]).json();
+    let id = waiting[0]["run_id"].as_str().unwrap().to_owned();
+
+    let circle = json!({ "goal": "g", "steps": [{ "id": "a", "title": "t", "needs": ["a"] }] });
+    fs_err::write(shop.root.join("edited.json"), circle.to_string()).unwrap();
+    let refused = shop.ordain(&["runs", "resume", &id, "--outline", "edited.json"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("in a circle"), "{refused:?}");
+
+    let mut edited = outline();
+    edited["steps"][1]["title"] = json!("say it short");
+    fs_err::write(shop.root.join("edited.json"), edited.to_string()).unwrap();
+    let answer = "answer_text = f\"There are {inputs['count']} kinds.\"\nSTATUS = 'success'\nresult = 1";
+    let steps = shop.model("steps.jsonl", &[&program("result = len(inventory_tbl)"), &program(answer)]);
+    let done = shop.ordain(&["runs", "resume", &id, "--outline", "edited.json", "--model", &steps, "--json"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let record = done.json();
+    assert_eq!((record["run_id"].as_str(), record["state"].as_str()), (Some(id.as_str()), Some("answered")));
+    assert_eq!(record["plan"]["steps"][1]["title"], "say it short");
+    assert_eq!(record["plan"]["steps"][0]["criterion"]["judged_by"], "code");
+    let again = shop.ordain(&["runs", "resume", &id, "--model", &steps]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stderr.contains("cannot be resumed"), "{again:?}");
+}
+
+#[test]
+fn a_question_is_answered_and_nothing_is_done_twice() {
+    let shop = Shop::new();
+    let model = shop.model("ask.jsonl", &["<ask>For which day?</ask>"]);
+    let asked = shop.ordain(&["ask", REQUEST, "--model", &model, "--json"]);
+    assert_eq!(asked.code, Some(4), "{asked:?}");
+    let id = asked.json()["run_id"].as_str().unwrap().to_owned();
+    let empty = shop.ordain(&["answer", &id, " ", "--model", &model]);
+    assert!(empty.stderr.contains("the answer is empty"), "{empty:?}");
+    let answer = program("answer_text, STATUS = 'All is well.', 'success'");
+    let model = shop.model("answer.jsonl", &[&answer]);
+    let done = shop.ordain(&["answer", &id, "today", "--model", &model, "--json"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(done.json()["plan"]["questions"][0]["answer"], "today");
+    assert_eq!(done.json()["answer"]["text"], "All is well.");
+}
+
+#[test]
+fn a_session_answers_and_a_strategy_that_needs_a_model_says_so() {
+    let shop = Shop::new();
+    let steps =
+        ["kinds = len(inventory_tbl)\nprint(kinds)", "answer_text, STATUS = f'{kinds} kinds.', 'success'"];
+    let model = shop.model("react.jsonl", &[&program(steps[0]), &program(steps[1])]);
+    let done = shop.ordain(&["ask", REQUEST, "--model", &model, "--strategy", "react", "--json"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(done.json()["strategy"], "react");
+    assert_eq!(done.json()["plan"]["steps"].as_array().unwrap().len(), 2);
+    let none = shop.ordain(&["ask", REQUEST, "--model", "rules", "--strategy", "plan"]);
+    assert_eq!(none.code, Some(3), "{none:?}");
+    assert!(none.stdout.contains("needs a model") || none.stderr.contains("needs a model"), "{none:?}");
+    let unknown = shop.ordain(&["ask", REQUEST, "--strategy", "wizard"]);
+    assert!(unknown.stderr.contains("there are auto, direct, plan, react"), "{unknown:?}");
+}

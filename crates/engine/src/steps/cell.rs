@@ -1,0 +1,183 @@
+//! Runs one program of a run of several steps: a look, a step, a criterion. Each in a cell, over the rows with the
+//! pending changes laid on them, in a transaction that is rolled back afterwards.
+
+use std::sync::Arc;
+
+use futures_util::future::{Either, select};
+use ordain_cell::{Discard, Execution, Host, HostCall, HostError, HostFuture, InputFile};
+use ordain_store::{BeginOptions, Intent, Pending, ReadDigest, StoreError, Transaction};
+use ordain_types::RESULT;
+use ordain_verify::{Contract, Policy};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use crate::actions::{Acted, Actions};
+use crate::claims::Evidence;
+use crate::error::EngineError;
+use crate::grant::Grant;
+use crate::host::{TABLE_CALL, TransactionHost, settled};
+use crate::outcome::COLLECTED;
+use crate::rounds::Accepted;
+use crate::trial::RunTrial;
+
+/// What the reads of one step may take in memory; of a step that reads more, nothing can be compared later.
+const READ_BYTES_MAX: usize = 4 << 20;
+const READS_MAX: usize = 10_000;
+
+/// A transaction that steps share which run side by side; their calls are answered one at a time.
+pub(crate) type Shared = Arc<Mutex<Transaction>>;
+
+/// A program to run.
+#[derive(Debug)]
+pub(crate) struct Program<'p> {
+    pub(crate) accepted: &'p Accepted,
+    /// What the code finds in `inputs`.
+    pub(crate) inputs: Map<String, Value>,
+    /// Files that earlier steps left.
+    pub(crate) files: Vec<InputFile>,
+    /// The cell whose Python state lives on from program to program.
+    pub(crate) session: Option<String>,
+}
+
+/// What running a program came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) execution: Execution,
+    pub(crate) evidence: Evidence,
+    /// What it read before it wrote; `None` if that was too much to be kept.
+    pub(crate) reads: Option<Vec<ReadDigest>>,
+    pub(crate) acted: Acted,
+}
+
+/// The rules for a program that need not answer: a step in the middle, or a look, which may not write either.
+pub(crate) fn unanswering(policy: &Policy, read_only: bool) -> Policy {
+    Policy { contract: Contract::Exec, read_only: read_only || policy.read_only, ..policy.clone() }
+}
+
+impl RunTrial<'_> {
+    /// Begins a transaction over the rows with pending changes laid on them.
+    pub(crate) async fn begin_over(
+        &self,
+        pending: &Pending,
+        may_write: bool,
+    ) -> Result<Transaction, StoreError> {
+        // Laying changes is writing, as far as the database is concerned.
+        let intent = if may_write || !pending.is_empty() { Intent::Write } else { Intent::Read };
+        let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
+        let mut transaction = self.engine.store.begin(begin).await?;
+        transaction.lay(pending).await?;
+        Ok(transaction)
+    }
+
+    /// Runs a program. Its calls are answered from the transaction, as far as its verdict grants them.
+    pub(crate) async fn run_in(
+        &self,
+        transaction: &Shared,
+        program: Program<'_>,
+    ) -> Result<Ran, EngineError> {
+        let accepted = program.accepted;
+        let mut job = self.job(accepted, "");
+        job.collect.push(RESULT.to_owned());
+        job.values.insert("inputs".to_owned(), Value::Object(program.inputs));
+        job.files.extend(program.files);
+        if program.session.is_some() {
+            job.session = program.session;
+            // A session keeps its first profile, so it gets all packages.
+            job.profile = ordain_cell::profile::Profile::Full;
+            let answers = COLLECTED.into_iter().chain([RESULT]);
+            job.values.extend(answers.map(|name| (name.to_owned(), Value::Null)));
+        }
+        let engine = self.engine;
+        let actions =
+            Actions { executor: engine.executor.as_ref(), settings: &engine.settings, schema: &self.schema };
+        let mut host = StepHost {
+            transaction,
+            grant: Grant::of_plan(&accepted.effects, &self.policy, &engine.settings.catalog),
+            actions,
+            evidence: Evidence::default(),
+            acted: Acted::default(),
+            failure: None,
+            reads: Reads::default(),
+        };
+        let overdue = transaction.lock().await.overdue();
+        let mut unheard = Discard;
+        let execution = match select(engine.executor.run(job, &mut host, &mut unheard), overdue).await {
+            Either::Left((execution, _)) => execution,
+            // Dropping the run ends its cell.
+            Either::Right((Err(late), _)) => return Err(late.into()),
+        };
+        let StepHost { evidence, acted, failure, reads, .. } = host;
+        let execution = settled::<EngineError>(failure, execution)?;
+        Ok(Ran { execution, evidence, reads: reads.kept(), acted })
+    }
+}
+
+/// Answers a program's calls from a transaction that others may use too, and keeps digests of what it read.
+struct StepHost<'a> {
+    transaction: &'a Shared,
+    grant: Grant,
+    actions: Actions<'a>,
+    evidence: Evidence,
+    acted: Acted,
+    failure: Option<StoreError>,
+    reads: Reads,
+}
+
+impl StepHost<'_> {
+    async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
+        let operation = call.name.strip_prefix(TABLE_CALL).map(str::to_owned);
+        let arguments = Value::Object(call.arguments.clone());
+        let mut transaction = self.transaction.lock().await;
+        let mut host = TransactionHost::new(
+            &mut transaction,
+            self.grant.clone(),
+            &mut self.evidence,
+            Some(self.actions),
+        )
+        .having_acted(std::mem::take(&mut self.acted));
+        let answer = host.call(call).await;
+        self.acted = host.take_acted();
+        let failure = host.take_failure();
+        self.failure = self.failure.take().or(failure);
+        if let Ok(reply) = &answer {
+            self.reads.note(operation.as_deref(), &arguments, reply);
+        }
+        answer
+    }
+}
+
+impl Host for StepHost<'_> {
+    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
+        Box::pin(self.answer(call))
+    }
+}
+
+/// Digests of what a program read.
+#[derive(Debug, Default)]
+struct Reads {
+    list: Vec<ReadDigest>,
+    bytes: usize,
+    /// What is read after a write depends on that write, and on nothing that is not covered already.
+    has_written: bool,
+}
+
+impl Reads {
+    fn note(&mut self, operation: Option<&str>, arguments: &Value, reply: &Value) {
+        if self.has_written || operation == Some("tables") {
+            return;
+        }
+        match operation.and_then(|operation| ReadDigest::of(operation, arguments, reply)) {
+            Some(read) if self.bytes <= READ_BYTES_MAX && self.list.len() <= READS_MAX => {
+                self.bytes += read.bytes();
+                self.list.push(read);
+            }
+            Some(_) => {}
+            None => self.has_written = true,
+        }
+    }
+
+    fn kept(self) -> Option<Vec<ReadDigest>> {
+        let is_cut = self.bytes > READ_BYTES_MAX || self.list.len() > READS_MAX;
+        (!is_cut).then_some(self.list)
+    }
+}

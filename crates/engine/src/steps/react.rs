@@ -1,0 +1,392 @@
+//! A run that grows step by step: one cell whose Python state lives on, and a planner that is shown what each step
+//! printed before it writes the next.
+
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, StepBrief};
+use ordain_types::{
+    Cause, ErrorClass, Event, RunError, RunRecord, RunState, StepRecord, StepState, Timing, Trouble,
+};
+use tokio::sync::Mutex;
+
+use super::budget::Spent;
+use super::cell::{Program, Ran, unanswering};
+use super::gathered::{Gathered, StepRan, conflict, rows_conflict};
+use super::look::printed;
+use super::settle::{Course, Settled};
+use super::step::{StepTrial, contract};
+use crate::claims;
+use crate::error::EngineError;
+use crate::fingerprint::hash;
+use crate::outcome::{self, error_of, run_error};
+use crate::rounds::{self, Accepted, Tried, declined};
+use crate::story::{Attempt, End, Story, millis};
+use crate::trial::{RunTrial, violated};
+
+/// The same program with the same outcome so often in a row is no progress.
+const SAME_MAX: usize = 3;
+/// Two programs in turn, so many steps together.
+const PING_PONG_MAX: usize = 6;
+/// As much of what a step printed as its record keeps.
+const OUTPUT_BYTES_MAX: usize = 4_000;
+const GO_ON: &str = "That is what the step printed. Write the next step, or the one that answers.";
+
+/// A run in a session.
+pub(crate) struct ReactRun<'r, 'a> {
+    pub(crate) trial: &'r RunTrial<'a>,
+    pub(crate) planner: &'r Planner,
+    pub(crate) brief: &'r Brief,
+    pub(crate) spent: Spent,
+    pub(crate) progress: &'r mut (dyn Progress + 'r),
+    gathered: Gathered,
+    records: Vec<StepRecord>,
+    replans: Vec<String>,
+    session: String,
+    /// Program and outcome of each step, as hashes.
+    seen: Vec<(String, String)>,
+}
+
+/// What one step came to.
+enum Reacted {
+    /// It printed something; the planner writes the next.
+    Printed(String),
+    /// It answered.
+    Answered(Box<StepRan>),
+    /// It was refused, or broke a rule. What it changed is not kept.
+    Trouble(Trouble),
+}
+
+/// How the steps ended.
+enum Stop {
+    Answered(Box<StepRan>),
+    Asks(String),
+    Over(End),
+}
+
+impl<'r, 'a> ReactRun<'r, 'a> {
+    pub(crate) fn new(
+        trial: &'r RunTrial<'a>,
+        (planner, brief): (&'r Planner, &'r Brief),
+        spent: Spent,
+        progress: &'r mut (dyn Progress + 'r),
+    ) -> Self {
+        let session = format!("react:{}", trial.head.run_id);
+        let (gathered, records, replans, seen) = Default::default();
+        Self { trial, planner, brief, spent, progress, gathered, records, replans, session, seen }
+    }
+
+    /// Goes from step to step until there is an answer, and commits what the steps changed.
+    pub(crate) async fn carry_out(
+        mut self,
+        story: &mut Story,
+        exchange: &mut Exchange,
+        earlier: &[StepRecord],
+    ) -> Result<RunRecord, EngineError> {
+        let record = self.go_on(story, exchange, earlier).await;
+        self.trial.engine.executor.end_session(&self.session).await;
+        record
+    }
+
+    async fn go_on(
+        &mut self,
+        story: &mut Story,
+        exchange: &mut Exchange,
+        earlier: &[StepRecord],
+    ) -> Result<RunRecord, EngineError> {
+        let version = self.trial.engine.store.data_version().await?;
+        self.take_up(earlier, exchange).await?;
+        loop {
+            let stop = self.steps(exchange).await?;
+            self.tell(story, exchange);
+            let mut ran = match stop {
+                Stop::Asks(question) => {
+                    self.progress.event(&Event::Question { text: question.clone() });
+                    return self.trial.wait(story, question, exchange).await;
+                }
+                Stop::Over(end) => {
+                    return self.trial.write_down(story, end, exchange).await;
+                }
+                Stop::Answered(ran) => ran,
+            };
+            let mut attempt = std::mem::take(&mut ran.attempt);
+            attempt.outcome.artifacts = self.gathered.artifacts.values().cloned().collect();
+            let course = Course { gathered: &self.gathered, version };
+            let trouble = match self.trial.settle_steps(story, attempt, course, exchange).await? {
+                Settled::Conflict(trouble) => trouble,
+                Settled::Done(record) => return Ok(*record),
+            };
+            if !self.begin_anew(&trouble, exchange) {
+                let end = End::Stopped { error: error_of(&trouble), state: RunState::Failed, attempt: None };
+                return self.trial.write_down(story, end, exchange).await;
+            }
+        }
+    }
+
+    fn tell(&self, story: &mut Story, exchange: &Exchange) {
+        story.steps.clone_from(&self.records);
+        story.replans.clone_from(&self.replans);
+        story.usage = exchange.usage;
+        story.is_of_steps();
+    }
+
+    /// The rows are not what the steps saw: the planner is told and goes on from no changes at all, once.
+    fn begin_anew(&mut self, trouble: &Trouble, exchange: &mut Exchange) -> bool {
+        if !self.replans.is_empty() {
+            return false;
+        }
+        self.replans.push(trouble.message.clone());
+        self.progress.event(&Event::Replan { why: trouble.message.clone() });
+        self.gathered = Gathered::default();
+        self.planner.complain(exchange, trouble)
+    }
+
+    /// Runs the steps of a run that waited again: Python state dies with its cell.
+    async fn take_up(&mut self, earlier: &[StepRecord], exchange: &mut Exchange) -> Result<(), EngineError> {
+        for record in earlier.iter().filter(|record| record.state == StepState::Done) {
+            let draft = Draft { code: record.code.clone(), title: record.title.clone(), ..Draft::default() };
+            let said = format!("<execute_python>\n{}\n</execute_python>", record.code);
+            exchange
+                .messages
+                .push(ordain_planner::Message { speaker: ordain_planner::Speaker::Model, text: said });
+            let shown = match self.one(draft).await? {
+                Reacted::Printed(shown) => shown,
+                Reacted::Answered(_) => String::new(),
+                Reacted::Trouble(trouble) => trouble.message,
+            };
+            self.planner.show(exchange, &shown, GO_ON);
+        }
+        Ok(())
+    }
+
+    async fn steps(&mut self, exchange: &mut Exchange) -> Result<Stop, EngineError> {
+        loop {
+            if let Err(error) = self.spent.step() {
+                return Ok(Stop::Over(stopped(error)));
+            }
+            self.progress.event(&self.spent.event());
+            let reply = self.planner.next(self.brief, exchange, self.progress).await;
+            self.spent.usage = exchange.usage;
+            self.spent.dollars = exchange.cost_usd.unwrap_or_default();
+            let draft = match reply {
+                Err(error) => {
+                    let hint = error.hint.as_deref();
+                    return Ok(Stop::Over(stopped(run_error(
+                        ErrorClass::Planner,
+                        error.code,
+                        error.message,
+                        hint,
+                    ))));
+                }
+                Ok(Reply::Question(question)) => return Ok(Stop::Asks(question)),
+                Ok(Reply::Refusal(reason)) => return Ok(Stop::Over(declined("unsupported_intent", &reason))),
+                Ok(Reply::Unusable(trouble)) => match self.complain(&trouble, exchange) {
+                    Some(stop) => return Ok(stop),
+                    None => continue,
+                },
+                // Neither is among the forms that the brief allows.
+                Ok(Reply::Look(draft) | Reply::Plan(draft)) => draft,
+                Ok(Reply::Outline(_)) => continue,
+            };
+            let code = draft.code.clone();
+            match self.one(draft).await? {
+                Reacted::Answered(ran) => return Ok(Stop::Answered(ran)),
+                Reacted::Printed(shown) => {
+                    if let Some(error) = self.stuck(&code, &shown) {
+                        return Ok(Stop::Over(stopped(error)));
+                    }
+                    self.planner.show(exchange, &shown, GO_ON);
+                }
+                Reacted::Trouble(trouble) => {
+                    if let Some(stop) = self.complain(&trouble, exchange) {
+                        return Ok(stop);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells the planner what was wrong; the same twice ends the run.
+    fn complain(&mut self, trouble: &Trouble, exchange: &mut Exchange) -> Option<Stop> {
+        let step = (self.records.len() + 1).to_string();
+        self.progress.event(&Event::StepFinding { step, message: trouble.message.clone() });
+        if self.planner.complain(exchange, trouble) {
+            return None;
+        }
+        let message = format!("the planner made the same mistake twice: {}", trouble.message);
+        Some(Stop::Over(stopped(RunError { message, ..error_of(trouble) })))
+    }
+
+    /// Whether the last steps go round in circles.
+    fn stuck(&mut self, code: &str, shown: &str) -> Option<RunError> {
+        self.seen.push((hash(code), hash(shown)));
+        let last = |count: usize| self.seen.len().checked_sub(count).map(|from| &self.seen[from..]);
+        let is_same = last(SAME_MAX).is_some_and(|steps| steps.windows(2).all(|pair| pair[0] == pair[1]));
+        let is_ping_pong =
+            last(PING_PONG_MAX).is_some_and(|steps| steps.windows(3).all(|three| three[0] == three[2]));
+        let what = match (is_same, is_ping_pong) {
+            (true, _) => format!("the same step gave the same outcome {SAME_MAX} times in a row"),
+            (false, true) => format!("two steps took turns {PING_PONG_MAX} times with the same outcomes"),
+            (false, false) => return None,
+        };
+        let message = format!("the planner goes round in circles: {what}; nothing was changed");
+        let hint = Some("say more precisely what is wanted, or take another strategy");
+        Some(run_error(ErrorClass::Budget, "stuck", message, hint))
+    }
+
+    /// Judges and runs one step, and writes down how it went.
+    async fn one(&mut self, draft: Draft) -> Result<Reacted, EngineError> {
+        let started = Instant::now();
+        let id = (self.records.len() + 1).to_string();
+        let title = if draft.title.is_empty() { format!("step {id}") } else { draft.title.clone() };
+        self.progress.event(&Event::StepStarted { step: id.clone(), title: title.clone() });
+        let mut story = Story::default();
+        let (draft, accepted) = self.judge(draft, &mut story);
+        let reacted = match accepted {
+            Ok(accepted) => self.run(&accepted, &mut story).await?,
+            Err(trouble) => Reacted::Trouble(trouble),
+        };
+        self.progress.event(&Event::StepCode { step: id.clone(), code: draft.code.clone() });
+        let mut record = StepRecord {
+            id: id.clone(),
+            title,
+            code: draft.code,
+            params: draft.params,
+            state: StepState::Done,
+            rounds: story.rounds,
+            took_ms: Some(millis(started)),
+            ..StepRecord::default()
+        };
+        let mut output = String::new();
+        match &reacted {
+            Reacted::Printed(shown) => output.clone_from(shown),
+            Reacted::Answered(ran) => {
+                output.clone_from(&ran.printed);
+                record.rows_changed = ran.rows_changed;
+            }
+            Reacted::Trouble(trouble) => {
+                record.state = StepState::Failed;
+                record.error = Some(error_of(trouble));
+            }
+        }
+        output[..output.floor_char_boundary(OUTPUT_BYTES_MAX)].clone_into(&mut record.output);
+        if !record.output.is_empty() {
+            self.progress.event(&Event::StepOutput { step: id.clone(), output: record.output.clone() });
+        }
+        let (state, error, took_ms) =
+            (record.state, record.error.clone(), record.took_ms.unwrap_or_default());
+        self.progress.event(&Event::StepFinished { step: id, state, took_ms, error });
+        self.records.push(record);
+        Ok(reacted)
+    }
+
+    /// Names that earlier steps may have defined are left to Python.
+    fn judge(&self, draft: Draft, story: &mut Story) -> (Draft, Result<Accepted, Trouble>) {
+        let (snapshot, step) = (Mutex::new(Weak::new()), StepBrief::default());
+        let mut trial = StepTrial::new(self.trial, &self.gathered, &snapshot, &step);
+        trial.policy = unanswering(&self.trial.policy, false);
+        for record in &self.records {
+            let words = record.code.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+            // A table stays a table, so that what is done to it is seen.
+            let is_table = |word: &str| {
+                word.strip_suffix("_tbl").is_some_and(|table| self.trial.schema.table(table).is_some())
+            };
+            let words = words.filter(|word| !word.is_empty() && !is_table(word));
+            trial.policy.names.extend(words.map(str::to_owned));
+        }
+        let (draft, verdict) = rounds::judge(draft, &trial, &mut Timing::default());
+        story.judged(1, &draft, &verdict);
+        let accepted = rounds::accepted(&verdict, &draft);
+        (draft, accepted)
+    }
+
+    async fn run(&mut self, accepted: &Accepted, story: &mut Story) -> Result<Reacted, EngineError> {
+        let may_write = accepted.effects.may_write;
+        let over = Arc::clone(&self.gathered.pending);
+        let transaction = match self.trial.begin_over(&over, may_write).await {
+            Ok(transaction) => Arc::new(Mutex::new(transaction)),
+            Err(error) => {
+                let error = EngineError::from(error);
+                let Some(trouble) = rows_conflict(&error) else { return Err(error) };
+                self.gathered = Gathered::default();
+                return Ok(Reacted::Trouble(trouble));
+            }
+        };
+        let session = Some(self.session.clone());
+        let (inputs, files) = Default::default();
+        let program = Program { accepted, inputs, files, session };
+        let Ran { execution, evidence, reads, acted } = match self.trial.run_in(&transaction, program).await {
+            Err(EngineError::Store(ordain_store::StoreError::Conflict)) => {
+                return Ok(Reacted::Trouble(conflict("rows that the step used")));
+            }
+            ran => ran?,
+        };
+        let mut open = transaction.lock().await;
+        let review = open.review().await?;
+        let pending = open.pending();
+        drop(open);
+        if let Some(transaction) = Arc::into_inner(transaction) {
+            transaction.into_inner().roll_back().await?;
+        }
+        let attempt = outcome::attempt(&execution, self.trial.work);
+        if !review.violations.is_empty() {
+            if let Tried::<()>::Trouble { trouble, .. } = violated(&review.violations, attempt) {
+                return Ok(Reacted::Trouble(trouble));
+            }
+            return Ok(Reacted::Printed(String::new()));
+        }
+        if let Some(status) = acted.refused {
+            let message = format!("an action was not carried out: `{status}`; nothing of this step is kept");
+            return Ok(Reacted::Trouble(contract("action-refused", message, "check for it first")));
+        }
+        let rows_changed = (review.diff.rows() as u64).saturating_sub(self.gathered.rows);
+        let mut ran = StepRan {
+            attempt,
+            printed: printed(&execution),
+            pending: (pending != *over && execution.cause == Cause::Ok).then_some(pending),
+            over,
+            rows_changed,
+            evidence,
+            reads,
+            approvals: acted.approvals,
+            ..StepRan::default()
+        };
+        let is_answer = execution.cause == Cause::Ok && ran.attempt.answer.text.is_some();
+        if is_answer
+            && let Some(trouble) = self.wrong_answer(&execution, &mut ran, &review.diff, accepted, story)
+        {
+            return Ok(Reacted::Trouble(trouble));
+        }
+        self.trial.engine.add_artifacts(&self.trial.head.run_id, &execution)?;
+        let id = (self.records.len() + 1).to_string();
+        self.gathered.take(&id, &mut ran);
+        Ok(if is_answer { Reacted::Answered(Box::new(ran)) } else { Reacted::Printed(ran.printed) })
+    }
+
+    /// What is wrong with the answer, given what all steps changed.
+    fn wrong_answer(
+        &self,
+        execution: &ordain_cell::Execution,
+        ran: &mut StepRan,
+        diff: &ordain_types::Diff,
+        accepted: &Accepted,
+        story: &mut Story,
+    ) -> Option<Trouble> {
+        let statuses = &self.trial.policy.statuses;
+        let work = self.trial.work;
+        if let Some(trouble) = outcome::broken_promise(work, execution, &ran.attempt, diff, statuses) {
+            return Some(trouble);
+        }
+        let mut evidence = self.gathered.evidence.clone();
+        evidence.extend(ran.evidence.clone());
+        let trouble = self.trial.unsupported(&ran.attempt, diff, &evidence, accepted)?;
+        // A change is never thrown away for the words about it.
+        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff));
+        story.replaced(said, &trouble);
+        None
+    }
+}
+
+fn stopped(error: RunError) -> End {
+    End::Stopped { error, state: RunState::Failed, attempt: None::<Box<Attempt>> }
+}

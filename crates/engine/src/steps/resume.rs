@@ -1,0 +1,88 @@
+//! Goes on with a run that waits for a person: an answer to its question, or a decision on its outline.
+
+use ordain_planner::Progress;
+use ordain_store::StoreError;
+use ordain_types::{BoxFuture, RunRecord, RunState};
+use serde_json::Value;
+
+use crate::ask::{Ask, Decision, Mode, Resumed};
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+/// The longest answer to a question.
+const ANSWER_BYTES_MAX: usize = 16 << 10;
+
+impl Engine {
+    /// Goes on with a run that waits. Who asks, through what and with which planner is taken from `ask`; all else is
+    /// the run's own.
+    pub fn resume_run<'a>(
+        &'a self,
+        run: &'a str,
+        decision: Decision,
+        ask: Ask,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
+        Box::pin(async move {
+            let record = self.store.run(run).await?;
+            if record.state != RunState::Waiting {
+                let (run, state, operation) = (record.run_id.to_string(), record.state, "resumed");
+                return Err(StoreError::WrongState { run, state, operation }.into());
+            }
+            check(&record, &decision)?;
+            // One answer to one question: another one at the same time is told that the run goes on.
+            let key = format!("resume:{}:{}", record.run_id, record.plan.questions.len());
+            let ask = Ask {
+                request: record.request.clone(),
+                strategy: record.strategy,
+                run_id: Some(record.run_id.clone()),
+                idempotency_key: Some(key),
+                cache: false,
+                mode: self.mode_of(&record).await?,
+                resumed: Some(Box::new(Resumed { record, decision })),
+                ..ask
+            };
+            self.ask_with(ask, progress).await
+        })
+    }
+
+    /// What was to become of the changes of a run when it was asked for.
+    async fn mode_of(&self, record: &RunRecord) -> Result<Mode, EngineError> {
+        let entries = self.store.entries_of_run(&record.run_id).await?;
+        let body = entries.first().and_then(|entry| serde_json::from_str::<Value>(entry.body.get()).ok());
+        let mode = body.as_ref().and_then(|body| body["detail"]["mode"].as_str());
+        Ok(match mode {
+            Some("commit") => Mode::Commit,
+            Some("dry_run") => Mode::DryRun,
+            // What is not known is not committed unseen.
+            _ => Mode::Hold,
+        })
+    }
+}
+
+fn check(record: &RunRecord, decision: &Decision) -> Result<(), EngineError> {
+    let wrong = |message: &str, hint: &str| {
+        Err(EngineError::Decision { message: message.to_owned(), hint: hint.to_owned() })
+    };
+    let has_outline = record.plan.outline.is_some();
+    match decision {
+        Decision::Respond(text) if text.trim().is_empty() => {
+            wrong("the answer is empty", "say what the run asked for")
+        }
+        Decision::Respond(text) if text.len() > ANSWER_BYTES_MAX => {
+            wrong("the answer is longer than 16 KiB", "say it in fewer words")
+        }
+        Decision::Approve if !has_outline => {
+            wrong("the run has a question, not an outline", "answer it with `ordain answer`")
+        }
+        Decision::Edit(_) if !has_outline => {
+            wrong("the run has no outline to edit", "answer its question with `ordain answer`")
+        }
+        Decision::Edit(outline) => match outline.problems().as_slice() {
+            [] => Ok(()),
+            problems => {
+                wrong(&format!("the outline cannot be carried out: {}", problems.join("; ")), "edit it again")
+            }
+        },
+        Decision::Respond(_) | Decision::Approve => Ok(()),
+    }
+}

@@ -1,0 +1,113 @@
+//! The end of a run of several steps: what it decided from is compared with the rows of now, its pending changes are
+//! laid over them, and one transaction commits, with invariants, receipt and one ledger entry.
+
+use ordain_planner::Exchange;
+use ordain_store::{Pending, StoreError};
+use ordain_types::{Answer, Question, RunRecord, RunState, Trouble};
+
+use super::gathered::{Gathered, conflict, rows_conflict};
+use crate::error::EngineError;
+use crate::outcome::error_of;
+use crate::rounds::Tried;
+use crate::story::{Attempt, End, Story};
+use crate::trial::{RunTrial, TRIES_MAX};
+
+/// What the steps gathered, and the version of the rows when they began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Course<'g> {
+    pub(crate) gathered: &'g Gathered,
+    pub(crate) version: u64,
+}
+
+/// How a run of several steps ended.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    Done(Box<RunRecord>),
+    /// The rows are not what the steps saw. Nothing was changed.
+    Conflict(Trouble),
+}
+
+impl RunTrial<'_> {
+    /// Commits, holds or shows what the steps did.
+    pub(crate) async fn settle_steps(
+        &self,
+        story: &mut Story,
+        attempt: Attempt,
+        course: Course<'_>,
+        exchange: &Exchange,
+    ) -> Result<Settled, EngineError> {
+        for _ in 0..TRIES_MAX {
+            match self.settle_once(story, attempt.clone(), course, exchange).await {
+                Err(EngineError::Store(StoreError::Conflict)) => {}
+                Err(error) => return rows_conflict(&error).map(Settled::Conflict).ok_or(error),
+                settled => return settled,
+            }
+        }
+        Err(EngineError::Contended { tries: TRIES_MAX })
+    }
+
+    async fn settle_once(
+        &self,
+        story: &mut Story,
+        attempt: Attempt,
+        course: Course<'_>,
+        exchange: &Exchange,
+    ) -> Result<Settled, EngineError> {
+        let gathered = course.gathered;
+        if gathered.pending.is_empty() {
+            let settled = self.settle(story, attempt, None, exchange, false).await?;
+            return self.after(settled, story, exchange).await;
+        }
+        let mut transaction = self.begin_over(&Pending::default(), true).await?;
+        if self.may_have_changed(course.version).await?
+            && let Some(what) = gathered.compare(&mut transaction).await?
+        {
+            transaction.roll_back().await?;
+            return Ok(Settled::Conflict(conflict(&what)));
+        }
+        transaction.lay(&gathered.pending).await?;
+        let rows = transaction.diff().rows();
+        let is_held = gathered.approvals.iter().any(|approval| approval.holds(rows));
+        let settled = self.settle(story, attempt, Some(transaction), exchange, is_held).await?;
+        self.after(settled, story, exchange).await
+    }
+
+    /// Whether somebody may have written since. To a table in place anybody may write, and nobody tells.
+    async fn may_have_changed(&self, version: u64) -> Result<bool, EngineError> {
+        let store = &self.engine.store;
+        if store.data_version().await? != version {
+            return Ok(true);
+        }
+        Ok(store.tables().await?.iter().any(|table| table.in_place))
+    }
+
+    async fn after(
+        &self,
+        settled: Tried<RunRecord>,
+        story: &Story,
+        exchange: &Exchange,
+    ) -> Result<Settled, EngineError> {
+        match settled {
+            Tried::Done(record) => Ok(Settled::Done(Box::new(record))),
+            Tried::Trouble { trouble, state, attempt } => {
+                let end = End::Stopped { error: error_of(&trouble), state, attempt };
+                let record = self.write_down(story, end, exchange).await?;
+                Ok(Settled::Done(Box::new(record)))
+            }
+        }
+    }
+
+    /// Records that the run waits for a person. Its steps are in the record; they run again when it goes on.
+    pub(crate) async fn wait(
+        &self,
+        story: &mut Story,
+        question: String,
+        exchange: &Exchange,
+    ) -> Result<RunRecord, EngineError> {
+        story.questions.push(Question { text: question.clone(), answer: None });
+        let answer = Answer { text: Some(question), ..Answer::default() };
+        let attempt = Attempt { status: Some("invalid_request".to_owned()), answer, ..Attempt::default() };
+        let end = End::Ended { state: RunState::Waiting, attempt: Box::new(attempt) };
+        self.write_down(story, end, exchange).await
+    }
+}
