@@ -211,11 +211,14 @@ pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
 
 /// Why a kept plan is not used again; `None` if it is.
 pub(crate) fn why_stale(plan: &CachedPlan, ground: Ground<'_>, planner: &Planner) -> Option<String> {
-    // Whoever points Ordain to a model wants its plans, and neither the reader's nor another model's.
+    // With a model configured, its plans are wanted and not the reader's. A plan that answered a request stays good under
+    // another model; the code of a check is compiled again, so that a better model improves it.
     let name = planner.name();
     let other = match plan.source.as_str() {
         "rules" => Some("the reader"),
-        "model" => plan.model.as_deref().filter(|model| *model != name),
+        "model" if plan.kind == RunKind::Check.as_str() => {
+            plan.model.as_deref().filter(|model| *model != name)
+        }
         _ => None,
     };
     match other.filter(|_| planner.can_repair() && !plan.pinned) {

@@ -74,7 +74,7 @@ fn item(waiting: &Waiting, viewer: &Viewer) -> Markup {
 pub(crate) fn conflicts(conflicts: &[Conflict]) -> Markup {
     html! {
         div.problem role="note" {
-            p { strong { (counted(conflicts.len(), "row has", "rows have")) " changed since this run saw " (if conflicts.len() == 1 { "it" } else { "them" }) "." } " It cannot be committed; ask the same again." }
+            p { strong { (counted(conflicts.len(), "row has", "rows have")) " changed since this run saw " (if conflicts.len() == 1 { "it" } else { "them" }) "." } " It can be committed on the rows of today; if more differs than derived columns, it waits again and shows what." }
             ul { @for conflict in conflicts {
                 li {
                     code { (visible(&conflict.table)) " " (visible(&conflict.key.to_string())) } ": "

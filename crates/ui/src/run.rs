@@ -142,8 +142,8 @@ fn writer(record: &RunRecord) -> Markup {
     }
 }
 
-/// What a person can decide: commit or reject a held diff, take back a committed one. A diff with conflicts cannot be
-/// committed, so the same is asked again.
+/// What a person can decide: commit or reject a held diff, take back a committed one. A diff with conflicts is
+/// committed on the rows of today, or held anew if more than derived columns differs.
 pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer) -> Markup {
     let action = |verb: &str| format!("/runs/{}/{verb}", record.run_id);
     let rows = counted(record.diff.rows(), "row", "rows");
@@ -156,7 +156,6 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
                     label.grow { span.unseen { "Comment" } input type="text" name="comment" maxlength="500" placeholder="Comment (optional)" autocomplete="off"; }
                     @if has_conflicts {
                         button.primary type="submit" name="rebase" value="yes" title="The same code on the rows of today" { "Commit on today’s rows" }
-                        button type="submit" formaction=(action("again")) { (again_words(record)) }
                     } @else {
                         label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out table/key (optional)" autocomplete="off"; }
                         button.primary type="submit" { "Commit " (rows) }

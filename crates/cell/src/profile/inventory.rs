@@ -89,6 +89,9 @@ impl Installed {
             let Some(file) = recorded.remove(&*name) else {
                 return Err(damaged(format!("`{name}` was added")));
             };
+            if is_for_the_machine(&name) {
+                return Ok(());
+            }
             let is_same = file.size == metadata.len()
                 && (depth == Depth::Glance && file.modified_ns == modified_ns(metadata)
                     || hash(path).map_err(ProfileError::file(path))? == file.sha256);
@@ -99,6 +102,12 @@ impl Installed {
             None => Ok(()),
         }
     }
+}
+
+/// Lists of certificates: tools that manage a machine add its own authorities to every such file they find. Cells have no
+/// network, so nothing in them is trusted for what these files say; their owner and rights are looked at all the same.
+fn is_for_the_machine(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "pem")
 }
 
 fn recorded(line: &str) -> Option<(&str, Recorded<'_>)> {
@@ -146,4 +155,17 @@ fn hash(path: &Path) -> io::Result<String> {
 
 fn modified_ns(metadata: &Metadata) -> i128 {
     i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_may_add_its_authorities_to_lists_of_certificates_and_to_nothing_else() {
+        assert!(is_for_the_machine("certifi/cacert.pem"));
+        for name in ["certifi/core.py", "certifi/cacert.pem.py", "pem", "x.so"] {
+            assert!(!is_for_the_machine(name), "{name}");
+        }
+    }
 }

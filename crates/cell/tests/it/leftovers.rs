@@ -55,15 +55,16 @@ fn descriptors() -> BTreeSet<String> {
         .collect()
 }
 
-/// Control groups that are named for Ordain, next to and below this process's own; others come and go on any machine.
+/// Control groups that this process made below its own; those of other processes come and go.
 fn own_cgroups() -> Vec<String> {
     let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let made_here = format!("ordain-cells-{}", std::process::id());
     let mut found = Vec::new();
     for line in text.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controller), Some(path)) = (parts.next(), parts.next()) else { continue };
         let own = format!("/sys/fs/cgroup/{controller}{path}");
-        found.extend(names(own.as_ref()).into_iter().filter(|name| name.contains("ordain")));
+        found.extend(names(own.as_ref()).into_iter().filter(|name| *name == made_here));
     }
     found
 }

@@ -84,6 +84,7 @@ fn check_files_that_do_not_read_are_told_with_their_lines() {
 #[test]
 fn files_get_every_format_and_the_rest_shows_what_is_kept() {
     let folder = workspace(&json!([range("f", "price", "high")]));
+    std::fs::create_dir(folder.path().join("out")).unwrap();
     let ran = check(
         &folder,
         &[

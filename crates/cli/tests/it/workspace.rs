@@ -40,8 +40,8 @@ impl Shop {
             let run_id = store.new_run_id().unwrap();
             let begin = BeginOptions { run_id: run_id.clone(), intent: Intent::Write };
             let mut transaction = store.begin(begin).await.unwrap();
-            let count =
-                transaction.call("count", json!({"table": "transactions"})).await.unwrap()["count"].as_u64();
+            let counted = transaction.call("count", json!({"table": "transactions"})).await.unwrap();
+            let count = u32::try_from(counted["count"].as_u64().unwrap()).unwrap();
             let classic = json!({"op": "eq", "path": ["name"], "value": "Classic"});
             let found =
                 transaction.call("search", json!({"table": "inventory", "where": classic})).await.unwrap();
@@ -49,8 +49,8 @@ impl Shop {
             let args =
                 json!({"table": "inventory", "where": classic, "set": {"quantity_in_stock": stock - 1}});
             transaction.call("update", args).await.unwrap();
-            let row = json!({"transaction_id": format!("SALE{:03}", count.unwrap() + 1), "customer_name": "Ada\u{1b}[2J",
-                "transaction_amount": 60.0, "balance_after_transaction": 560.0, "timestamp": "2025-10-02T10:00:00"});
+            let row = json!({"transaction_id": format!("SALE{:03}", count + 1), "customer_name": "Ada\u{1b}[2J",
+                "transaction_amount": 60.0, "balance_after_transaction": 500.0 + 60.0 * f64::from(count), "timestamp": "2025-10-02T10:00:00"});
             transaction.call("insert", json!({"table": "transactions", "rows": [row]})).await.unwrap();
             let mut record = RunRecord::new(run_id, RunKind::Ask, "one Classic, please");
             record.status = Some("success".to_owned());

@@ -295,7 +295,7 @@ answer_text = 'made'
     assert_eq!(warnings(&marked, "cells.csv"), "formula");
     assert_eq!(warnings(&marked, "page.html"), "active-content");
     assert_eq!(warnings(&marked, "drawing.svg"), "active-content");
-    let path = folder.path().join("names.csv");
+    let path = folder.path().join("goods.csv");
     fs_err::write(&path, "name,units\n=1+1,3\n@x,4\nplain,5\n").unwrap();
     for (request, file) in [
         ("save total units by name as csv", "result.csv"),

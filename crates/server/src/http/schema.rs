@@ -72,7 +72,7 @@ pub(crate) struct RunRecord {
     /// The rows that changed, or would have, by table.
     pub(crate) diff: BTreeMap<String, TableDiff>,
     /// What was called outside of the tables, or will be after the commit.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub(crate) calls: Vec<serde_json::Value>,
     /// Whether each invariant held.
@@ -91,7 +91,7 @@ pub(crate) struct RunRecord {
     #[serde(default)]
     pub(crate) left_out: u64,
     /// The run whose change this one makes again on newer rows.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rebases: Option<Rebase>,
 }
 
@@ -212,7 +212,7 @@ pub(crate) struct PlanRecord {
     #[serde(default)]
     pub(crate) plan_id: Option<String>,
     /// The values that its code takes from `params`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) params: BTreeMap<String, Value>,
     /// Why this strategy was taken.
     #[serde(default)]

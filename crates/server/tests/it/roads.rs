@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ordain_cell::Executor;
+use ordain_cell::profile::Profile;
 use ordain_engine::checks::{Checks, read_checks};
 use ordain_engine::{Ask, CodeTask, Engine, PlanFile, Planner, Quiet, Workspace};
 use ordain_types::RunKind;
@@ -105,7 +106,8 @@ async fn given_code_has_the_same_verdict_and_cause_over_http_and_grpc() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checks_give_the_same_on_a_remote_executor() {
-    let (shop, cells) = (served_example("data-quality", Planner::Rules, |_| {}).await, World::new().await);
+    let shop = served_example("data-quality", Planner::Rules, |_| {}).await;
+    let cells = World::with(|options| options.profiles.push(Profile::Data)).await;
     let workspace = Arc::new(Workspace::load(&shop.folder.path().join("shop")).unwrap());
     let local = shop.service.engine().clone();
     let mut seen = Vec::new();

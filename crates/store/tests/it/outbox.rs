@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::world::{begin, buy, commit, hold, note, on_both, record, rows};
 
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 const FAULTS_MAX: u32 = 400;
 
 /// Fails one operation, counted from when it was armed.

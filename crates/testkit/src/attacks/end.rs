@@ -52,20 +52,22 @@ impl HostBefore {
             Ok(status) => problems.push(format!("the executor ended with {status}")),
             Err(error) => problems.push(format!("the executor did not end: {error:#}")),
         }
-        match self.left(plant, family) {
+        match self.left(plant, client.process(), family) {
             Ok(left) => problems.extend(left),
             Err(error) => problems.push(format!("what is left could not be looked at: {error:#}")),
         }
         problems
     }
 
-    fn left(&self, plant: &Plant, family: &Family) -> Result<Vec<String>> {
+    fn left(&self, plant: &Plant, executor: u32, family: &Family) -> Result<Vec<String>> {
         let mut left = Vec::new();
         left.extend(family.survivors()?.into_iter().map(|process| format!("process {process} is left")));
         let mounts = mounts()?;
         left.extend(mounts.difference(&self.mounts).map(|mount| format!("a mount is left: {mount}")));
+        let mut groups = control_groups();
+        groups.retain(|path| path.to_string_lossy().ends_with(&format!("-{executor}")));
         for (what, before, after) in [
-            ("control group", &self.control_groups, control_groups()),
+            ("control group", &self.control_groups, groups),
             ("shared memory", &self.shared_memory, shared_memory()),
         ] {
             left.extend(after.difference(before).map(|path| format!("{what} is left: {}", path.display())));
@@ -86,7 +88,7 @@ fn mounts() -> Result<BTreeSet<String>> {
     Ok(text.lines().map(after_ids).collect())
 }
 
-/// Control groups that are named for cells. Others come and go with whatever else the machine does.
+/// Control groups that are named for cells. Each ends with the number of the process that made it.
 fn control_groups() -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut folders = vec![PathBuf::from(CONTROL_GROUPS)];

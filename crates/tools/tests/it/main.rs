@@ -158,7 +158,7 @@ fn answering(answer: &'static str) -> (String, std::sync::mpsc::Receiver<String>
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let mut bytes = [0; 65_536];
+            let mut bytes = vec![0; 65_536];
             let read = stream.read(&mut bytes).unwrap_or_default();
             let _ = tell.send(String::from_utf8_lossy(&bytes[..read]).into_owned());
             let _ = stream.write_all(answer.as_bytes());

@@ -75,10 +75,8 @@ mod tests {
             id: id.to_owned(),
             title: format!("<b>{id}"),
             needs: needs.iter().map(|&need| need.to_owned()).collect(),
-            success: String::new(),
-            code: String::new(),
-            modules: Vec::new(),
             state: StepState::Done,
+            ..StepRecord::default()
         }
     }
 

@@ -380,8 +380,8 @@ mod tests {
         let user = json!([{ "role": "user", "content": "hi" }]);
         for (body, param) in [
             (json!({ "messages": user, "n": 2 }), "/n"),
-            (json!({ "messages": user, "agent_type": "react" }), "/agent_type"),
-            (json!({ "messages": user, "model": "ordain-plan" }), "/model"),
+            (json!({ "messages": user, "agent_type": "odd" }), "/agent_type"),
+            (json!({ "messages": user, "model": "ordain-odd" }), "/model"),
             (json!({ "messages": user, "model": "gpt-4o" }), "/model"),
             (json!({ "messages": user, "tool_choice": "required" }), "/tool_choice"),
             (

@@ -93,7 +93,10 @@ async fn what_is_wrong_with_a_job_is_a_refusal_and_not_a_lost_executor() {
     let mut mounted = job("print(1)");
     mounted.frames.insert("sales".to_owned(), "sales.arrow".to_owned());
     let refused = remote.run(mounted, &mut NoHost, &mut Discard).await.unwrap_err();
-    assert!(matches!(&refused, CellError::Refused { said, .. } if said.contains("mounted")), "{refused:?}");
+    assert!(
+        matches!(&refused, CellError::Refused { said, .. } if said.contains("did not come with the job")),
+        "{refused:?}"
+    );
     world.end().await;
 }
 

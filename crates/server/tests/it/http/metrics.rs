@@ -76,8 +76,8 @@ async fn tokens_money_and_repairs_of_a_model_are_counted() {
     let settings = ModelSettings { review: false, ..ModelSettings::default() };
     let planner = Planner::Model(Model::new(Arc::new(Priced(false.into())), settings));
     let shop = served_by(planner, |_| {}).await;
-    let record =
-        shop.post("/v1/requests", &json!({ "request": "please buy an Aviator for me" })).await.json();
+    let body = json!({ "request": "please buy an Aviator for me", "strategy": "direct" });
+    let record = shop.post("/v1/requests", &body).await.json();
     assert_eq!(
         (&record["state"], &record["verdict"]["iterations"]),
         (&json!("committed"), &json!(2)),

@@ -41,6 +41,13 @@ impl Provider for Gate {
     }
 }
 
+/// A call whose plan the model writes, also where the reader could.
+fn to_model(message: &str) -> Value {
+    let mut body = said(message);
+    body["model"] = json!("ordain-direct");
+    body
+}
+
 async fn gated() -> (Served, Arc<Gate>) {
     let gate = Arc::new(Gate { asked: Semaphore::new(0), open: Semaphore::new(0) });
     let settings = ModelSettings { review: false, ..ModelSettings::default() };
@@ -139,9 +146,9 @@ async fn questions_are_answered_anew() {
 async fn a_retry_joins_the_run_that_goes_on() {
     let (shop, gate) = gated().await;
     let before = shop.stock().await;
-    let mut streamed = said("buy 1 aviator");
+    let mut streamed = to_model("buy 1 aviator");
     streamed["stream"] = json!(true);
-    let first = begin(&shop, &said("buy 1 aviator")).await;
+    let first = begin(&shop, &to_model("buy 1 aviator")).await;
     gate.asked.acquire().await.unwrap().forget();
     let mut second = begin(&shop, &streamed).await;
     // It has joined when its stream begins.
@@ -169,7 +176,7 @@ async fn a_client_that_goes_away_has_cancelled_its_run_and_can_ask_again() {
     let (shop, gate) = gated().await;
     let before = shop.stock().await;
     for is_streamed in [false, true] {
-        let mut body = said("buy 1 aviator");
+        let mut body = to_model("buy 1 aviator");
         body["stream"] = json!(is_streamed);
         let gone = begin(&shop, &body).await;
         gate.asked.acquire().await.unwrap().forget();
@@ -180,7 +187,7 @@ async fn a_client_that_goes_away_has_cancelled_its_run_and_can_ask_again() {
         assert_eq!(shop.stock().await, before);
     }
     gate.open.add_permits(1);
-    let again = shop.post(PATH, &said("buy 1 aviator")).await.json();
+    let again = shop.post(PATH, &to_model("buy 1 aviator")).await.json();
     assert_eq!(again["ordain"]["state"], "committed", "{again}");
     assert_eq!(again["usage"]["total_tokens"], 42);
     assert_eq!(shop.stock().await, before - 1);
@@ -190,13 +197,13 @@ async fn a_client_that_goes_away_has_cancelled_its_run_and_can_ask_again() {
 async fn a_server_that_was_started_anew_knows_the_call_again() {
     let shop = served().await;
     let before = shop.stock().await;
-    let first = shop.post(PATH, &said("buy 1 aviator")).await.json();
+    let first = shop.post(PATH, &to_model("buy 1 aviator")).await.json();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let options = HttpOptions::new("shop", address, shop.folder.path().to_owned());
     let service = Service::new(shop.service.engine().clone(), Planner::Rules, options);
     let serving = tokio::spawn(http::serve(listener, service, std::future::pending()));
-    let body = said("buy 1 aviator").to_string();
+    let body = to_model("buy 1 aviator").to_string();
     let lines = ["Content-Type: application/json", "x-stainless-retry-count: 1"];
     let second = client::send(address, "POST", PATH, &lines, body.as_bytes()).await;
     assert_eq!(second.header("idempotent-replayed"), Some("true"), "{}", second.text());

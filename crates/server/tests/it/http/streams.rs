@@ -111,6 +111,7 @@ async fn a_model_that_breaks_off_in_a_stream_ends_it_with_words_and_changes_noth
     let shop = served_by(planner, |options| options.ping_every = Duration::from_millis(50)).await;
     let before = shop.stock().await;
     let mut body = said("please sell me one Aviator");
+    body["model"] = json!("ordain-direct");
     body["stream"] = json!(true);
     let answer = shop.post("/v1/chat/completions", &body).await;
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/event-stream")));
