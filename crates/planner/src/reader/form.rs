@@ -232,6 +232,16 @@ pub(crate) enum Form {
 }
 
 impl Cond {
+    /// Whether it depends on rows of other tables that refer to this one.
+    pub(crate) fn asks_others(&self) -> bool {
+        match self {
+            Self::And(all) | Self::Or(all) => all.iter().any(Self::asks_others),
+            Self::Not(one) => one.asks_others(),
+            Self::Some(..) => true,
+            Self::Cmp(..) | Self::Days(..) | Self::Word(..) | Self::Null(_) => false,
+        }
+    }
+
     /// Nothing is asked of the row.
     pub(crate) fn always() -> Self {
         Self::And(Vec::new())

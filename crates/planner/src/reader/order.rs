@@ -285,7 +285,9 @@ impl Parser<'_> {
                     let says_which = np.is_named() || !np.conds.is_empty() || np.order.is_some();
                     let has_noun =
                         !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || is_value(np);
-                    if np.number.is_none() && says_which && has_noun {
+                    // `the chain of Nina` may be hers, or one like hers: other tables' rows do not say which is meant.
+                    let says_by_others = np.conds.iter().any(Cond::asks_others);
+                    if np.number.is_none() && says_which && has_noun && !says_by_others {
                         // `2 aviators and a moon` are two items, before they are one that is unclear.
                         let cost = cost + if np.names.len() > 1 { 2 } else { 0 };
                         found.push((Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, cost));

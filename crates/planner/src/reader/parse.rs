@@ -91,11 +91,7 @@ impl<'a> Parser<'a> {
     /// The words from a place on, as far as they are words.
     pub(crate) fn words(&self, place: usize) -> Vec<&str> {
         let rest = self.tokens.get(place..).unwrap_or_default();
-        rest.iter()
-            .take(6)
-            .take_while(|token| !matches!(token.kind, Kind::Quoted))
-            .map(|token| token.lower.as_str())
-            .collect()
+        rest.iter().take(6).take_while(|token| !matches!(token.kind, Kind::Quoted)).map(Token::word).collect()
     }
 
     /// Ends of the phrases of a class that begin at a place.

@@ -17,6 +17,13 @@ pub(crate) struct Token {
     pub(crate) at: (usize, usize),
 }
 
+impl Token {
+    /// The word as the lexicon knows it. `IT` and `US` in capitals are names, and not the pronouns that they look like.
+    pub(crate) fn word(&self) -> &str {
+        if matches!(self.text.as_str(), "IT" | "US") { &self.text } else { &self.lower }
+    }
+}
+
 /// What a token is.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {

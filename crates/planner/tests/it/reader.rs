@@ -302,3 +302,15 @@ fn no_mixture_of_its_own_words_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn an_order_names_its_row_by_itself_and_not_by_who_had_one_like_it() {
+    let order = |request: &str| matches!(reader::plan(&brief("bike-parts", request)), Reply::Plan(_));
+    assert!(order("Sell 1 Deore Chain to Tom Berg"));
+    for request in [
+        "Sell the Deore Chain of Nina Kowalski to Tom Berg",
+        "Sell 1 Deore Chain that Nina Kowalski bought to Tom Berg",
+    ] {
+        assert!(!order(request), "{request}");
+    }
+}

@@ -171,3 +171,18 @@ fn calculations_take_every_word() {
         declined(&[], request);
     }
 }
+
+/// `IT` was taken for the pronoun, and the median was that of everybody.
+#[test]
+fn a_department_that_is_written_like_a_pronoun_is_not_passed_over() {
+    let staff = file(
+        "staff.csv",
+        json!({ "tables": [{ "name": null, "rows": 9, "columns": [
+            column("department", "category", &["IT", "HR"]),
+            column("salary", "integer", &[]),
+        ]}]}),
+    );
+    if let Reply::Plan(draft) = reply(&[staff], "What is the median salary in IT?") {
+        assert!(draft.code.contains("IT"), "{}", draft.code);
+    }
+}
