@@ -1,7 +1,7 @@
 //! `cargo xtask understanding`: how well requests in words are understood, on outside cases.
 //!
 //! The cases stay outside this repository, so their folder is given. What the owners of its workspaces declare is part of
-//! the repository (`crates/testkit/understanding`); the shop's is that of the sunglasses example.
+//! the repository (`crates/testkit/understanding`); those of the shop and of the bike shop begin with the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,20 +62,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// Puts what owners declare together, by workspace.
 fn declared() -> Result<PathBuf> {
     let folder = root().join("target/understanding");
+    for (example, name) in [("sunglasses", "shop"), ("sunglasses", "sales"), ("bike-parts", "bike")] {
+        copy(&root().join("examples").join(example), &folder.join(name))?;
+    }
+    // What differs from an example, and trades without one.
     let own = root().join("crates/testkit/understanding");
     for entry in fs::read_dir(&own).with_context(|| format!("failed to read `{}`", own.display()))? {
         let entry = entry?;
         copy(&entry.path(), &folder.join(entry.file_name()))?;
-    }
-    for shop in ["shop", "sales"] {
-        copy(&root().join("examples/sunglasses"), &folder.join(shop))?;
     }
     Ok(folder)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("failed to make `{}`", to.display()))?;
-    for name in DECLARED {
+    for name in DECLARED.into_iter().filter(|name| from.join(name).is_file()) {
         fs::copy(from.join(name), to.join(name))
             .with_context(|| format!("failed to copy `{}`", from.join(name).display()))?;
     }

@@ -272,7 +272,7 @@ impl LocalExecutor {
             match ran.await {
                 // Nobody can tell that it ran, so it may run again.
                 Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls == 0 && attempt < TRIES => {}
-                // Whoever answered its calls can undo what they did, and let it run again.
+                // The caller answered its calls: it can roll them back and run the job again.
                 Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls > 0 => {
                     let (executor, said) = ("this machine".to_owned(), "the cell's zygote ended".to_owned());
                     return Err(CellError::Cut { executor, said });

@@ -20,7 +20,7 @@ use crate::claims::Evidence;
 pub(crate) const CALL: &str = "tool.call";
 /// Calls that one run may make.
 const CALLS_MAX: usize = 100;
-/// What stands in the outbox for calls of tools.
+/// The kind under which calls of tools are kept in the outbox.
 const KIND: &str = "tool";
 /// The field by which the place of a result that is not there yet is known.
 const HANDLE: &str = "ordain_call";

@@ -422,7 +422,7 @@ impl<'a> RunTrial<'a> {
         let diff = transaction.diff();
         let rebase = self.rebase(&diff);
         let is_held = match &rebase {
-            // Whoever approved the change approved it with other values in the derived columns, and no others.
+            // The approval covers new values in derived columns, and no other difference.
             Some(rebase) => !rebase.is_derived,
             None => is_held || mode == Mode::Hold || self.engine.settings.approval.holds(diff.rows()),
         };

@@ -123,7 +123,7 @@ fn read_list(path: &Path) -> io::Result<String> {
     Ok(list)
 }
 
-/// Tells of everything below a folder, and of the folder itself. Links are not followed.
+/// Calls `tell` for a folder and for everything in it, at any depth. Links are not followed.
 fn walk(
     top: &Path,
     tell: &mut dyn FnMut(&Path, &Metadata) -> Result<(), ProfileError>,

@@ -101,7 +101,7 @@ mod tests {
         let begin = line("a", 1) + "not a line\n" + &line("b", 2);
         fs_err::write(&path, format!("{begin}{}", &line("a", 3)[..20])).unwrap();
         assert_eq!(counts(&mut known), "a1 b1");
-        // Were the beginning read again, what stands there now would count twice.
+        // Only what was appended is read: a beginning that was changed meanwhile is not counted a second time.
         fs_err::write(&path, begin.replace("check_id", "xxxxx_id") + &line("a", 3) + &line("a", 4)).unwrap();
         assert_eq!(counts(&mut known), "a3 b1");
         fs_err::remove_file(&path).unwrap();

@@ -446,7 +446,7 @@ impl<'a> Frame<'a> {
         words.replace(' ', "_")
     }
 
-    /// What stands behind a figure that no column has.
+    /// The formula of a figure that no column holds.
     pub(super) fn note(&self, measure: &Measure) -> String {
         match measure {
             Measure::Product(_, left, right) => {
