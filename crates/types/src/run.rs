@@ -351,6 +351,9 @@ pub struct PlanRecord {
     /// Its id in the plan cache, where it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_id: Option<String>,
+    /// What the reader understood, where it read the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
     /// The values that its code takes from `params`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub params: serde_json::Map<String, Value>,

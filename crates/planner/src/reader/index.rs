@@ -1,12 +1,13 @@
 //! The catalog as the reader uses it: tables, columns and values, found by the words that mention them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use ordain_types::{Catalog, ColumnType};
 use serde_json::Value;
 
 use super::lexicon::{LEXICON, singular, verb_forms};
 use super::token::{Kind, tokens};
+use super::trace::Naming;
 use crate::brief::{Brief, TableBrief};
 
 /// Values of a column beyond this many are not indexed.
@@ -421,6 +422,73 @@ impl Index {
             }
         }
         found
+    }
+
+    /// What is mentioned, in words.
+    pub(crate) fn describe(&self, what: &What) -> String {
+        let column = |table: &usize, column: &usize| {
+            format!("{}.{}", self.tables[*table].name, self.tables[*table].columns[*column].name)
+        };
+        match what {
+            What::Table(table) => format!("table {}", self.tables[*table].name),
+            What::Column(table, at) => format!("column {}", column(table, at)),
+            What::Value(table, at, _) => format!("value of {}", column(table, at)),
+            What::Word(table, at, _) => format!("word in {}", column(table, at)),
+            What::Action(which) => format!("action {}", self.catalog.actions[*which].name),
+            What::Phrasing(which) => format!("phrasing of {}", self.catalog.phrasings[*which].table),
+            What::Metric(which) => format!("metric {}", self.catalog.metrics[*which].name),
+        }
+    }
+
+    /// What is left of the names that begin with some tokens.
+    pub(crate) fn rest(&self, tokens: &[super::token::Token]) -> Vec<(What, String)> {
+        let Some(first) = tokens.first() else { return Vec::new() };
+        let entries =
+            [&first.stem, &first.lower].into_iter().filter_map(|key| self.mentions.get(key)).flatten();
+        let longer = entries.filter(|entry| {
+            entry.words.len() > tokens.len()
+                && entry
+                    .words
+                    .iter()
+                    .zip(tokens)
+                    .all(|(word, token)| *word == token.stem || *word == token.lower)
+        });
+        longer.map(|entry| (entry.what.clone(), entry.words[tokens.len()..].join(" "))).collect()
+    }
+
+    /// The names of a table's columns, values or rows that begin with what is typed; of a whole workspace its actions.
+    pub(crate) fn names(&self, naming: Naming, focus: usize, typed: &str, most: usize) -> Vec<String> {
+        let fits = |text: &String| text.to_lowercase().starts_with(typed);
+        let table = &self.tables[focus];
+        let mut names: Vec<String> = match naming {
+            Naming::Action => self.catalog.actions.iter().flat_map(|action| action.words.clone()).collect(),
+            Naming::Table => vec![super::words::plural(&table.noun)],
+            Naming::Column => table.columns.iter().map(|column| split_name(&column.name).join(" ")).collect(),
+            Naming::Metric => {
+                let own = self.catalog.metrics.iter().filter(|metric| metric.table == table.name);
+                own.map(|metric| metric.name.replace('_', " ")).collect()
+            }
+            Naming::Value => self.values(focus).into_iter().filter(&fits).collect(),
+        };
+        names.retain(fits);
+        names.truncate(most);
+        names
+    }
+
+    /// The values of a table that can be named, in the order of its columns.
+    fn values(&self, focus: usize) -> BTreeSet<String> {
+        let entries = self.mentions.values().flatten();
+        let own = entries.filter_map(|entry| match &entry.what {
+            What::Value(table, _, Value::String(text)) if *table == focus => Some(text.clone()),
+            _ => None,
+        });
+        own.collect()
+    }
+
+    /// The known word that is spelled most like another one.
+    pub(crate) fn nearest(&self, word: &str) -> Option<String> {
+        let known = self.mentions.keys().map(String::as_str).filter(|known| known.chars().count() > 3);
+        ordain_types::nearest(word, known).map(str::to_owned)
     }
 
     /// The forms in which a word stands in a column's texts.

@@ -8,6 +8,7 @@ use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
 use super::index::What;
 use super::parse::{All, Parser, prune};
 use super::token::{Kind, Unit};
+use super::trace::Naming;
 
 /// Rows of the table in question, as a phrase names them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -150,6 +151,7 @@ impl Parser<'_> {
     }
 
     fn noun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
+        self.wants(Naming::Table, place);
         let mut found: All<Np> = Vec::new();
         let with = |head: Head| Np { head, ..np.clone() };
         for (what, end, more) in self.mentions(place) {

@@ -211,6 +211,9 @@ pub(crate) struct PlanRecord {
     /// Its id in the plan cache, where it is there.
     #[serde(default)]
     pub(crate) plan_id: Option<String>,
+    /// What the reader understood, where it read the request.
+    #[serde(default)]
+    pub(crate) reading: Option<String>,
     /// The values that its code takes from `params`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) params: BTreeMap<String, Value>,
@@ -564,6 +567,7 @@ mod tests {
             ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.plan.written_by = Some(RunId("w".to_owned()));
         record.plan.plan_id = Some("p".to_owned());
+        record.plan.reading = Some("sell: item Moon".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {
             id: "1".to_owned(),
             modules: vec![ordain_types::ModuleRecord { name: "m.py".to_owned(), code: String::new() }],
