@@ -252,7 +252,7 @@ fn is_known(word: &str) -> bool {
     LEXICON.is_operator(word) || !LEXICON.matches("filler", &[word]).is_empty() || LEXICON.knows(word)
 }
 
-/// What the person is told, or the plan.
+/// The answer to the person, or the plan.
 fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
     match reading {
         Reading::One(meaning) => told(index, brief, &meaning),
