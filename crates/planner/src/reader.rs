@@ -201,7 +201,7 @@ fn is_within(index: &Index, tokens: &[Token], at: usize) -> bool {
     (first..at).any(|from| index.at(tokens, from).iter().any(|(_, length, _)| from + length > at))
 }
 
-/// What the person is told, or the plan.
+/// The answer to the person, or the plan.
 fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
     match reading {
         Reading::One(meaning) => told(index, brief, &meaning),

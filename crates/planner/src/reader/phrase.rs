@@ -23,13 +23,13 @@ pub(crate) struct Np {
     pub(crate) number: Option<Lit>,
     /// Names that are listed, each a condition.
     pub(crate) names: Vec<Cond>,
-    /// What stands where the noun does.
+    /// The noun, or what is used in its place.
     pub(crate) head: Head,
     /// Whether one row is meant.
     pub(crate) single: bool,
 }
 
-/// What stands where the noun does.
+/// The noun, or what is used in its place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Nothing.

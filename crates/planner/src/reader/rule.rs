@@ -23,7 +23,7 @@ use crate::exchange::{Draft, Reply};
 
 pub(crate) use claim::Rule;
 
-/// What stands between a hint and the filter of its check.
+/// The separator between a hint and the filter of its check.
 const FILTER: &str = " Look only at rows where ";
 
 /// Writes the code of a check that is stated in words.

@@ -22,7 +22,7 @@ fn brief(example: &str, request: &str) -> Brief {
     };
     let read = tables.iter().map(|name| table(name, &text(&format!("tables/{name}.json"))));
     brief.tables = std::sync::Arc::new(read.collect());
-    // What the store is told of columns is no part of the catalog.
+    // The store's settings of columns are no part of the catalog.
     let toml = text("ordain.toml").replace("nullable = false, ", "").replace(", nullable = false", "");
     brief.catalog = std::sync::Arc::new(toml::from_str::<Catalog>(&toml).unwrap());
     brief

@@ -61,7 +61,7 @@ pub(crate) struct RunRecord {
     pub(crate) status: Option<String>,
     /// What happened to the data, said by the engine from the state and the diff.
     pub(crate) receipt: Receipt,
-    /// What the person is told.
+    /// The answer to the person.
     pub(crate) answer: Answer,
     /// The plan that ran.
     pub(crate) plan: PlanRecord,
@@ -87,7 +87,7 @@ pub(crate) struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub(crate) started_at: String,
-    /// Rows of the held diff that whoever approved it left out.
+    /// Rows of the held diff that the approver left out.
     #[serde(default)]
     pub(crate) left_out: u64,
     /// The run whose change this one makes again on newer rows.
@@ -174,7 +174,7 @@ pub(crate) struct RowCounts {
     pub(crate) removed: u64,
 }
 
-/// What the person is told.
+/// The answer to the person.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
