@@ -21,6 +21,7 @@ mod parse;
 mod phrase;
 mod question;
 pub(crate) mod rule;
+mod shape;
 mod sql;
 mod token;
 mod trace;
