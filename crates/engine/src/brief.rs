@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ordain_planner::reader::{self, Explained};
 use ordain_planner::{Brief, ColumnBrief, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn};
 use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
 use ordain_types::Table;
@@ -110,9 +111,9 @@ impl Engine {
     }
 
     /// What the reader understands of a request, without carrying it out.
-    pub async fn read(&self, request: &str) -> Result<Value, EngineError> {
+    pub async fn read(&self, request: &str) -> Result<Explained, EngineError> {
         let (brief, _) = self.brief(request, Vec::new()).await?;
-        Ok(ordain_planner::reader::explain(&brief))
+        Ok(reader::explain(&brief))
     }
 
     /// What the tables hold.

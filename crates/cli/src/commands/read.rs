@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use serde_json::Value;
+use ordain_planner::reader::Explained;
 
 use crate::engine;
 use crate::failure::FAILED;
 use crate::runtime;
+use crate::show::line;
 use crate::workspace::{self, WorkspaceArgs};
 
 /// Show what the reader understands of a request, without carrying it out
@@ -51,26 +52,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         print(&mut out, &shown)?;
     }
-    let readings = shown["readings"].as_array().map_or(0, Vec::len);
-    Ok(if readings == 1 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    Ok(if shown.readings.len() == 1 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn print(out: &mut impl Write, shown: &Value) -> io::Result<()> {
-    let text = |value: &Value| crate::show::line(value.as_str().unwrap_or_default());
-    for token in shown["tokens"].as_array().into_iter().flatten() {
-        let is: Vec<String> = token["is"].as_array().into_iter().flatten().map(&text).collect();
-        writeln!(out, "{:<20} {}", text(&token["text"]), is.join(", "))?;
+fn print(out: &mut impl Write, shown: &Explained) -> io::Result<()> {
+    for token in &shown.tokens {
+        let means = if token.mentions.is_empty() { token.kind.to_owned() } else { token.mentions.join(", ") };
+        writeln!(out, "{:<20} {}", line(&token.text), line(&means))?;
     }
-    let readings = shown["readings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if readings.is_empty() {
-        let word = shown["not_understood"].as_str().unwrap_or("the request as a whole");
-        writeln!(out, "\nnot understood: {}", crate::show::line(word))?;
+    if let Some(unknown) = &shown.not_understood {
+        writeln!(out, "\nnot understood: {}", line(&unknown.text))?;
     }
-    for (at, reading) in readings.iter().enumerate() {
-        writeln!(out, "\n{}. {}", at + 1, text(&reading["reading"]))?;
-        if readings.len() == 1 {
-            writeln!(out, "\n{}", reading["code"].as_str().unwrap_or("(no code)"))?;
-            writeln!(out, "params: {}", reading["params"])?;
+    for (at, reading) in shown.readings.iter().enumerate() {
+        writeln!(out, "\n{}. {}", at + 1, line(&reading.reading))?;
+        if let [only] = shown.readings.as_slice() {
+            writeln!(out, "\n{}", only.code.as_deref().unwrap_or("(no code)"))?;
+            let params: Vec<String> =
+                only.params.iter().map(|param| format!("{} = {}", param.name, param.value)).collect();
+            writeln!(out, "params: {}", line(&params.join(", ")))?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Has a planner write a check's code from its hint, and keeps every prompt and reply for whoever wants to know later.
+//! Has a planner write a check's code from its hint, and keeps every prompt and reply for later.
 
 use std::io::Write as _;
 

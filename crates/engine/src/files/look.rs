@@ -31,7 +31,7 @@ const FACTS_BYTES_MAX: usize = 256 * 1024;
 /// What may come out of an archive, as a multiple of the largest file that may be given.
 const EXPANSION_MAX: u64 = 5;
 
-/// What was found in each file, by its name. A file that breaks its cell is told so, and the rest get a new cell.
+/// What was found in each file, by its name. A file that breaks its cell is reported, and the rest get a new cell.
 pub(super) async fn look_into(
     executor: &dyn Executor,
     catalog: &Catalog,

@@ -59,11 +59,7 @@ impl Lexicon {
                 toml::Value::Table(inner) => {
                     for (key, value) in inner {
                         match value {
-                            toml::Value::Array(phrases) if class == "words" => {
-                                let words = phrases.iter().filter_map(toml::Value::as_str);
-                                lexicon.lists.insert(key.clone(), words.map(str::to_owned).collect());
-                                lexicon.add_all(key, phrases);
-                            }
+                            toml::Value::Array(phrases) if class == "words" => lexicon.add_all(key, phrases),
                             toml::Value::Array(phrases) => {
                                 lexicon.add_all(&format!("{class}.{key}"), phrases);
                             }
@@ -87,6 +83,7 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
+        self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());
         let entry = Entry { class: class.to_owned(), words: words.clone(), meaning: meaning.to_owned() };
         self.phrases.entry(words[0].clone()).or_default().push(entry);
     }
@@ -116,7 +113,21 @@ impl Lexicon {
         self.phrases.contains_key(word)
     }
 
-    /// A list of words.
+    /// What is left of the phrases of a class that begin with some words, each with its place in the class.
+    pub(crate) fn rest<'a>(
+        &'a self,
+        class: &str,
+        words: &'a [&str],
+    ) -> impl Iterator<Item = (usize, String)> + 'a {
+        let phrases = self.list(class).iter().enumerate();
+        phrases.filter_map(|(place, phrase)| {
+            let known: Vec<&str> = phrase.split(' ').collect();
+            let rest = known.strip_prefix(words).filter(|rest| !rest.is_empty())?;
+            Some((place, rest.join(" ")))
+        })
+    }
+
+    /// The phrases of a class.
     pub(crate) fn list(&self, name: &str) -> &[String] {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
