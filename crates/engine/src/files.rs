@@ -6,7 +6,7 @@
 
 pub(crate) mod declared;
 mod facts;
-mod look;
+pub(crate) mod look;
 pub(crate) mod readings;
 
 use std::collections::{BTreeMap, HashSet};
@@ -222,7 +222,7 @@ fn shown(name: &str, path: &Path) -> String {
 }
 
 /// The ending of a name in lower case.
-fn ending(name: &str) -> String {
+pub(crate) fn ending(name: &str) -> String {
     name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default()
 }
 
