@@ -81,11 +81,7 @@ impl PlanRun<'_, '_> {
     }
 
     /// The rounds of a step's program.
-    async fn write_code(
-        &self,
-        work: &mut StepWork,
-        defers_writes: bool,
-    ) -> Result<StepTried, EngineError> {
+    async fn write_code(&self, work: &mut StepWork, defers_writes: bool) -> Result<StepTried, EngineError> {
         let mut trial = StepTrial::new(self.trial, &self.gathered, &self.snapshot, &work.step);
         trial.defers_writes = defers_writes;
         let limits = RoundLimits { rounds: self.trial.engine.settings.rounds, review: false };
