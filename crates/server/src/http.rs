@@ -41,6 +41,7 @@ mod problem;
 mod rate;
 mod requests;
 mod runs;
+mod schedules;
 mod schema;
 mod sending;
 mod serve;
