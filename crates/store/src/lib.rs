@@ -70,7 +70,7 @@ pub use review::{Review, Violation};
 pub use runs::RunCount;
 pub use runs::{Owned, RunFilter, SeenBy};
 pub use schedules::ScheduleMark;
-pub use seed::SeedError;
+pub use seed::{SeedError, SeedFuture, SeedReader, SeedTable};
 pub use session::Intent;
 pub use store::{BeginOptions, Reseeded, Store, TableInfo};
 pub use transaction::Transaction;

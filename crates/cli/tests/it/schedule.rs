@@ -8,13 +8,14 @@ use crate::check_runs::due;
 use crate::command::{Folder, Ran, eventually, ordain, run};
 use crate::serve::Server;
 
-const ASK: &str = "\n[[schedules]]\nname = \"prices\"\nschedule = \"@yearly Europe/Berlin\"\nask = \"how many rows has t?\"\n\
-    [[schedules]]\nname = \"late\"\nschedule = \"@yearly\"\nask = \"how many rows has t?\"\ncatch_up = false\n";
+const ASK: &str = "\n[[schedules]]\nname = \"prices\"\nschedule = \"@yearly Europe/Berlin\"\nask = \"show all items\"\n\
+    [[schedules]]\nname = \"late\"\nschedule = \"@yearly\"\nask = \"show all items\"\ncatch_up = false\n";
 
 /// A workspace with a table in the store, two requests and checks by the clock.
 fn scheduled(checks: &Value) -> Folder {
     let folder = workspace(checks);
-    let tables = "[workspace]\nname = \"w\"\n[tables.t]\nseed = \"data/t.csv\"\nkey = \"id\"\n";
+    let tables = "[workspace]\nname = \"w\"\n[tables.items]\nseed = \"items.csv\"\nkey = \"id\"\n";
+    folder.file("items.csv", "id,price\na,1\n");
     folder.file("ordain.toml", format!("{tables}{ASK}"));
     folder
 }
