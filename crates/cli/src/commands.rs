@@ -29,6 +29,7 @@ pub(crate) mod reject;
 pub(crate) mod repl;
 pub(crate) mod reseed;
 pub(crate) mod runs;
+pub(crate) mod schedule;
 pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod tables;
