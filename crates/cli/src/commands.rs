@@ -30,6 +30,7 @@ pub(crate) mod repl;
 pub(crate) mod reseed;
 pub(crate) mod resident;
 pub(crate) mod runs;
+pub(crate) mod schedule;
 pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod tables;

@@ -20,6 +20,7 @@ mod mcp;
 mod models;
 mod readme;
 mod resident;
+mod schedule;
 mod serve;
 mod serve_connections;
 mod serve_executors;
