@@ -30,6 +30,7 @@ pub(crate) mod repl;
 pub(crate) mod reseed;
 pub(crate) mod runs;
 pub(crate) mod serve;
+pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod tables;
 pub(crate) mod tools;

@@ -66,7 +66,6 @@ pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};
-pub use runs::RunCount;
 pub use runs::{Owned, RunFilter, SeenBy};
 pub use seed::SeedError;
 pub use session::Intent;

@@ -115,9 +115,7 @@ async fn earlier(service: &Service, caller: &Caller, but: &str) -> Result<Vec<Ea
         let Some(name) = name.filter(|name| *name != but && check_name(name).is_ok()) else {
             continue;
         };
-        let first = store.turns(&found.conversation, TURNS_MAX).await?.into_iter().next();
-        let title = first.map_or_else(String::new, |turn| turn.request);
-        earlier.push(Earlier { name: name.to_owned(), title, last_at: found.last_at });
+        earlier.push(Earlier { name: name.to_owned(), title: found.title, last_at: found.last_at });
         if earlier.len() == EARLIER_MAX {
             break;
         }
