@@ -20,7 +20,7 @@ use crate::exchange::{Message, Speaker};
 use crate::reader;
 use schema::Detail;
 
-/// A word in our examples that no program may hold: whoever writes it has copied an example.
+/// A word in our examples that no program may hold: a reply that holds it has copied an example.
 pub(crate) const PLACEHOLDER: &str = "EXAMPLE_ONLY";
 
 /// Largest text of a brief, and of one for a small model.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ordain_types::{Diff, Row, RowChange, visible};
 use serde_json::Value;
 
-/// Rows that are told one by one.
+/// How many rows are listed one by one.
 const TOLD: usize = 3;
 
 /// What the diff says, in a sentence or two; of a run that changed nothing, that its answer is not shown.

@@ -41,6 +41,7 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/sign-out", post(sign_in::leave))
         .route("/theme", post(sign_in::theme))
         .route("/ask", get(ask::new))
+        .route("/ask/words", get(ask::words))
         .route("/ask/{conversation}", get(ask::page).post(ask::create))
         .route("/runs", get(runs::list))
         .route("/runs/live", get(runs::live::list))
