@@ -2,6 +2,7 @@
 
 mod tables;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -20,9 +21,11 @@ use crate::error::StoreError;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
+use crate::progress;
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
 use crate::runs::{self, Owned};
+use crate::schedules::{self, ScheduleMark};
 use crate::seed::SeedReader;
 use crate::session::{Intent, Pool};
 use crate::transaction::Transaction;
@@ -189,6 +192,16 @@ impl Store {
         Box::pin(async move { runs::record_unless_there(&self.inner, record, note).await })
     }
 
+    /// Keeps what a run of several steps has come to: the record that it has if it is cut short now.
+    pub fn keep_progress(&self, record: RunRecord, note: EntryNote) -> Answer<'_, ()> {
+        Box::pin(progress::keep(&self.inner, record, note))
+    }
+
+    /// Records a run that was cut short as far as it came. `None` if nothing of it was kept.
+    pub fn cut_short<'a>(&'a self, run: &'a RunId) -> Answer<'a, Option<RunRecord>> {
+        Box::pin(progress::cut_short(&self.inner, run))
+    }
+
     /// Claims an idempotency key for a run, durably, before anything else happens.
     pub fn claim<'a>(&'a self, key: &'a str, run: &'a RunId) -> Answer<'a, Claim> {
         Box::pin(async move { claims::claim(&self.inner, key, None, run).await })
@@ -351,6 +364,16 @@ impl Store {
         Box::pin(async move {
             conversations::list(&mut self.inner.pool.session().await?, beginnings, after, limit).await
         })
+    }
+
+    /// How far every schedule has come, by its name.
+    pub fn schedule_marks(&self) -> Answer<'_, BTreeMap<String, ScheduleMark>> {
+        Box::pin(async move { schedules::marks(&mut self.inner.pool.session().await?).await })
+    }
+
+    /// Notes how far a schedule has come. A schedule that is still the same never goes back.
+    pub fn mark_schedule<'a>(&'a self, name: &'a str, mark: &'a ScheduleMark) -> Answer<'a, ()> {
+        Box::pin(async move { schedules::mark(&self.inner, name, mark).await })
     }
 
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.
