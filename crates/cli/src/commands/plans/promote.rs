@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use ordain_engine::Workspace;
 use ordain_store::{CachedPlan, Store};
+use ordain_types::RunRecord;
 use serde_json::Value;
 
 use crate::failure::{self, USAGE};
@@ -33,7 +34,8 @@ pub(super) struct Args {
 /// Shows the action, and writes it if that is wanted.
 pub(super) async fn run(args: &Args, store: &Store, root: &Path) -> Result<ExitCode, Failure> {
     let plan = store.plan(&args.id).await?;
-    let action = match Action::of(&plan, args) {
+    let written_by = store.run(&plan.run_id).await?;
+    let action = match Action::of(&plan, &written_by, args) {
         Ok(action) => action,
         Err((problem, hint)) => {
             failure::print_text(&problem, Some(hint));
@@ -68,8 +70,8 @@ struct Action {
 }
 
 impl Action {
-    /// Gives what is wrong and what would help, where the plan cannot be one.
-    fn of(plan: &CachedPlan, args: &Args) -> Result<Self, (String, &'static str)> {
+    /// The error says what is wrong with the plan, and what would help.
+    fn of(plan: &CachedPlan, written_by: &RunRecord, args: &Args) -> Result<Self, (String, &'static str)> {
         if plan.kind != "ask" {
             return Err((
                 format!("plan `{}` is of the kind `{}`", plan.plan_id, line(&plan.kind)),
@@ -95,10 +97,10 @@ impl Action {
                 "an action is called with values alone",
             ));
         }
-        let params = params(plan);
+        let params = params(plan, written_by);
         let names: Vec<&str> = params.keys().map(String::as_str).collect();
         let mut function = format!("\n\ndef {}({}):\n", args.name, names.join(", "));
-        let title = plan.title.replace(['"', '\\'], " ");
+        let title = title(plan).replace(['"', '\\'], " ");
         let _ = writeln!(function, "    \"\"\"{}\"\"\"", line(title.trim()));
         let pairs: Vec<String> = names.iter().map(|name| format!("\"{name}\": {name}")).collect();
         let _ = writeln!(function, "    params = {{{}}}", pairs.join(", "));
@@ -135,20 +137,17 @@ impl Action {
     }
 }
 
-/// The values that a plan takes, with what each was when it was written.
-fn params(plan: &CachedPlan) -> BTreeMap<String, Value> {
-    let declared: Value =
-        plan.declared.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let value = |name: &str| match &declared["params"][name] {
-        Value::Object(bound) => bound.get("value").cloned().unwrap_or_default(),
-        other => other.clone(),
-    };
+/// The values that a plan takes, with what each was in the run that wrote it.
+fn params(plan: &CachedPlan, written_by: &RunRecord) -> BTreeMap<String, Value> {
+    let bound = written_by.plan.steps.iter().flat_map(|step| &step.params);
+    let bound: BTreeMap<&str, &Value> = bound.map(|param| (param.name.as_str(), &param.value)).collect();
     let mut found = BTreeMap::new();
     for piece in plan.code.split("params[").skip(1) {
         let name: String =
             piece.chars().skip(1).take_while(|sign| sign.is_alphanumeric() || *sign == '_').collect();
         if is_identifier(&name) {
-            found.insert(name.clone(), value(&name));
+            let value = bound.get(name.as_str()).or(written_by.plan.params.get(&name).as_ref()).copied();
+            found.insert(name, value.cloned().unwrap_or_default());
         }
     }
     found
@@ -159,7 +158,7 @@ fn declaration(args: &Args, plan: &CachedPlan, params: &BTreeMap<String, Value>)
     let words = if args.words.is_empty() { vec![args.name.replace('_', " ")] } else { args.words.clone() };
     let words: Vec<String> = words.iter().map(|words| quoted(words)).collect();
     let mut text = format!("\n[[actions]]\nname = {}\nwords = [{}]\n", quoted(&args.name), words.join(", "));
-    let _ = writeln!(text, "description = {}", quoted(&plan.title));
+    let _ = writeln!(text, "description = {}", quoted(title(plan)));
     for (name, value) in params {
         let kind = match value {
             Value::Number(number) if number.is_u64() => "count",
@@ -169,6 +168,11 @@ fn declaration(args: &Args, plan: &CachedPlan, params: &BTreeMap<String, Value>)
         let _ = writeln!(text, "params.{name} = {{ type = \"{kind}\" }}");
     }
     text
+}
+
+/// What the plan does; where its author did not say it, what was asked.
+fn title(plan: &CachedPlan) -> &str {
+    if plan.title.trim().is_empty() { &plan.request } else { &plan.title }
 }
 
 fn is_identifier(name: &str) -> bool {
