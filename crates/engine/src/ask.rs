@@ -11,6 +11,7 @@ use crate::code::CodeTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
+use crate::steps::Continued;
 use crate::work::Work;
 
 /// Turns of a conversation that a planner is shown.
@@ -39,6 +40,8 @@ pub struct Ask {
     pub show_plan: bool,
     /// The run that goes on, where it has waited for a person.
     pub resumed: Option<Box<Resumed>>,
+    /// What the run goes on from, where another one was committed before it.
+    pub continues: Option<Box<Continued>>,
     /// What becomes of the changes.
     pub mode: Mode,
     /// The values that a given plan takes from `params`.
@@ -111,6 +114,7 @@ impl Ask {
             outline: None,
             show_plan: false,
             resumed: None,
+            continues: None,
             mode: Mode::Commit,
             params: Map::new(),
             rebases: None,
@@ -137,6 +141,9 @@ impl Ask {
         if self.strategy != Strategy::Direct || self.show_plan || self.outline.is_some() {
             asked = format!("{asked}\0{}\0{}\0{:?}", self.strategy, self.show_plan, self.outline);
         }
+        if let Some(continued) = &self.continues {
+            asked = format!("{asked}\0continues {}", continued.run);
+        }
         if let Some(resumed) = &self.resumed {
             asked = format!("{asked}\0{:?}", resumed.decision);
         }
@@ -159,7 +166,11 @@ impl Engine {
         Box::pin(async move {
             let conversation = ask.conversation.clone();
             let Some(task) = self.as_code(&ask) else {
-                return Ok(self.carry_out(Work::Ask(ask), progress, &mut Discard).await?.record);
+                let mut record = self.carry_out(Work::Ask(ask.clone()), progress, &mut Discard).await?.record;
+                while let Some(next) = self.after_milestone(&ask, &record).await? {
+                    record = self.carry_out(Work::Ask(next), progress, &mut Discard).await?.record;
+                }
+                return Ok(record);
             };
             let record = self.carry_out(Work::Code(task), progress, &mut Discard).await?.record;
             if let Some(conversation) = conversation {
@@ -173,7 +184,8 @@ impl Engine {
     /// or every word is part of a calculation.
     fn as_code(&self, ask: &Ask) -> Option<CodeTask> {
         let is_open = ask.strategy == Strategy::Auto && !ask.show_plan;
-        let is_own = ask.plan.is_some() || ask.outline.is_some() || ask.resumed.is_some();
+        let is_own =
+            ask.plan.is_some() || ask.outline.is_some() || ask.resumed.is_some() || ask.continues.is_some();
         if !is_open || is_own || ask.request.trim().is_empty() {
             return None;
         }
@@ -196,6 +208,9 @@ impl Engine {
 
     /// The turns before a request.
     pub(crate) async fn turns_before(&self, ask: &Ask) -> Result<Vec<Turn>, EngineError> {
+        if let Some(continued) = &ask.continues {
+            return Ok(vec![continued.turn()]);
+        }
         if let Some(turns) = &ask.turns {
             let most = usize::try_from(TURNS_MAX).unwrap_or(usize::MAX);
             return Ok(turns[turns.len().saturating_sub(most)..].to_vec());

@@ -56,7 +56,7 @@ pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use schedules::{Due, Scheduled, ScheduledRun, ScheduledTask, Schedules};
 pub use stats::Stats;
-pub use steps::Budgets;
+pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,

@@ -107,6 +107,9 @@ impl Engine {
             started,
         };
         let mut story = Story::default();
+        if let Work::Ask(ask) = work {
+            story.continues = ask.continues.as_ref().map(|continued| continued.run.clone());
+        }
         let prepared = self.prepare(work, progress).await?;
         story.timing.plan = millis(started);
         let policy = self.policy_for(work).await?;
@@ -198,7 +201,8 @@ impl Engine {
         // A planner is held to the packages that its brief names; a given plan may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         story.timing.plan += millis(planning);
-        let is_resumed = matches!(trial.work, Work::Ask(ask) if ask.resumed.is_some());
+        let is_resumed =
+            matches!(trial.work, Work::Ask(ask) if ask.resumed.is_some() || ask.continues.is_some());
         let is_cached = order.cache && key.is_usable && trial.given_modules().is_empty() && !is_resumed;
         if is_cached && let Some(record) = self.try_kept(&key, order.planner, &mut story, trial).await? {
             return Ok(record);

@@ -6,6 +6,7 @@
 
 mod budget;
 mod cell;
+mod continued;
 mod criterion;
 mod gathered;
 mod look;
@@ -17,4 +18,5 @@ mod step;
 mod strategy;
 
 pub use budget::Budgets;
+pub use continued::Continued;
 pub(crate) use strategy::{ask_back, is_certain, take};

@@ -39,6 +39,8 @@ pub(crate) struct Story {
     pub(crate) params: Map<String, Value>,
     /// The change that is made again, and how it differs.
     pub(crate) rebases: Option<Rebase>,
+    /// The run whose work this one goes on with.
+    pub(crate) continues: Option<RunId>,
     pub(crate) timing: Timing,
     /// The steps of a run that has several.
     pub(crate) steps: Vec<StepRecord>,
@@ -178,6 +180,7 @@ impl Story {
         record.verdict = self.verdict();
         record.usage = self.usage;
         record.rebases.clone_from(&self.rebases);
+        record.continues.clone_from(&self.continues);
         record.timing_ms = Timing { total: millis(head.started), ..self.timing };
         let attempt = match end {
             End::Declined { status, text } => {

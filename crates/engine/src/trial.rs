@@ -30,6 +30,7 @@ use crate::outcome::{self, run_error};
 use crate::profile::Needs;
 use crate::road::{is_planners, module_records};
 use crate::rounds::{Accepted, Trial, Tried};
+use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
 use crate::tools::{self, Asked, Tools};
 use crate::work::Work;
@@ -179,6 +180,21 @@ impl<'a> RunTrial<'a> {
         }
     }
 
+    /// What the run goes on from, where it does.
+    pub(crate) fn continued(&self) -> Option<&Continued> {
+        let Work::Ask(ask) = self.work else { return None };
+        ask.continues.as_deref()
+    }
+
+    /// What is known before any code ran: what an earlier run gave.
+    pub(crate) fn known(&self) -> Evidence {
+        let mut evidence = Evidence::default();
+        if let Some(continued) = self.continued() {
+            evidence.take(&Value::Object(continued.inputs()));
+        }
+        evidence
+    }
+
     /// The modules that came with the work.
     pub(crate) fn given_modules(&self) -> Vec<ModuleRecord> {
         match self.work {
@@ -210,7 +226,7 @@ impl<'a> RunTrial<'a> {
         let mut transaction = self.begin(accepted).await?;
         story.params.clone_from(if accepted.params.is_empty() { &self.params } else { &accepted.params });
         let running = Instant::now();
-        let mut evidence = Evidence::default();
+        let mut evidence = self.known();
         let (execution, acted) = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
             Ok((execution, acted)) => (Arc::new(execution), acted),
             Err(error) => {
@@ -349,6 +365,9 @@ impl<'a> RunTrial<'a> {
         if let Work::Ask(_) = self.work {
             let params = if accepted.params.is_empty() { &self.params } else { &accepted.params };
             job.values.insert("params".to_owned(), Value::Object(params.clone()));
+        }
+        if let Some(continued) = self.continued() {
+            job.values.insert("inputs".to_owned(), Value::Object(continued.inputs()));
         }
         if let Work::Code(_) = self.work {
             job.values.insert("readings".to_owned(), self.prepared.readings());

@@ -51,6 +51,9 @@ pub struct OutlineStep {
     /// What is done instead if it fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<String>,
+    /// Whether what is done when it has succeeded is committed, whatever becomes of the rest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub milestone: bool,
 }
 
 /// What carries out a step.

@@ -276,6 +276,9 @@ pub struct RunRecord {
     /// The run whose change this one makes again on newer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebases: Option<Rebase>,
+    /// The run whose work this one goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<RunId>,
     /// What a person thinks of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<Rating>,
@@ -305,6 +308,7 @@ impl RunRecord {
             started_at: String::new(),
             left_out: 0,
             rebases: None,
+            continues: None,
             rating: None,
         }
     }

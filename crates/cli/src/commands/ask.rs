@@ -63,6 +63,9 @@ pub(crate) struct Args {
     /// The outline to carry out, as `--show-plan` prints it
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["plan", "show_plan"])]
     outline: Option<PathBuf>,
+    /// The run to go on from: what it gave, results of its calls included, is in `inputs["earlier"]`
+    #[arg(long, value_name = "ID")]
+    continues: Option<String>,
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "hold")]
     dry_run: bool,
@@ -153,9 +156,15 @@ async fn ask(
         (false, true) => Mode::Hold,
         (false, false) => Mode::Commit,
     };
+    let engine = engine::open(workspace, executor, settings).await?;
+    let continues = match &args.continues {
+        Some(run) => Some(Box::new(engine.continued(run).await?)),
+        None => None,
+    };
     let request = Ask {
         plan,
         planner,
+        continues,
         mode,
         strategy: if args.show_plan { Strategy::Plan } else { args.strategy },
         show_plan: args.show_plan,
@@ -165,7 +174,6 @@ async fn ask(
         ..Ask::new(&args.request, &workspace::note().who, "cli")
     };
     let mut shown = Shown::new(request.planner.can_repair(), false);
-    let engine = engine::open(workspace, executor, settings).await?;
     let asked = engine.ask_with(request, &mut shown).await;
     shown.finish();
     let record = asked?;

@@ -130,6 +130,23 @@ fn steps_call_tools_and_one_approval_sends_all_of_it() {
 }
 
 #[test]
+fn a_further_run_goes_on_with_what_a_call_gave() {
+    let shop = Shop::new();
+    let opened = shop.ask("tools.tracker.open(title='Clean the window')", &[]);
+    let id = opened["run_id"].as_str().unwrap();
+    let close = "ticket = inputs['earlier']['calls'][0]['result']['ticket_id']\ntools.tracker.close(ticket_id=ticket)";
+    let closed = shop.ask(close, &["--continues", id]);
+    assert_eq!(
+        (closed["state"].as_str(), closed["continues"].as_str()),
+        (Some("held"), Some(id)),
+        "{closed:#}"
+    );
+    assert_eq!(closed["calls"][0]["arguments"]["ticket_id"], "1");
+    let held = shop.run(&["ask", "do it", "--continues", closed["run_id"].as_str().unwrap()]);
+    assert!(held.stderr.contains("is held, so nothing goes on from it"), "{held:?}");
+}
+
+#[test]
 fn what_the_owner_allows_is_sent_at_once_and_a_dry_run_sends_nothing() {
     let shop = Shop::new();
     let plan = "tools.tracker.open(title='Clean the window')";

@@ -12,6 +12,7 @@ use ordain_verify::{Contract, Policy};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
+use super::continued::Continued;
 use crate::actions::{Acted, Actions};
 use crate::claims::Evidence;
 use crate::error::EngineError;
@@ -86,7 +87,9 @@ impl RunTrial<'_> {
         let judged_by = JudgedBy { policy: program.policy.clone(), schema: self.schema.clone() };
         job.judged_by = Some(Arc::new(judged_by));
         job.collect.push(RESULT.to_owned());
-        job.values.insert("inputs".to_owned(), Value::Object(program.inputs));
+        let mut inputs = self.continued().map(Continued::inputs).unwrap_or_default();
+        inputs.extend(program.inputs);
+        job.values.insert("inputs".to_owned(), Value::Object(inputs));
         job.files.extend(program.files);
         if program.session.is_some() {
             job.session = program.session;

@@ -86,6 +86,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
         let version = self.trial.engine.store.data_version().await?;
+        self.take_committed();
         self.take_up(earlier).await?;
         loop {
             let stopped = self.all_steps(story, exchange).await?;
@@ -100,8 +101,11 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                     let end = End::Stopped { error, state: RunState::Failed, attempt: None };
                     return self.trial.write_down(story, end, exchange).await;
                 }
-                None => {
-                    let attempt = self.answered.take().unwrap_or_default();
+                None | Some(Stop::Milestone(_)) => {
+                    let attempt = match stopped {
+                        Some(Stop::Milestone(title)) => self.at_milestone(&title),
+                        _ => self.answered.take().unwrap_or_default(),
+                    };
                     let course = Course { gathered: &self.gathered, version };
                     match self.trial.settle_steps(story, attempt, course, exchange).await? {
                         Settled::Conflict(trouble) => trouble,
@@ -116,6 +120,15 @@ impl<'r, 'a> PlanRun<'r, 'a> {
             // Other rows, other results: the same outline from its beginning, with code that sees the rows of now.
             self.begin_anew(&trouble.message);
         }
+    }
+
+    /// What the run answers where it ends at a milestone.
+    fn at_milestone(&self, title: &str) -> Attempt {
+        let done = self.records.iter().filter(|record| record.state == StepState::Done).count();
+        let mut attempt = Attempt { status: Some("success".to_owned()), ..Attempt::default() };
+        attempt.answer.text = Some(format!("Reached: {title} ({done} of {} steps).", self.records.len()));
+        attempt.outcome.artifacts = self.gathered.artifacts.values().cloned().collect();
+        attempt
     }
 
     /// What the record of the run says of its steps.
@@ -159,14 +172,16 @@ impl<'r, 'a> PlanRun<'r, 'a> {
             }
             self.say(&self.spent.event());
             let driven = join_all(ready.into_iter().map(|step| self.begin_step(step))).await;
+            let mut reached = None;
             for one in driven {
                 let one = match one? {
                     Driven::Deferred(work, accepted) => self.in_turn(*work, &accepted).await?,
                     one => one,
                 };
                 let one = self.otherwise(one).await?;
+                let milestone = one.milestone();
                 match self.close(one) {
-                    None => {}
+                    None => reached = milestone.or(reached),
                     Some(Stop::Failed(error)) => {
                         if let Some(stop) = self.replan(error, exchange).await? {
                             return Ok(Some(stop));
@@ -175,6 +190,9 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                     }
                     Some(stop) => return Ok(Some(stop)),
                 }
+            }
+            if let Some(title) = reached.filter(|_| !self.ready().is_empty()) {
+                return Ok(Some(Stop::Milestone(title)));
             }
         }
     }
@@ -283,6 +301,8 @@ enum Stop {
     Failed(RunError),
     Asks(String),
     Conflict(Trouble),
+    /// What is done is committed, and the rest is another run's.
+    Milestone(String),
 }
 
 /// A step that has not run.

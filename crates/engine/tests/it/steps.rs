@@ -349,6 +349,28 @@ on_both! {
         world.executor.close().await;
     }
 
+    async fn what_is_done_by_a_milestone_stays_done(database: Database) {
+        let world = shop(database).await;
+        let mut outline = outline();
+        outline["steps"][0]["milestone"] = json!(true);
+        let mut script = replies();
+        script[0].1 = outlined(&outline);
+        let record = ask(&world, scripted(&script), Strategy::Plan).await;
+        assert_eq!((record.state, &record.error), (RunState::Answered, &None), "{record:#?}");
+        assert_eq!(record.answer.text.as_deref(), Some("8 are left of 3 kinds."));
+        let first = world.engine.store().run(record.continues.as_ref().unwrap().as_str()).await.unwrap();
+        assert_eq!((first.state, first.diff.rows()), (RunState::Committed, 1), "{first:#?}");
+        assert!(first.answer.text.as_deref().unwrap().starts_with("Reached: take two Classic"), "{first:#?}");
+        // What is left fails: the sale stays, and the record says what is not done.
+        script[3].1 = program("answer_text, STATUS = str(1 / 0), 'success'");
+        script.truncate(4);
+        script[0].1 = script[0].1.replace("result == 8", "result == 6");
+        let failed = ask(&world, scripted(&script), Strategy::Plan).await;
+        assert!(failed.error.is_some() && failed.continues.is_some(), "{failed:#?}");
+        assert_eq!(world.stock("Classic").await, 6);
+        world.executor.close().await;
+    }
+
     async fn auto_takes_what_the_model_replies(database: Database) {
         let world = shop(database).await;
         let request = "Please do the whole evening routine of the shop";

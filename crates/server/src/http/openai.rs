@@ -206,7 +206,8 @@ async fn settled(watching: &Watching, wanted: &Wanted) -> Result<(RunRecord, Rep
         },
     };
     let reply = reply_to(&watching.service, wanted, &record);
-    let is_of_key = record.run_id != *begun;
+    // Behind a milestone the last run of several answers.
+    let is_of_key = record.run_id != *begun && record.continues.is_none();
     if watching.is_joined || is_of_key {
         return Ok((record, reply.replayed(!wanted.is_retry && !is_of_key)));
     }

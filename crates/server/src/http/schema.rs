@@ -93,6 +93,9 @@ pub(crate) struct RunRecord {
     /// The run whose change this one makes again on newer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rebases: Option<Rebase>,
+    /// The run whose work this one goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) continues: Option<String>,
     /// What a person thinks of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rating: Option<Rating>,
@@ -596,6 +599,7 @@ mod tests {
         let mut record =
             ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.plan.written_by = Some(RunId("w".to_owned()));
+        record.continues = Some(RunId("c".to_owned()));
         record.plan.plan_id = Some("p".to_owned());
         record.plan.reading = Some("sell: item Moon".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {

@@ -18,6 +18,19 @@ impl PlanRun<'_, '_> {
         self.note_replan(why);
         (self.gathered, self.records) = (Gathered::default(), Vec::new());
         self.take_outline(self.outline.clone());
+        self.take_committed();
+    }
+
+    /// Takes the results of steps that an earlier run has committed.
+    pub(super) fn take_committed(&mut self) {
+        let Some(continued) = self.trial.continued() else { return };
+        self.gathered.evidence.extend(self.trial.known());
+        for record in continued.steps.iter().filter(|record| record.state == StepState::Done) {
+            if let Some(known) = self.records.iter_mut().find(|known| known.id == record.id) {
+                known.clone_from(record);
+                self.gathered.results.insert(record.id.clone(), record.result.clone().unwrap_or_default());
+            }
+        }
     }
 
     /// Takes up a run that waited or was cut short: the programs of steps that were done run again, without a planner. Where one gives

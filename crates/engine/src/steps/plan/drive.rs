@@ -44,6 +44,14 @@ pub(super) enum Driven {
     Conflict(Trouble),
 }
 
+impl Driven {
+    /// The title of the step, if it is done and what is done by then is to be committed.
+    pub(super) fn milestone(&self) -> Option<String> {
+        let Self::Done(work, _) = self else { return None };
+        work.step.step.milestone.then(|| work.step.step.title.clone())
+    }
+}
+
 impl PlanRun<'_, '_> {
     /// Has the step's program written and run, or its text written, until it holds or nothing more can be done.
     pub(super) async fn drive(&self, mut work: StepWork, defers_writes: bool) -> Result<Driven, EngineError> {

@@ -1,0 +1,117 @@
+//! Runs that go on after another one that is committed: what that one gave, results of its calls included, is their
+//! input. The steps behind a milestone are such a run, and so is a plan that needs what a call gave.
+
+use ordain_planner::Turn;
+use ordain_store::{OutboxState, Outgoing};
+use ordain_types::{Call, RunId, RunRecord, RunState, StepRecord, StepState, Strategy};
+use serde_json::{Map, Value, json};
+
+use crate::ask::Ask;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::tools::CALLS_MAX;
+
+/// The name under which code finds what the earlier run gave, in `inputs`.
+const EARLIER: &str = "earlier";
+/// As much of it as a planner is shown.
+const SHOWN_BYTES_MAX: usize = 8_000;
+
+/// What a run goes on from.
+#[derive(Debug, Clone)]
+pub struct Continued {
+    pub(crate) run: RunId,
+    pub(crate) steps: Vec<StepRecord>,
+    /// What code finds: `answer`, `calls` and the results of `steps`.
+    earlier: Value,
+    turn: Turn,
+}
+
+impl Continued {
+    /// What code finds in `inputs`.
+    pub(crate) fn inputs(&self) -> Map<String, Value> {
+        Map::from_iter([(EARLIER.to_owned(), self.earlier.clone())])
+    }
+
+    /// The earlier run as a planner is shown it.
+    pub(crate) fn turn(&self) -> Turn {
+        let shown = self.earlier.to_string();
+        let shown = &shown[..shown.floor_char_boundary(SHOWN_BYTES_MAX)];
+        let answer =
+            format!("{}\nThe program finds this in inputs[\"{EARLIER}\"]: {shown}", self.turn.answer);
+        Turn { answer, ..self.turn.clone() }
+    }
+}
+
+impl Engine {
+    /// What there is to go on from: a run that is committed or has answered, and whose calls were sent.
+    pub async fn continued(&self, run: &str) -> Result<Continued, EngineError> {
+        let record = self.store.run(run).await?;
+        if !matches!(record.state, RunState::Committed | RunState::Answered) {
+            return Err(EngineError::Decision {
+                message: format!("run `{}` is {}, so nothing goes on from it", record.run_id, record.state),
+                hint: "name a run that is committed or has answered".to_owned(),
+            });
+        }
+        let sent = self.store.outbox(Some(&record.run_id), CALLS_MAX as u64).await?;
+        let calls: Result<Vec<Value>, EngineError> =
+            record.calls.iter().map(|call| given(call, &sent)).collect();
+        let results = record.plan.steps.iter().filter(|step| step.state == StepState::Done);
+        let results: Map<String, Value> =
+            results.filter_map(|step| Some((step.id.clone(), step.result.clone()?))).collect();
+        let earlier = json!({ "answer": record.answer.text, "calls": calls?, "steps": results });
+        let turn = Turn {
+            request: record.request,
+            answer: record.answer.text.unwrap_or_default(),
+            status: record.status,
+            run_id: Some(record.run_id.to_string()),
+        };
+        Ok(Continued { run: record.run_id, steps: record.plan.steps, earlier, turn })
+    }
+
+    /// The run that carries out what is left behind a milestone. `None` if nothing is, or if calls have no results yet.
+    pub(crate) async fn after_milestone(
+        &self,
+        ask: &Ask,
+        record: &RunRecord,
+    ) -> Result<Option<Ask>, EngineError> {
+        let is_done =
+            matches!(record.state, RunState::Committed | RunState::Answered) && record.error.is_none();
+        let is_left = record.plan.steps.iter().any(|step| step.state == StepState::Waiting);
+        let Some(outline) = record.plan.outline.clone().filter(|_| is_done && is_left) else {
+            return Ok(None);
+        };
+        self.deliver().await?;
+        let continues = match self.continued(record.run_id.as_str()).await {
+            Ok(continues) => Some(Box::new(continues)),
+            Err(EngineError::Decision { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Ask {
+            outline: Some(outline),
+            strategy: Strategy::Plan,
+            continues,
+            resumed: None,
+            run_id: None,
+            // However often the request is repeated, what is left is carried out once.
+            idempotency_key: Some(format!("continues:{}", record.run_id)),
+            ..ask.clone()
+        }))
+    }
+}
+
+/// A call with what it gave.
+fn given(call: &Call, sent: &[Outgoing]) -> Result<Value, EngineError> {
+    let outgoing = sent.iter().find(|outgoing| outgoing.n == call.n);
+    let result = match (&call.result, outgoing) {
+        (Some(result), _) => result.clone(),
+        (None, Some(Outgoing { state: OutboxState::Sent, result, .. })) => result.clone().unwrap_or_default(),
+        (None, outgoing) => {
+            let state = outgoing.map_or("not there", |outgoing| outgoing.state.as_str());
+            return Err(EngineError::Decision {
+                message: format!("the call `{}` has no result: it is {state}", call.name),
+                hint: "send it with `ordain outbox send`, then go on".to_owned(),
+            });
+        }
+    };
+    Ok(json!({ "name": call.name, "arguments": call.arguments, "result": result }))
+}
