@@ -67,6 +67,8 @@ pub(crate) struct RunTrial<'a> {
     module_imports: BTreeSet<String>,
     /// What tools said that were asked while the code ran, over all tries.
     asked: Asked,
+    /// Whether a try met another run that writes.
+    writes_alone: bool,
 }
 
 impl Trial for RunTrial<'_> {
@@ -121,7 +123,8 @@ impl Trial for RunTrial<'_> {
         let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(accepted, story, is_last, exchange)).await {
-                Err(EngineError::Store(StoreError::Conflict)) => {}
+                // Another run got in the way. The next try writes while no other does.
+                Err(EngineError::Store(StoreError::Conflict)) => self.writes_alone = true,
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
                 // code printed is on its way to the caller already.
                 Err(EngineError::Cell(error))
@@ -172,6 +175,7 @@ impl<'a> RunTrial<'a> {
             loader: String::new(),
             module_imports: BTreeSet::new(),
             asked: Asked::new(),
+            writes_alone: false,
         }
     }
 
@@ -268,7 +272,8 @@ impl<'a> RunTrial<'a> {
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
         let intent = match self.work {
-            Work::Ask(_) if accepted.effects.may_write => Intent::Write,
+            Work::Ask(_) if accepted.effects.may_write && self.writes_alone => Intent::Write,
+            Work::Ask(_) if accepted.effects.may_write => Intent::Beside,
             Work::Ask(_) | Work::Code(_) => Intent::Read,
             Work::Exec(_) | Work::Check(_) => return Ok(None),
         };

@@ -47,7 +47,7 @@ pub(crate) async fn claim(
     if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
         return Ok(found);
     }
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     if let Some(found) = looking.look(&mut session).await? {
         session.roll_back().await?;
         return Ok(found);
@@ -157,7 +157,7 @@ fn lost(store: &Inner, run: &RunId) -> RunRecord {
 
 /// Gives a key back that its run could not use.
 pub(crate) async fn release(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE finished = 0 AND claim = "));
     sql.text_param(key).push(" AND run_id = ").text_param(run.as_str());

@@ -148,7 +148,7 @@ impl Store {
 
 /// Makes a key.
 async fn create(store: &Arc<Inner>, new: NewKey, note: EntryNote) -> Result<(CallerKey, Secret), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     if list(&mut session).await?.len() >= KEYS_MAX {
         return Err(StoreError::Limit { limit: "keys", value: KEYS_MAX as u64 });
     }
@@ -167,7 +167,7 @@ async fn list(session: &mut Session) -> Result<Vec<CallerKey>, StoreError> {
 
 /// Makes a key useless. One that already is stays as it is.
 async fn revoke(store: &Arc<Inner>, key_id: &str, note: EntryNote) -> Result<CallerKey, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let mut found = get(&mut session, key_id).await?;
     if found.revoked_at.is_some() {
         session.roll_back().await?;
@@ -187,7 +187,7 @@ async fn rotate(
     overlap: Duration,
     note: EntryNote,
 ) -> Result<(CallerKey, Secret), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let old = get(&mut session, key_id).await?;
     let now = store.clock.timestamp();
     if !old.is_good(&now) {
@@ -215,7 +215,7 @@ async fn rotate(
 
 /// Remembers that a key was used. It is no act of anybody, so the ledger does not tell of it.
 async fn used(store: &Arc<Inner>, key_id: &str) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     set(&mut session, "last_used_at", &store.clock.timestamp(), key_id).await?;
     session.commit().await
 }

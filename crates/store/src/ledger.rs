@@ -141,17 +141,18 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Appends an entry in the open transaction. The checkpoint is remembered once that is committed.
+    /// Appends an entry in the open transaction, which is to be committed next. The checkpoint is remembered once it is.
     pub(crate) async fn append(
         &self,
         session: &mut Session,
         clock: &Clock,
         entry: NewEntry,
     ) -> Result<Checkpoint, StoreError> {
+        session.order().await?;
         let entries = own(session.dialect(), "entries");
         let mut sql = session.sql("SELECT ");
         sql.result("seq").push(", hash").push(&format!(" FROM {entries} ORDER BY seq DESC LIMIT 1"));
-        let tail = session.read(sql).await?;
+        let tail = session.read_newest(sql).await?;
         let (last, previous) = match tail.first() {
             Some(row) => {
                 (row[0].as_integer().unwrap_or_default(), row[1].as_text().unwrap_or_default().to_owned())

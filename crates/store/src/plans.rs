@@ -90,7 +90,7 @@ pub struct CachedPlan {
 
 /// Keeps plans in one transaction; one with the same id is replaced, its pin and uses kept.
 pub(crate) async fn keep(store: &Arc<Inner>, kept: &[CachedPlan]) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let plans = own(session.dialect(), "plans");
     let now = store.clock.timestamp();
     for plan in kept {
@@ -221,7 +221,7 @@ pub(crate) async fn get(ledger: &Ledger, session: &mut Session, id: &str) -> Res
 
 /// Pins a plan, or lets it go.
 pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<CachedPlan, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let mut found = get(&store.ledger, &mut session, id).await?;
     let plans = own(session.dialect(), "plans");
     let mut sql = session.sql(&format!("UPDATE {plans} SET pinned = "));
@@ -234,7 +234,7 @@ pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<Ca
 
 /// Removes a plan.
 pub(crate) async fn evict(store: &Arc<Inner>, id: &str) -> Result<CachedPlan, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let found = get(&store.ledger, &mut session, id).await?;
     let plans = own(session.dialect(), "plans");
     let mut sql = session.sql(&format!("DELETE FROM {plans} WHERE plan_id = "));

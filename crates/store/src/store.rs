@@ -23,6 +23,7 @@ use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, Tabl
 use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
+use crate::row_sums;
 use crate::runs::{self, Owned, RunFilter};
 use crate::schedules::{self, ScheduleMark};
 use crate::seed::SeedReader;
@@ -392,7 +393,7 @@ impl Store {
 
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.
     pub fn data_version(&self) -> Answer<'_, u64> {
-        Box::pin(async move { bookkeeping::data_version(&mut self.inner.pool.session().await?).await })
+        Box::pin(async move { row_sums::version(&mut self.inner.pool.session().await?).await })
     }
 
     /// The place of the newest ledger entry: it grows with every change that goes through this store.
@@ -460,7 +461,7 @@ impl Inner {
                     invariant.sql.trim().trim_end_matches(';')
                 ),
             };
-            review::invariants(&mut session, &catalog, &[probe], &limits).await?;
+            review::invariants(&mut session, &catalog, &[probe], None, &limits).await?;
         }
         session.roll_back().await
     }

@@ -187,7 +187,7 @@ impl SqliteSession {
         let begun = match intent {
             // This only notes that a transaction is to begin; nothing is read or locked yet.
             Intent::Read => self.at_once(|connection| connection.execute_batch("BEGIN DEFERRED")),
-            Intent::Write => {
+            Intent::Beside | Intent::Write | Intent::Own => {
                 let pool = Arc::clone(&self.pool);
                 self.with(move |connection| pool.begin_writing(connection)).await
             }

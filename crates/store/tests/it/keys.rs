@@ -87,7 +87,10 @@ async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     let database = rusqlite::Connection::open(find(world.folder.path())).unwrap();
     database
         .execute_batch(
-            "DROP TABLE ordain_keys; DROP TABLE ordain_outbox; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
+            "INSERT INTO ordain_meta (name, value) SELECT 'rows', sums FROM ordain_row_sums;
+             INSERT INTO ordain_meta (name, value) SELECT 'data', CAST(seq AS TEXT) FROM ordain_row_sums;
+             DROP TABLE ordain_row_sums; DROP TABLE ordain_schedules;
+             DROP TABLE ordain_keys; DROP TABLE ordain_outbox; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
              ALTER TABLE ordain_claims DROP COLUMN owner; ALTER TABLE ordain_plans DROP COLUMN seal;
              ALTER TABLE ordain_plans RENAME COLUMN declared TO shape;
              CREATE INDEX ordain_plans_shape ON ordain_plans (shape);
@@ -101,6 +104,9 @@ async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     assert_eq!(store.keys().await.unwrap(), []);
     let other = store.new_run_id().unwrap();
     assert_eq!(store.claim_for("before", "buy", &other).await.unwrap(), Claim::Running(run));
+    let report = store.verify_rows().await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!(store.data_version().await.unwrap(), 1, "that of the seeds");
 }
 
 /// The database file, wherever the world puts it.

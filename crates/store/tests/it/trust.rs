@@ -213,8 +213,8 @@ on_both! {
         world.tamper("UPDATE inventory SET quantity_in_stock = 999 WHERE item_id = 'SG001'");
         assert!(found(&store).await[0].contains("inventory"));
         // A change through Ordain does not make it whole again, nor does an edit of the kept sums.
-        let meta = world.own("meta");
-        world.tamper(&format!("UPDATE {meta} SET value = replace(value, '\"inventory\":\"', '\"inventory\":\"0') WHERE name = 'rows'"));
+        let row_sums = world.own("row_sums");
+        world.tamper(&format!("UPDATE {row_sums} SET sums = replace(sums, '\"inventory\":\"', '\"inventory\":\"0')"));
         let mut transaction = begin(&store, Intent::Write).await;
         assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
         commit(transaction).await.unwrap();
@@ -276,11 +276,11 @@ on_both! {
     async fn rows_and_their_sum_that_were_put_back_together_are_found(world: World) {
         let store = world.shop().await;
         bought(&store).await;
-        let meta = world.own("meta");
-        world.tamper(&format!("CREATE TABLE saved_rows AS SELECT * FROM inventory; CREATE TABLE saved_meta AS SELECT * FROM {meta}"));
+        let row_sums = world.own("row_sums");
+        world.tamper(&format!("CREATE TABLE saved_rows AS SELECT * FROM inventory; CREATE TABLE saved_sums AS SELECT * FROM {row_sums} ORDER BY seq DESC LIMIT 1"));
         bought(&store).await;
         world.tamper(&format!("UPDATE inventory SET quantity_in_stock = (SELECT s.quantity_in_stock FROM saved_rows AS s WHERE s.doc_id = inventory.doc_id);
-            UPDATE {meta} SET value = (SELECT s.value FROM saved_meta AS s WHERE s.name = 'rows') WHERE name = 'rows'"));
+            UPDATE {row_sums} SET sums = (SELECT s.sums FROM saved_sums AS s)"));
         bought(&store).await;
         let findings = store.verify_rows().await.unwrap().findings;
         assert!(findings.iter().any(|finding| finding.code == "rows" && finding.seq.is_some()), "{findings:?}");
