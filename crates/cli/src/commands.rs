@@ -28,6 +28,7 @@ pub(crate) mod read;
 pub(crate) mod reject;
 pub(crate) mod repl;
 pub(crate) mod reseed;
+pub(crate) mod resident;
 pub(crate) mod runs;
 pub(crate) mod schedule;
 pub(crate) mod serve;

@@ -20,6 +20,7 @@ mod executor_python;
 mod mcp;
 mod models;
 mod readme;
+mod resident;
 mod schedule;
 mod serve;
 mod serve_connections;
