@@ -133,6 +133,15 @@ impl Pool {
         }
     }
 
+    /// Lets processes on other machines see that this one is alive, for as long as it is.
+    pub(crate) async fn say_alive(&self, process: i64) -> Result<(), StoreError> {
+        match &self.connections {
+            // Those that share the file share its folder too, where they see it.
+            Connections::Sqlite(_) => Ok(()),
+            Connections::Postgres(pool) => pool.say_alive(process).await,
+        }
+    }
+
     /// Whether the database can be read and not written.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!(&self.connections, Connections::Sqlite(pool) if pool.is_read_only())

@@ -50,6 +50,8 @@ pub(super) struct PostgresPool {
     places: Arc<Semaphore>,
     /// A connection beside transactions, for whoever commits. It counts among no places, so that it is always to be had.
     aside: tokio::sync::Mutex<Option<Kept>>,
+    /// Holds the lock that says that this process is alive.
+    alive: tokio::sync::Mutex<Option<Kept>>,
 }
 
 impl std::fmt::Debug for PostgresPool {
@@ -89,6 +91,7 @@ impl PostgresPool {
             idle: Mutex::default(),
             places,
             aside: tokio::sync::Mutex::default(),
+            alive: tokio::sync::Mutex::default(),
         })
     }
 
@@ -106,6 +109,19 @@ impl PostgresPool {
             None => pool.connect().await?,
         };
         Ok(PostgresSession::over(pool, kept, Some(place)))
+    }
+
+    /// Holds a lock by the process's number. The server gives it back when the process has ended.
+    pub(super) async fn say_alive(&self, process: i64) -> Result<(), StoreError> {
+        let mut alive = self.alive.lock().await;
+        if alive.as_ref().is_some_and(|kept| !kept.client.is_closed()) {
+            return Ok(());
+        }
+        let kept = self.connect().await?;
+        let lock = format!("SELECT pg_advisory_lock({process})");
+        kept.client.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+        *alive = Some(kept);
+        Ok(())
     }
 
     /// Whether anybody waits for a lock of this connection. What cannot be asked is not known.
@@ -199,10 +215,14 @@ impl PostgresSession {
             self.ordered = matches!(intent, Intent::Own | Intent::Write);
         }
         self.phase = Phase::Unknown;
-        // A small table would be scanned, and a scan depends on every row, so on everybody who writes one.
-        let scans = if intent == Intent::Beside { "SET LOCAL enable_seqscan = off" } else { "" };
-        let begin = format!("BEGIN ISOLATION LEVEL SERIALIZABLE; {scans}");
-        self.client()?.batch_execute(&begin).await.map_err(|error| store_error(&error))?;
+        let begin = match intent {
+            Intent::Read | Intent::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            // A small table would be scanned, and a scan depends on every row, so on everybody who writes one.
+            Intent::Beside => "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off",
+            // Nobody else commits meanwhile, so that there is nothing to tell apart.
+            Intent::Own => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        };
+        self.client()?.batch_execute(begin).await.map_err(|error| store_error(&error))?;
         self.phase = Phase::Open;
         Ok(())
     }

@@ -76,6 +76,22 @@ on_both! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_free_for_other_machines_as_soon_as_the_server_that_held_it_is_gone() {
+    let world = World::postgres();
+    let (first, second) = (world.shop().await, world.shop().await);
+    let (lost, next) = (first.new_run_id().unwrap(), second.new_run_id().unwrap());
+    assert_eq!(first.claim("k", &lost).await.unwrap(), Claim::Taken);
+    assert_eq!(second.claim("k", &next).await.unwrap(), Claim::Running(lost));
+    drop(first);
+    // The database notices a moment later that the connection is gone.
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_mins(1);
+    while second.claim("k", &next).await.unwrap() != Claim::Taken {
+        assert!(tokio::time::Instant::now() < deadline, "the key is still held");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     let world = World::sqlite();
     let run = {
