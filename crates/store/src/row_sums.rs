@@ -165,6 +165,12 @@ pub(crate) async fn keep(
     Ok(())
 }
 
+/// Forgets the sums of an end of the ledger that is not there any more.
+pub(crate) async fn forget(session: &mut Session) -> Result<(), StoreError> {
+    let sql = session.sql(&format!("DELETE FROM {}", own(session.dialect(), "row_sums")));
+    session.write(sql).await.map(drop)
+}
+
 /// The place of the newest ledger entry with which rows changed; 0 if there is none. As long as it stays, the rows that
 /// go through the store stay.
 pub(crate) async fn version(session: &mut Session) -> Result<u64, StoreError> {

@@ -29,7 +29,9 @@ impl Pair {
     }
 
     fn start(&self, shop: &Shop) -> Server {
-        Server::start(&shop.root, &[], |command| drop(command.env("ORDAIN_STORE_URL", &self.url)))
+        Server::start(&shop.root, &[], |command| {
+            command.env("ORDAIN_STORE_URL", &self.url);
+        })
     }
 
     fn start_both(&self) -> (Server, Server) {
@@ -43,7 +45,7 @@ impl Pair {
     /// A command in the second folder.
     fn run(&self, arguments: &[&str]) -> Ran {
         let mut command = ordain(arguments);
-        command.args(["--workspace", &self.shops[1].root]).env("ORDAIN_STORE_URL", &self.url);
+        command.current_dir(&self.shops[1].root).env("ORDAIN_STORE_URL", &self.url);
         run(command)
     }
 

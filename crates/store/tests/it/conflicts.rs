@@ -216,6 +216,8 @@ async fn of_two_runs_that_touch_one_row_one_starts_again_and_gets_through() {
     let store = world.shop().await;
     let mut one = begin(&store, Intent::Beside).await;
     let mut other = begin(&store, Intent::Beside).await;
+    // Both see the moment before either has changed anything.
+    other.call("count", json!({"table": "inventory"})).await.unwrap();
     take(&mut one, "SG005", 1).await.unwrap();
     let second = tokio::spawn(async move {
         match take(&mut other, "SG005", 1).await {
