@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_types::{Catalog, DirectChanges};
+use ordain_types::{Catalog, Changes, DirectChanges};
 
 use code::Written;
 use form::{Form, Select};
@@ -45,6 +45,8 @@ use trace::Trace;
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
 pub use missed::{Missed, missed};
 
+/// Larger numbers are not given to an action: they are not exact any more.
+const COUNT_MAX: f64 = 9e15;
 /// Requests of more tokens are not read.
 const TOKENS_MAX: usize = 60;
 
@@ -188,7 +190,10 @@ fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
 fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> {
     let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
     let is_strange = |at: usize, token: &Token| {
-        index.at(tokens, at).is_empty() && !LEXICON.knows(token.word()) && !is_within(index, tokens, at)
+        index.at(tokens, at).is_empty()
+            && !LEXICON.knows(token.word())
+            && !index.begins(token)
+            && !is_within(index, tokens, at)
     };
     let strange = words.clone().find(|(at, token)| is_strange(*at, token));
     let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().next_back());
@@ -239,6 +244,11 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
         (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
+        (Form::Sets(_), _) if brief.catalog.policy.changes == Changes::Actions => Reply::Refusal(format!(
+            "Here data changes through actions alone, and none covers that: {}. Nothing was changed. {}",
+            meaning.words,
+            possible(index)
+        )),
         (Form::Sets(sets), _) if sets.iter().any(|set| is_fixed(index, set)) => {
             Reply::Refusal(format!("I may not change that: {}. Nothing was changed.", meaning.words))
         }
@@ -272,7 +282,9 @@ fn out_of_bounds(index: &Index, call: &form::Call) -> Option<String> {
                 "a whole number".to_owned()
             }
             () if param.min.is_some_and(|min| value < min) => format!("at least {}", param.min?),
-            () if param.max.is_some_and(|max| value > max) => format!("at most {}", param.max?),
+            () if value > param.max.unwrap_or(COUNT_MAX) => {
+                format!("at most {}", param.max.unwrap_or(COUNT_MAX))
+            }
             () => return None,
         };
         Some(format!("The {} must be {bound}", name.replace('_', " ")))

@@ -12,6 +12,8 @@ use super::parse::Parser;
 use super::sql::{Params, Query};
 use super::words;
 
+/// How a question begins that rows answer, by their numbers.
+const WHICH: &str = "Which one do you mean? ";
 /// Rows that an answer lists.
 const SHOWN: usize = 20;
 
@@ -136,15 +138,16 @@ impl Writer<'_> {
             .collect::<Vec<_>>()
             .join(", ");
         let said = if said.is_empty() { said } else { format!("({said})") };
-        let one = format!("{} {said}", words::plural(noun));
+        let several = words::plural(noun);
+        let one = format!("{several} {said}");
         format!(
             "rows = {}\n{}answer_rows = rows\nshown = \"; \".join({text} for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
-             answer_text = f\"{{len(rows)}} {}: {{shown}}{{more}}.\" if rows else {}\n\
+             answer_text = f\"{{len(rows)}} {{'{noun}' if len(rows) == 1 else '{several}'}}{}: {{shown}}{{more}}.\" if rows else {}\n\
              STATUS = \"success\" if rows else \"no_match\"\n",
             found.call,
             Self::cut(select),
-            braces(one.trim_end()),
+            braces(format!(" {said}").trim_end()),
             quote(&format!("No {}: there is none.", one.trim_end())),
         )
     }
@@ -175,7 +178,17 @@ impl Writer<'_> {
                     .for_each(|at| add(own(at), &mut shown));
                 return shown;
             }
-            self.index.role(select.table, "price").into_iter().for_each(|at| add(own(at), &mut shown));
+            for role in ["price", "quantity"] {
+                self.index.role(select.table, role).into_iter().for_each(|at| add(own(at), &mut shown));
+            }
+            // Of a ledger nobody asks for names alone.
+            let is_told = |at: &usize| {
+                matches!(table.columns[*at].sort, Sort::Number | Sort::Whole | Sort::Day)
+                    && !self.index.is_id(select.table, *at)
+            };
+            if table.append_only {
+                (0..table.columns.len()).filter(is_told).for_each(|at| add(own(at), &mut shown));
+            }
         } else {
             table.key.into_iter().for_each(|key| add(own(key), &mut shown));
             for (at, column) in table.columns.iter().enumerate() {
@@ -229,7 +242,9 @@ impl Writer<'_> {
     fn columns(&mut self, select: &Select, paths: &[Path]) -> String {
         let table = &self.index.tables[select.table];
         let own = |column: usize| Path { hops: Vec::new(), table: select.table, column };
-        let label = table.label.or(table.key);
+        // A running balance is nobody's own.
+        let is_newest = select.order.as_ref().is_some_and(|order| order.by.is_none());
+        let label = table.label.or(table.key).filter(|_| !is_newest);
         let mut all: Vec<Path> = label.map(own).into_iter().collect();
         all.extend(paths.iter().filter(|path| Some(path.column) != label || !path.hops.is_empty()).cloned());
         let names = named(self.index, &all);
@@ -540,12 +555,22 @@ fn guarded(queries: &[String], run: &str) -> String {
     }
     format!(
         "found = [{}]\nunclear = [rows for rows in found if len(rows) != 1]\nif unclear:\n    \
-         names = \", \".join(str(row[\"label\"]) for row in unclear[0][:10])\n    \
-         answer_text = f\"Which one do you mean: {{names}}?\" if names else \"There is none like that.\"\n    \
+         names = \"; \".join(f\"{{place}}. {{row['label']}}\" for place, row in enumerate(unclear[0][:10], 1))\n    \
+         answer_text = f\"{WHICH}{{names}}. Say the number.\" if names else \"There is none like that.\"\n    \
          STATUS = \"invalid_request\" if names else \"no_match\"\nelse:\n{}",
         queries.join(", "),
         indent(run),
     )
+}
+
+/// The rows that an answer asks about, in the order of their numbers.
+pub(crate) fn offered(answer: &str) -> Vec<String> {
+    let Some(list) = answer.strip_prefix(WHICH).and_then(|rest| rest.strip_suffix(". Say the number."))
+    else {
+        return Vec::new();
+    };
+    let rows = list.split("; ").enumerate();
+    rows.map_while(|(at, row)| row.strip_prefix(&format!("{}. ", at + 1)).map(str::to_owned)).collect()
 }
 
 fn indent(lines: &str) -> String {

@@ -21,6 +21,8 @@ struct Given {
     common: Vec<(String, Argument)>,
     /// The items of the list, each with its own values.
     items: Vec<Vec<(String, Argument)>>,
+    /// The rest of a verb that is still to come: `take … back`.
+    rest: Vec<String>,
     end: usize,
     cost: u32,
 }
@@ -118,6 +120,7 @@ impl Parser<'_> {
         for (which, action) in self.index.catalog.actions.iter().enumerate() {
             let mut begins: Vec<Given> =
                 self.verb(which, place).map(|end| Given { end, ..Given::default() }).into_iter().collect();
+            begins.extend(self.parted_verbs(action, place));
             for (name, param) in &action.params {
                 let Some(table) = self.table_of(param) else { continue };
                 for (np, end, cost) in
@@ -126,7 +129,7 @@ impl Parser<'_> {
                     let verb = self.one("subject.wants", *end).and_then(|end| self.verb(which, end));
                     if let Some(end) = verb {
                         let subject = (name.clone(), Argument::Row(Box::new(np.select(table, Asked::Rows))));
-                        begins.push(Given { common: vec![subject], items: Vec::new(), end, cost: *cost });
+                        begins.push(Given { common: vec![subject], end, cost: *cost, ..Given::default() });
                     }
                 }
             }
@@ -142,10 +145,43 @@ impl Parser<'_> {
         found
     }
 
+    /// What was missing in an order, as the whole request says it: `to Beata Kowal`, `Beata Kowal`, `2`.
+    pub(crate) fn supplied(&self, call: &Call) -> Option<Call> {
+        let action = &self.index.catalog.actions[call.action];
+        let [name] = call.missing.as_slice() else { return None };
+        let param = &action.params[name];
+        let bare = Param { after: Vec::new(), ..param.clone() };
+        let start = self.opening();
+        let mut found = self.argument(name, param, start);
+        found.extend(self.argument(name, &bare, start));
+        found.retain(|(_, end, _)| self.is_end(*end));
+        let least = found.iter().map(|(.., cost)| *cost).min()?;
+        found.retain(|(.., cost)| *cost == least);
+        found.dedup_by(|one, other| one.0 == other.0);
+        let [(argument, ..)] = found.as_slice() else { return None };
+        let arguments = [call.arguments.clone(), vec![(name.clone(), argument.clone())]].concat();
+        Some(Call { arguments, missing: Vec::new(), ..call.clone() })
+    }
+
     fn verb(&self, which: usize, place: usize) -> Option<usize> {
         self.wants(Naming::Action, place);
         let found = self.mentions(place).into_iter().filter(|(what, ..)| *what == What::Action(which));
         found.map(|(_, end, _)| end).max()
+    }
+
+    /// `take … back`, `sign … up`: the first word of a verb, whose other words come after what it is done to.
+    fn parted_verbs(&self, action: &Action, place: usize) -> Vec<Given> {
+        let place = self.fill(place);
+        let Some(first) = self.tokens.get(place).filter(|token| token.kind == Kind::Word) else {
+            return Vec::new();
+        };
+        let verbs = action.words.iter().filter_map(|verb| {
+            let lower = verb.to_lowercase();
+            let (verb, rest) = lower.split_once(' ')?;
+            let is_particle = LEXICON.has("particles", rest);
+            (verb == first.lower && is_particle).then(|| rest.split(' ').map(str::to_owned).collect())
+        });
+        verbs.map(|rest| Given { rest, end: place + 1, ..Given::default() }).collect()
     }
 
     fn table_of(&self, param: &Param) -> Option<usize> {
@@ -161,15 +197,15 @@ impl Parser<'_> {
             if done.len() > 60 {
                 break;
             }
+            let rest: Vec<&str> = given.rest.iter().map(String::as_str).collect();
+            if !rest.is_empty() && self.words(given.end).starts_with(&rest) {
+                open.push(Given { rest: Vec::new(), end: given.end + rest.len(), ..given.clone() });
+            }
             done.push(given.clone());
             if !action.each.is_empty() && given.items.is_empty() {
                 for items in self.items(action, given.end) {
-                    open.push(Given {
-                        items: items.items,
-                        end: items.end,
-                        cost: given.cost + items.cost,
-                        common: given.common.clone(),
-                    });
+                    let cost = given.cost + items.cost;
+                    open.push(Given { items: items.items, end: items.end, cost, ..given.clone() });
                 }
             }
             for (name, param) in &action.params {
@@ -178,9 +214,16 @@ impl Parser<'_> {
                 if is_each || has {
                     continue;
                 }
-                for (argument, end, cost) in self.argument(name, param, given.end) {
+                let mut found = self.argument(name, param, given.end);
+                if given.common.is_empty() && given.items.is_empty() {
+                    found.extend(self.indirect(param, given.end));
+                }
+                for (argument, end, cost) in found {
                     let common = [given.common.clone(), vec![(name.clone(), argument)]].concat();
-                    open.push(Given { common, end, cost: given.cost + cost, items: given.items.clone() });
+                    // `take Eva out of Yoga`: the word before the param is also the rest of the verb.
+                    let said = self.words(given.end);
+                    let rest = if said.starts_with(&rest) { Vec::new() } else { given.rest.clone() };
+                    open.push(Given { common, rest, end, cost: given.cost + cost, ..given.clone() });
                 }
             }
             let mut last = given.end;
@@ -189,7 +232,22 @@ impl Parser<'_> {
                 last = end;
             }
         }
-        done.into_iter().filter(|given| !given.items.is_empty() || !given.common.is_empty()).collect()
+        done.retain(|given| given.rest.is_empty() && !(given.items.is_empty() && given.common.is_empty()));
+        done
+    }
+
+    /// `lend Goran Petrovic a saw`: right after the verb, somebody to whom it is done.
+    fn indirect(&self, param: &Param, place: usize) -> All<Argument> {
+        let people = self.table_of(param).filter(|table| self.index.tables[*table].is_people);
+        let (Some(table), true) = (people, param.after.iter().any(|word| word == "to")) else {
+            return Vec::new();
+        };
+        let named = self.about(table).np(place);
+        let named =
+            named.iter().filter(|(np, ..)| np.is_named() && np.names.len() == 1 && np.conds.len() == 1);
+        named
+            .map(|(np, end, cost)| (Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, cost + 1))
+            .collect()
     }
 
     /// `I bought 3 weeks ago`, where the action allows it.
@@ -218,12 +276,8 @@ impl Parser<'_> {
                 continue;
             }
             for (item, end, cost) in self.item(action, given.end) {
-                let next = Given {
-                    items: [given.items.clone(), vec![item]].concat(),
-                    end,
-                    cost: given.cost + cost,
-                    common: Vec::new(),
-                };
+                let items = [given.items.clone(), vec![item]].concat();
+                let next = Given { items, end, cost: given.cost + cost, ..Given::default() };
                 let comma = self.sign(',', end);
                 let after = comma.unwrap_or(end);
                 let joints = self.lex("and", after).into_iter().chain(comma);
@@ -285,8 +339,9 @@ impl Parser<'_> {
                 for (np, end, cost) in other.np(start).iter() {
                     // The number before a noun is another param; alone, the noun says nothing about which row.
                     let says_which = np.is_named() || !np.conds.is_empty() || np.order.is_some();
-                    let has_noun =
-                        !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || is_value(np);
+                    let has_noun = !matches!(np.head, Head::Value | Head::None)
+                        || np.order.is_some()
+                        || other.names_rows(np);
                     // `the chain of Nina` may be hers, or one like hers: other tables' rows do not say which is meant.
                     let says_by_others = np.conds.iter().any(Cond::asks_others);
                     if np.number.is_none() && says_which && has_noun && !says_by_others {
@@ -404,6 +459,7 @@ impl Parser<'_> {
             token.kind == Kind::Word
                 && (is_announced || token.text.starts_with(char::is_uppercase))
                 && !LEXICON.has("never_names", &token.lower)
+                && !LEXICON.has("weekdays", &token.lower)
                 && !LEXICON.is_operator(&token.lower)
                 && LEXICON.matches("filler", &[token.lower.as_str()]).is_empty()
                 && !self.is_known_thing(at)
@@ -461,7 +517,10 @@ impl Parser<'_> {
                     arguments.push((name.to_owned(), Argument::Value(Lit { value: json!(1), at: (0, 0) })));
                     continue;
                 }
-                match &param.default {
+                // `rent the washers`: how many is not said.
+                let is_several = param.kind == Some(ParamKind::Count)
+                    && arguments.iter().any(|(_, argument)| matches!(argument, Argument::Row(rows) if self.is_plural(&rows.filter)));
+                match param.default.as_ref().filter(|_| !is_several) {
                     Some(value) => arguments
                         .push((name.to_owned(), Argument::Value(Lit { value: value.clone(), at: (0, 0) }))),
                     None => missing.push(name.to_owned()),
@@ -470,6 +529,22 @@ impl Parser<'_> {
             Call { action: which, arguments, missing }
         };
         items.into_iter().map(make).collect()
+    }
+
+    /// Whether a phrase without a noun names a value of a column or a word of the rows' names, and not just a word of a
+    /// description.
+    fn names_rows(&self, np: &Np) -> bool {
+        let label = self.index.tables[self.focus].label;
+        let is_other = |cond: &Cond| matches!(cond, Cond::Word(path, _) if Some(path.column) != label);
+        np.conds.iter().any(|cond| !is_other(cond))
+    }
+
+    /// Whether rows are called by a word in the plural that is not so in the data.
+    fn is_plural(&self, filter: &Cond) -> bool {
+        let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = filter else { return false };
+        let said = self.tokens.iter().find(|token| token.at.1 == lit.at.1 && token.kind == Kind::Word);
+        let name = lit.value.as_str().unwrap_or_default().to_lowercase();
+        said.is_some_and(|token| token.lower != token.stem && !name.ends_with(&token.lower))
     }
 
     /// Changes that are said in so many words, one after the other.
@@ -630,9 +705,4 @@ pub(crate) fn priced(parser: &Parser<'_>, action: &Action) -> Option<(String, St
     let table = parser.table_of(&action.params[item])?;
     let price = parser.index.role(table, "price")?;
     Some((item.clone(), count.clone(), table, price))
-}
-
-/// Whether a phrase without a noun names a value of a column, and not just a word of a description.
-fn is_value(np: &Np) -> bool {
-    np.conds.iter().any(|cond| !matches!(cond, Cond::Word(..)))
 }

@@ -84,15 +84,19 @@ fn output_words(output: Output) -> &'static str {
 
 /// An order in words.
 pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
-    let by = order
-        .by
-        .as_ref()
-        .map_or_else(|| "in the order of adding".to_owned(), |path| format!("by {}", column(index, path)));
-    let way = if order.down { "highest" } else { "lowest" };
+    let by = order.by.as_ref().map(|path| format!(" by {}", column(index, path)));
+    let way = match (&by, order.down) {
+        (Some(_), true) => "highest",
+        (Some(_), false) => "lowest",
+        (None, true) => "newest",
+        (None, false) => "oldest",
+    };
+    let by = by.unwrap_or_default();
     match (nth, limit) {
-        (Some(nth), _) => format!("number {nth} {by}, {way} first"),
-        (None, Some(limit)) if limit < 1_000_000 => format!("the {limit} {way} {by}"),
-        _ => format!("{by}, {way} first"),
+        (Some(nth), _) => format!("number {nth}{by}, {way} first"),
+        (None, Some(1)) => format!("the {way}{by}"),
+        (None, Some(limit)) if limit < 1_000_000 => format!("the {limit} {way}{by}"),
+        _ => format!("{way} first{by}"),
     }
 }
 
