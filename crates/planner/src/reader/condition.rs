@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::form::{Cond, Lit, Op, Operand, Path};
 use super::formula;
-use super::index::{Sort, What};
+use super::index::{Sort, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit};
 use super::trace::Naming;
@@ -277,6 +277,13 @@ impl Parser<'_> {
         }
         if self.sort(path) == Sort::Day {
             found.extend(self.day_cond(path, place));
+        }
+        let words = split_name(&self.index.tables[path.table].columns[path.column].name);
+        if self.is_number(path) && words.iter().any(|word| word == "year") {
+            for (class, op) in [("before", Op::Lt), ("after", Op::Gt), ("since", Op::Ge), ("until", Op::Le)] {
+                let year = self.one(class, place).and_then(|end| self.number(end));
+                found.extend(year.map(|(_, lit, end)| (cmp(op, lit), end, 0)));
+            }
         }
         if let Some((yes, no)) = &self.index.tables[path.table].columns[path.column].flag {
             for (class, value) in [("flag_yes", yes), ("flag_no", no)] {

@@ -13,7 +13,10 @@ impl Parser<'_> {
     pub(crate) fn counted(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         for begin in self.lex("how_many", start) {
-            let is_kinds = matches!(self.tokens[begin - 1].lower.as_str(), "different" | "distinct");
+            let is_kinds = self.tokens[begin - 1..]
+                .iter()
+                .take(2)
+                .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
             for (np, end, cost) in
                 self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
             {

@@ -42,7 +42,7 @@ pub(super) fn read(index: &Index, request: &str, turns: &[Turn]) -> Reading {
 fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
     match reading {
         Reading::One(meaning) => {
-            let is_change = matches!(meaning.form, Form::Calls(_) | Form::Sets(_));
+            let is_change = meaning.form.is_change();
             let rows = rows_of(&meaning.form).or_else(|| past.rows.clone());
             Past { form: Some(meaning.form), rows, is_done: is_change && succeeded, ..Past::default() }
         }
@@ -54,7 +54,7 @@ fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
 }
 
 /// The rows that a form is about.
-fn rows_of(form: &Form) -> Option<Select> {
+pub(super) fn rows_of(form: &Form) -> Option<Select> {
     match form {
         Form::Select(select) => Some(select.as_ref().clone()),
         Form::Calls(calls) | Form::Offer(calls) => match calls.as_slice() {

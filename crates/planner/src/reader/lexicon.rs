@@ -86,7 +86,10 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
-        self.words.extend(words.iter().cloned());
+        // A particle alone is half a verb.
+        if class != "particles" {
+            self.words.extend(words.iter().cloned());
+        }
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());
         let entry = Entry { class: class.to_owned(), words: words.clone(), meaning: meaning.to_owned() };
         self.phrases.entry(words[0].clone()).or_default().push(entry);

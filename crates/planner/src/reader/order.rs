@@ -1,9 +1,9 @@
 //! Orders: requests that change data, through declared actions or in so many words.
 
 use ordain_types::{Action, Param, ParamKind};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select, Set, To};
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select};
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json};
@@ -43,6 +43,7 @@ impl Parser<'_> {
                 let sets = self.set_list(start).into_iter().filter(|(_, end, _)| self.is_end(*end));
                 // What an action covers is done by the action.
                 found.extend(sets.map(|(sets, _, cost)| (Form::Sets(sets), cost + 1)));
+                found.extend(self.rows_changed(start));
             }
         }
         found.extend(self.prices());
@@ -99,7 +100,8 @@ impl Parser<'_> {
         let mut done: All<Vec<Call>> = Vec::new();
         let mut open: All<Vec<Call>> = vec![(Vec::new(), start, 0)];
         while let Some((calls, place, cost)) = open.pop() {
-            for (more, end, extra) in self.call(place) {
+            let again = calls.last().map(|last| self.again(last, place)).unwrap_or_default();
+            for (more, end, extra) in self.call(place).into_iter().chain(again) {
                 let all = [calls.clone(), more].concat();
                 if all.len() > CALLS_MAX || done.len() > 40 {
                     continue;
@@ -112,6 +114,27 @@ impl Parser<'_> {
             }
         }
         done
+    }
+
+    /// `3 Classic for Alice and 2 Moon for Bob`: the verb holds on, where each part says all that the other one says.
+    fn again(&self, last: &Call, place: usize) -> All<Vec<Call>> {
+        let action = &self.index.catalog.actions[last.action];
+        let said = |call: &Call| -> Vec<String> {
+            let is_said = |argument: &Argument| !matches!(argument, Argument::Value(lit) if lit.at == (0, 0));
+            let own = call.arguments.iter().filter(|(name, it)| !action.each.contains(name) && is_said(it));
+            own.map(|(name, _)| name.clone()).collect()
+        };
+        if action.each.is_empty() || said(last).is_empty() {
+            return Vec::new();
+        }
+        let given = self.arguments(action, Given { end: place, ..Given::default() }).into_iter();
+        given
+            .filter(|given| !given.items.is_empty())
+            .map(|given| (self.calls(last.action, action, &given), given.end, given.cost))
+            .filter(|(calls, ..)| {
+                calls.iter().all(|call| call.missing.is_empty() && said(call) == said(last))
+            })
+            .collect()
     }
 
     /// One verb with what it is done to; the subject may stand before it.
@@ -450,7 +473,7 @@ impl Parser<'_> {
     }
 
     /// A name in free words: no operator, number or mention in it, and capitals unless it was announced.
-    fn free_name(&self, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
+    pub(crate) fn free_name(&self, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
         let first = self.tokens.get(place)?;
         if first.kind == Kind::Quoted {
             return Some((Lit { value: json!(first.text), at: first.at }, place + 1));
@@ -546,141 +569,6 @@ impl Parser<'_> {
         let name = lit.value.as_str().unwrap_or_default().to_lowercase();
         said.is_some_and(|token| token.lower != token.stem && !name.ends_with(&token.lower))
     }
-
-    /// Changes that are said in so many words, one after the other.
-    fn set_list(&self, start: usize) -> All<Vec<Set>> {
-        let mut done: All<Vec<Set>> = Vec::new();
-        for table in 0..self.index.tables.len() {
-            let parser = self.about(table);
-            for (set, end, cost) in parser.set(start, true) {
-                done.push((vec![set.clone()], end, cost));
-                for next in parser.lex("and", end) {
-                    for (second, end, more) in
-                        parser.set(next, true).into_iter().chain(parser.set(next, false))
-                    {
-                        done.push((vec![set.clone(), second], end, cost + more));
-                    }
-                }
-            }
-        }
-        done
-    }
-
-    /// `set the price of Sport to 15`, `raise the estimate of Login page by 10%`, `set Moon stock to 5`.
-    fn set(&self, start: usize, needs_verb: bool) -> All<Set> {
-        let mut found: All<Set> = Vec::new();
-        let mut begins: Vec<(usize, Option<f64>)> = Vec::new();
-        if needs_verb {
-            begins.extend(self.lex("direct.set", start).into_iter().map(|end| (end, None)));
-            if let Some((end, sign)) = self.meaning("directions", start) {
-                begins.push((end, Some(if sign == "+" { 1.0 } else { -1.0 })));
-            }
-        } else {
-            begins.push((start, None));
-        }
-        for (begin, direction) in begins {
-            for (np, column, end, cost) in self.cell(begin) {
-                let path = self.own(column);
-                for (to, end) in self.to(&path, direction, end) {
-                    let rows = np.select(self.focus, Asked::Rows);
-                    found.push((Set { rows, column, to }, end, cost));
-                }
-            }
-            // `add 2 copies of Dune`
-            if let (Some(sign), Some((number, mut lit, after))) = (direction, self.number(begin))
-                && number.unit != Unit::Percent
-            {
-                lit.value = signed(&lit.value, sign);
-                for (np, column, end, cost) in self.cell(after) {
-                    if self.is_number(&self.own(column)) && np.is_named() {
-                        let rows = np.select(self.focus, Asked::Rows);
-                        found.push((Set { rows, column, to: To::By(lit.clone()) }, end, cost));
-                    }
-                }
-            }
-            // `add 5 to the stock of Moon`, `add 10% to the price of the Classic`
-            if let (Some(sign), Some((number, lit, after))) = (direction, self.number(begin))
-                && sign > 0.0
-                && let Some(after) = self.one("to", after)
-            {
-                for (np, column, end, cost) in self.cell(after) {
-                    if !self.is_number(&self.own(column)) {
-                        continue;
-                    }
-                    let to = if number.unit == Unit::Percent {
-                        To::Percent(lit.clone())
-                    } else {
-                        To::By(lit.clone())
-                    };
-                    found.push((Set { rows: np.select(self.focus, Asked::Rows), column, to }, end, cost));
-                }
-            }
-        }
-        found
-    }
-
-    /// A column of named rows: `the price of Sport`, `Moon stock`, `Chen Yu's team`.
-    fn cell(&self, place: usize) -> Vec<(Np, usize, usize, u32)> {
-        let mut found = Vec::new();
-        let fits = |np: &Np| !np.conds.is_empty() && np.number.is_none() && np.order.is_none();
-        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
-            for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
-                for (np, end, more) in self.np(start).iter().filter(|(np, ..)| fits(np)) {
-                    found.push((np.clone(), path.column, *end, cost + more));
-                }
-            }
-        }
-        for (np, end, cost) in self.np(place).iter().filter(|(np, ..)| fits(np) && np.conds.len() == 1) {
-            let after = self.sign('\'', *end).unwrap_or(*end);
-            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty())
-            {
-                found.push((np.clone(), path.column, end, cost + more));
-            }
-        }
-        found
-    }
-
-    /// What a column becomes: `to 15`, `by 10%`.
-    fn to(&self, path: &super::form::Path, direction: Option<f64>, place: usize) -> Vec<(To, usize)> {
-        let mut found = Vec::new();
-        if let Some(after) = self.one("to", place) {
-            if let Some((number, lit, end)) = self.number(after)
-                && self.is_number(path)
-                && matches!(number.unit, Unit::Plain | Unit::Money)
-            {
-                found.push((To::Value(lit), end));
-            }
-            if let (Some((from, _, end)), Sort::Day) = (self.days(after), self.sort(path)) {
-                found.push((To::Value(from), end));
-            }
-            for (cond, end, _) in self.value(after) {
-                if let Cond::Cmp(of, Op::Eq, Operand::Lit(lit)) = cond
-                    && of == *path
-                {
-                    found.push((To::Value(lit), end));
-                }
-            }
-            let start = self.fill(after);
-            if let Some(token) = self.tokens.get(start)
-                && token.kind == Kind::Quoted
-                && matches!(self.sort(path), Sort::Text | Sort::Prose)
-            {
-                found.push((To::Value(Lit { value: json!(token.text), at: token.at }), start + 1));
-            }
-        }
-        if let (Some(sign), Some(after)) = (direction, self.one("direct.by", place))
-            && let Some((number, mut lit, end)) = self.number(after)
-            && self.is_number(path)
-        {
-            lit.value = signed(&lit.value, sign);
-            found.push((if number.unit == Unit::Percent { To::Percent(lit) } else { To::By(lit) }, end));
-        }
-        found
-    }
-}
-
-fn signed(value: &Value, sign: f64) -> Value {
-    as_json(value.as_f64().unwrap_or_default() * sign)
 }
 
 /// `x3`.

@@ -40,6 +40,13 @@ impl Parser<'_> {
         {
             found.extend(self.one("show", end).map(|_| end));
         }
+        // `tell me how much the Moon is`
+        let asks = |end: &usize| {
+            ["how_many", "how_much", "which", "who", "when"]
+                .iter()
+                .any(|class| !self.lex(class, *end).is_empty())
+        };
+        found.extend(self.lex("tell", first).into_iter().filter(asks));
         found.dedup();
         found
     }
@@ -243,6 +250,13 @@ impl Parser<'_> {
             };
             for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| answers(path)) {
                 let mut rows = self.of_rows(end);
+                // `who wrote Emma`
+                if class == "who" {
+                    let named = self.np(end);
+                    rows.extend(
+                        named.iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1).cloned(),
+                    );
+                }
                 rows.retain(|(np, ..)| fits(np));
                 for (np, end, more) in rows {
                     found.push((single(&np, vec![path.clone()]), end, cost + more));
@@ -295,6 +309,10 @@ impl Parser<'_> {
                     found.extend(self.per_unit(price, *end).map(|end| (select.clone(), end, *cost)));
                 }
                 found.extend(self.one("cost", *end).map(|end| (select.clone(), end, *cost)));
+                // `how much the Moon is`, after `tell me`
+                let is_told = matches!(self.tokens[begin - 1].lower.as_str(), "much");
+                found
+                    .extend(self.one("be", *end).filter(|_| is_told).map(|end| (select.clone(), end, *cost)));
                 if let Some(end) = self.one("cost", *end) {
                     found.extend(self.per_unit(price, end).map(|end| (select.clone(), end, *cost)));
                 }
