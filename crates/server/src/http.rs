@@ -42,6 +42,7 @@ mod rate;
 mod read;
 mod requests;
 mod runs;
+mod schedules;
 mod schema;
 mod sending;
 mod serve;
@@ -102,6 +103,7 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(runs::undo))
         .routes(routes!(runs::cancel))
         .routes(routes!(runs::answer_question))
+        .routes(routes!(runs::rate))
         .routes(routes!(events::stream))
         .routes(routes!(artifacts::download))
         .routes(routes!(checks::list))
