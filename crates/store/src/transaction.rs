@@ -4,10 +4,11 @@
 //! every row before and after, so that at any moment the diff is what the transaction did, on either database.
 
 mod finish;
+mod ids;
 mod read;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ordain_types::{Call as OutsideCall, Diff, RunId};
@@ -45,6 +46,8 @@ pub struct Transaction {
     pub(crate) rules_lifted: bool,
     /// The tables that queries may name, where they may not name all.
     queried: Option<Catalog>,
+    /// The largest number of the keys that were given for new rows, by table.
+    ids: BTreeMap<usize, i64>,
 }
 
 impl Transaction {
@@ -62,6 +65,7 @@ impl Transaction {
             in_given_verb: false,
             rules_lifted: false,
             queried: None,
+            ids: BTreeMap::new(),
         })
     }
 
@@ -153,6 +157,7 @@ impl Transaction {
             Call::UpdateRows { table, rows } => self.update_rows(&table, rows).await,
             Call::Upsert { table, condition, row } => self.upsert(&table, condition, row).await,
             Call::Remove { table, target } => self.remove(&table, target).await,
+            Call::NextId { table } => self.next_id(&table).await,
             Call::Query { sql, params } => self.query(&sql, &params).await,
         }
     }

@@ -35,6 +35,21 @@ fn the_reader_answers_a_shop_of_another_trade() {
 }
 
 #[test]
+fn recorded_replies_leave_the_returns_desk_in_its_end_states() {
+    let desk = example("returns-desk");
+    let replies = format!("replay:{}", desk.join("replies/desk.jsonl").display());
+    let mut command = ordain(["eval"]);
+    command.arg(desk.join("eval.jsonl")).args(["--model", &replies, "--no-cache", "--strategy", "direct"]);
+    command.args(["--json", "--min", "100"]).env_remove("ORDAIN_WORKSPACE");
+    let ran = run(command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let report = ran.json();
+    assert_eq!((&report["cases"], &report["false_alarms"]), (&40.into(), &0.into()), "{report}");
+    assert!(report["calls_each"].as_f64().unwrap() <= 2.2, "{report}");
+    assert!(report["change_lines_p50"].as_u64().unwrap() <= 40, "{report}");
+}
+
+#[test]
 fn a_failure_is_listed_with_what_was_expected_and_what_came() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("cases.jsonl");

@@ -63,7 +63,7 @@ impl Gathered {
             self.rows = self.rows.saturating_add(ran.rows_changed);
         }
         self.evidence.extend(std::mem::take(&mut ran.evidence));
-        self.evidence.take(&ran.result);
+        self.evidence.take(None, &ran.result);
         self.approvals.append(&mut ran.approvals);
         for artifact in &ran.attempt.outcome.artifacts {
             self.artifacts.insert(artifact.name.clone(), artifact.clone());
