@@ -681,7 +681,7 @@ def parse_span(_reading):
 def parse_truth(reading):
     yes, no = reading.get("words") or ("true", "false")
     known = {yes: True, no: False}
-    for one, other in TRUTH if not reading.get("words") else ():
+    for one, other in (*TRUTH, ("1", "0")) if not reading.get("words") else ():
         known |= {one: True, other: False}
 
     def parse(value):

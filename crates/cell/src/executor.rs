@@ -26,7 +26,7 @@ use crate::session::{Session, Sessions};
 
 pub(crate) use profile_spec::bare_spec;
 
-/// How often a job is given to a cell before it is told that cells are lost.
+/// How often a job is given to a cell before it fails with `cell lost`.
 const TRIES: usize = 3;
 
 /// Input files, opened.
@@ -37,7 +37,7 @@ pub type ExecutionFuture<'a> = Pin<Box<dyn Future<Output = Result<Execution, Cel
 
 /// Runs verified code somewhere: in local cells, or on another machine that has them.
 pub trait Executor: Send + Sync {
-    /// Runs a job to its end. Output is told as it comes and stands in the execution as well. Dropping the future
+    /// Runs a job to its end. Output is passed on as it comes and is part of the execution as well. Dropping the future
     /// ends the cell.
     fn run<'a>(&'a self, job: Job, host: &'a mut dyn Host, output: &'a mut dyn Output)
     -> ExecutionFuture<'a>;

@@ -16,7 +16,7 @@ use crate::zygote::{Purpose, Zygote};
 pub enum Level {
     /// Not at all: nothing may run.
     None,
-    /// Some layers are missing; which ones is told.
+    /// Some layers are missing; they are listed.
     Reduced,
     /// All layers hold.
     Full,

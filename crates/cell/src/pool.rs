@@ -10,7 +10,7 @@ use crate::cell::Cell;
 use crate::error::CellError;
 use crate::zygote::{Purpose, Zygote, ZygoteSpec, lock};
 
-/// How often in a row a zygote or a cell may fail before the failure is told.
+/// How often in a row a zygote or a cell may fail before the failure is returned.
 const FAILURES_MAX: u32 = 3;
 
 /// How long a taken cell is waited for before its successor is made.

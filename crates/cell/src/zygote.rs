@@ -62,7 +62,7 @@ pub(crate) struct ZygoteSpec {
     pub(crate) packages: Option<Installed>,
 }
 
-/// What the zygote's Python side is told.
+/// The settings of the zygote's Python side.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Settings {
     /// Folders to find packages in.
@@ -103,7 +103,7 @@ pub(crate) struct Ended {
     pub(crate) cpu: Duration,
 }
 
-/// What the supervisor is told about a cell on the control socket.
+/// What the control socket reports about a cell.
 #[derive(Debug)]
 pub(crate) struct Promises {
     /// The process descriptor, right after the fork.
@@ -293,7 +293,7 @@ impl Cells {
         }
     }
 
-    /// Drops every promise: whoever waits learns that the zygote is gone.
+    /// Drops every promise: the waiting callers learn that the zygote is gone.
     fn lose(&self) {
         self.is_lost.store(true, Ordering::Release);
         lock(&self.waiting).clear();
@@ -327,7 +327,7 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
     let mut command = Command::new(&spec.interpreter);
     // -I ignores the environment and the current folder, -S the site packages of the interpreter.
     command.args(["-I", "-S", "-B", "-c", ZYGOTE_SOURCE]);
-    // An empty environment, given at exec: clearing it later would leave the first block in memory. What stands here
+    // An empty environment, given at exec: clearing it later would leave the first block in memory. What is set here
     // keeps libraries from starting threads in the zygote.
     command.env_clear();
     command.envs([
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_fork_is_told_to_whoever_waits() {
+    async fn a_refused_fork_reaches_the_waiting_caller() {
         let cells = cells();
         let promises = cells.expect(7);
         let step = Step::CloneCell as u8;
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lost_zygote_is_told_to_whoever_waits() {
+    async fn a_lost_zygote_reaches_the_waiting_caller() {
         let cells = cells();
         let promises = cells.expect(7);
         cells.lose();

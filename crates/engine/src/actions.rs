@@ -45,7 +45,7 @@ pub(crate) struct Acted {
 
 /// Why an action gave nothing back.
 pub(crate) enum Stop {
-    /// The plan is told.
+    /// The plan gets an error.
     Refused(HostError),
     /// The store failed; the run cannot go on.
     Store(StoreError),

@@ -2,8 +2,7 @@
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Reply};
 use ordain_store::CachedPlan;
-use ordain_types::{PlanSource, Round, RunId, RunKind, RunRecord};
-use serde_json::{Map, Value};
+use ordain_types::{BoundParam, PlanSource, Round, RunId, RunKind, RunRecord};
 
 use crate::code::key;
 use crate::engine::Engine;
@@ -28,7 +27,7 @@ pub(crate) struct CacheKey {
     /// A request that refers to earlier turns means nothing without them.
     pub(crate) is_usable: bool,
     /// What the reader took from the request, for a kept plan.
-    pub(crate) params: Map<String, Value>,
+    pub(crate) params: Vec<BoundParam>,
     /// The request as the reader read it, with its own values.
     reading: Option<String>,
 }
@@ -44,7 +43,7 @@ impl CacheKey {
                 kind,
                 exact: key::of(brief),
                 is_usable: brief.turns.is_empty(),
-                params: Map::new(),
+                params: Vec::new(),
                 reading: None,
             },
         }
@@ -54,13 +53,13 @@ impl CacheKey {
     fn of_reading(brief: &Brief) -> Self {
         let kind = RunKind::Ask;
         let Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
-            return Self { kind, exact: String::new(), is_usable: false, params: Map::new(), reading: None };
+            return Self { kind, exact: String::new(), is_usable: false, params: Vec::new(), reading: None };
         };
         Self {
             kind,
             exact: hash(&format!("ask\0read\0{}", without_reading(&draft.code))),
             is_usable: draft.hold.is_none() && draft.reading.is_some(),
-            params: draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect(),
+            params: draft.params,
             reading: draft.reading,
         }
     }
@@ -75,7 +74,7 @@ impl CacheKey {
                 && words.get(1).is_some_and(|second| second == "about");
         let exact = hash(&format!("ask\0{}", words.join(" ")));
         let is_usable = brief.turns.is_empty() || !refers;
-        Self { kind: RunKind::Ask, exact, is_usable, params: Map::new(), reading: None }
+        Self { kind: RunKind::Ask, exact, is_usable, params: Vec::new(), reading: None }
     }
 }
 
@@ -123,8 +122,9 @@ impl Engine {
         story.written_by = Some(RunId(plan.run_id.clone()));
         story.plan_id = Some(plan.plan_id.clone());
         // The plan was kept for another request: what is said about this run has this run's values.
-        let title = key.reading.clone().unwrap_or(plan.title);
-        let draft = Draft { code: plan.code, title, ..Draft::default() };
+        let (reading, params) = (key.reading.clone(), key.params.clone());
+        let title = reading.clone().unwrap_or(plan.title);
+        let draft = Draft { code: plan.code, title, reading, params, ..Draft::default() };
         let judging = std::time::Instant::now();
         let verdict = self.verdicts.on(&draft.code, trial.policy(), trial.schema());
         story.timing.verify = millis(judging);

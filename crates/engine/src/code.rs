@@ -149,7 +149,7 @@ impl Engine {
         let admitted = crate::files::admit(&task.files, &task.mounted, limits);
         let hashing = crate::files::hashes(&admitted.files);
         if task.is_typed() {
-            // Whoever types Python looks into the files by themselves.
+            // A person who writes Python looks into the files themselves.
             let hashes = hashing.await;
             return Ok(Prepared { hashes, ..admitted });
         }

@@ -36,7 +36,7 @@ pub struct EngineSettings {
     pub roles: BTreeMap<String, BTreeMap<String, String>>,
     /// What the owner says about the data, and the verbs that change it.
     pub catalog: Arc<Catalog>,
-    /// Packages that planners are told of.
+    /// Packages that the brief names.
     pub packages: Vec<String>,
     /// How many repairs a plan gets.
     pub rounds: u32,

@@ -1,12 +1,12 @@
 //! Files that come with a request: which of them may go into a cell, and what a look into each one tells.
 //!
-//! A file is hostile. The host looks at its name and its size and at nothing else; everything that is told about its
+//! A file is hostile. The host looks at its name and its size and at nothing else; everything that is said about its
 //! content was found out by `python/inspect` in a cell. One bad file never keeps the others from being used: it is
 //! refused or described with its problem, by name.
 
 pub(crate) mod declared;
 mod facts;
-mod look;
+pub(crate) mod look;
 pub(crate) mod readings;
 
 use std::collections::{BTreeMap, HashSet};
@@ -43,7 +43,7 @@ pub struct Prepared {
     pub files: Vec<InputFile>,
     /// Names of those that cells see in place, because they are large; the executor has them mounted.
     pub mounted: Vec<String>,
-    /// What is told about each of them, in the same order.
+    /// The facts about each of them, in the same order.
     pub briefs: Vec<FileBrief>,
     /// Those that do not go in, and why.
     pub refused: Vec<RefusedFile>,
@@ -119,7 +119,7 @@ impl Engine {
 
 /// Endings of workbooks, in which a cell can hold a formula.
 const WORKBOOKS: [&str; 3] = ["xlsx", "xlsm", "ods"];
-/// What a reader of a workbook with formulas is told.
+/// The note for a workbook with formulas.
 const FORMULA: &str = "formula";
 
 impl Engine {
@@ -222,7 +222,7 @@ fn shown(name: &str, path: &Path) -> String {
 }
 
 /// The ending of a name in lower case.
-fn ending(name: &str) -> String {
+pub(crate) fn ending(name: &str) -> String {
     name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default()
 }
 

@@ -188,9 +188,9 @@ impl Engine {
         let (order, planning) = (trial.work.order(), Instant::now());
         let (mut brief, brief_hash) = self.brief_for(trial).await?;
         let key = CacheKey::of(order.kind, &brief, order.planner);
-        trial.params.clone_from(&key.params);
+        trial.params = key.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
         trial.brief_hash = Some(brief_hash);
-        // A planner is held to the packages that it is told of; a given plan may use what is set up.
+        // A planner is held to the packages that its brief names; a given plan may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         story.timing.plan += millis(planning);
         let is_resumed = matches!(trial.work, Work::Ask(ask) if ask.resumed.is_some());

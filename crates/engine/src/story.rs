@@ -240,6 +240,7 @@ impl Story {
             },
             written_by: self.written_by.clone(),
             plan_id: self.plan_id.clone(),
+            reading: self.draft.as_ref().and_then(|draft| draft.reading.clone()),
             params: self.params.clone(),
             reason: self.reason.clone(),
             outline: self.outline.clone(),

@@ -154,7 +154,7 @@ pub(crate) fn stubs(known: &[Tool]) -> String {
     source + "\n\ntools = _Tools()\n"
 }
 
-/// What planners are told of the tools, behind the policy.
+/// The brief's part about tools, after the policy.
 pub(crate) fn told(known: &[Tool]) -> String {
     if known.is_empty() {
         return String::new();

@@ -8,6 +8,7 @@ mod error;
 mod file;
 pub(crate) mod inside;
 mod roles;
+mod seeds;
 mod settings;
 mod trust;
 
@@ -224,7 +225,9 @@ impl Workspace {
 
     /// Opens the workspace's store; missing tables are made from their seeds.
     pub async fn open_store(&self) -> Result<Store, StoreError> {
-        let store = Store::open(self.store_options()).await?;
+        let mut options = self.store_options();
+        options.seeds = Some(Arc::new(seeds::CellSeeds::new(self)));
+        let store = Store::open(options).await?;
         roles::check(&self.roles, &store.schema())?;
         catalog::check_tables(&self.catalog, &store.schema(), &self.root)?;
         Ok(store)

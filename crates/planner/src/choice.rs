@@ -214,7 +214,7 @@ impl Keys {
 
 async fn automatic(settings: &ModelSettings, keys: &Keys) -> Result<Choice, PlannerError> {
     if let Some(base_url) = &settings.base_url {
-        // An address is as good as a name: what stands there is taken, or it fails.
+        // An address is as good as a name: the address is used as it is, or it fails.
         let models = usable(probe::models_at(base_url, keys.any.as_ref(), 8).await?)?;
         let model = preferred(&models).ok_or_else(|| no_model(base_url))?;
         let planner = compatible("local", &model, base_url, keys.any.clone(), settings)?;
@@ -341,7 +341,7 @@ fn compatible(
     Ok(planner(Arc::new(provider), settings))
 }
 
-/// Who is really called, for records: a provider at its own address, or whoever stands at another one.
+/// Who is really called, for records: a provider at its own address, or the server at another one.
 fn called(provider: &str, base_url: &str) -> String {
     let known = KNOWN.iter().map(|known| (known.name, known.base_url));
     let is_own = known.chain(LOCAL).any(|usual| usual == (provider, base_url.trim_end_matches('/')));

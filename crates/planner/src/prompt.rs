@@ -20,7 +20,7 @@ use crate::exchange::{Message, Speaker};
 use crate::reader;
 use schema::Detail;
 
-/// A word in our examples that no program may hold: whoever writes it has copied an example.
+/// A word in our examples that no program may hold: a reply that holds it has copied an example.
 pub(crate) const PLACEHOLDER: &str = "EXAMPLE_ONLY";
 
 /// What the schema may take before it leaves out sample values and notes.

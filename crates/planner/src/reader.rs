@@ -8,6 +8,7 @@ mod code;
 mod compute;
 mod condition;
 mod count;
+mod explain;
 pub mod files;
 mod follow;
 mod form;
@@ -15,23 +16,23 @@ mod formula;
 mod index;
 mod lexicon;
 mod metric;
+mod missed;
 mod order;
 mod parse;
 mod phrase;
 mod question;
 pub(crate) mod rule;
+mod shape;
 mod sql;
 mod token;
+mod trace;
 mod words;
 
-use std::cell::Cell;
 use std::sync::{Arc, Mutex};
-
-use ordain_types::{Catalog, DirectChanges};
-use serde_json::{Value, json};
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
+use ordain_types::{Catalog, DirectChanges};
 
 use code::Written;
 use form::{Form, Select};
@@ -39,6 +40,10 @@ use index::{Index, What};
 use lexicon::LEXICON;
 use parse::Parser;
 use token::{Kind, Token};
+use trace::Trace;
+
+pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
+pub use missed::{Missed, missed};
 
 /// Requests of more tokens are not read.
 const TOKENS_MAX: usize = 60;
@@ -50,8 +55,8 @@ pub enum Reading {
     One(Box<Meaning>),
     /// Several, between which the person must choose.
     Several(Vec<Meaning>),
-    /// None: the word that was not understood, if it is one.
-    None(Option<String>),
+    /// None: the word at which the reader stopped, if it is one.
+    None(Option<Unknown>),
 }
 
 /// One complete reading.
@@ -80,31 +85,6 @@ fn ask(brief: &Brief) -> Reply {
     let index = indexed(brief);
     let reading = follow::read(&index, &brief.request, &brief.turns);
     reply(&index, brief, reading)
-}
-
-/// What a request means, without a plan for it: tokens, mentions, readings, the word that is not understood.
-pub fn explain(brief: &Brief) -> Value {
-    let index = indexed(brief);
-    let tokens = token::tokens(&brief.request);
-    let shown: Vec<Value> = tokens
-        .iter()
-        .enumerate()
-        .map(|(at, token)| json!({ "text": token.text, "at": [token.at.0, token.at.1], "is": class(&index, &tokens, at) }))
-        .collect();
-    let (readings, unknown) = match follow::read(&index, &brief.request, &brief.turns) {
-        Reading::One(meaning) => (vec![*meaning], None),
-        Reading::Several(all) => (all, None),
-        Reading::None(word) => (Vec::new(), word),
-    };
-    let readings: Vec<Value> = readings
-        .iter()
-        .map(|meaning| {
-            let code = meaning.written.as_ref().map(|written| written.code.clone());
-            let params = meaning.written.as_ref().map(|written| params(&brief.request, written));
-            json!({ "reading": meaning.words, "form": format!("{:?}", meaning.form), "code": code, "params": params })
-        })
-        .collect();
-    json!({ "request": brief.request, "tokens": shown, "readings": readings, "not_understood": unknown })
 }
 
 /// The words and signs of a request in lower case, so that two requests can be told apart: a question mark counts.
@@ -140,41 +120,6 @@ pub fn values(brief: &Brief) -> Vec<(String, String)> {
     found
 }
 
-/// What a token is: a filler, an operator, or what it mentions.
-fn class(index: &Index, tokens: &[Token], at: usize) -> Vec<String> {
-    let token = &tokens[at];
-    let mut found: Vec<String> = index.at(tokens, at).iter().map(|(what, ..)| mention(index, what)).collect();
-    found.dedup();
-    match token.kind {
-        Kind::Number(_) => found.push("number".to_owned()),
-        Kind::Days(..) => found.push("day".to_owned()),
-        Kind::Time(_) => found.push("time".to_owned()),
-        Kind::Quoted => found.push("text".to_owned()),
-        Kind::Sign(_) => found.push("sign".to_owned()),
-        Kind::Word if !LEXICON.matches("filler", &[token.lower.as_str()]).is_empty() => {
-            found.push("filler".to_owned());
-        }
-        Kind::Word if LEXICON.is_operator(&token.lower) => found.push("operator".to_owned()),
-        Kind::Word => {}
-    }
-    found
-}
-
-fn mention(index: &Index, what: &What) -> String {
-    let column = |table: &usize, column: &usize| {
-        format!("{}.{}", index.tables[*table].name, index.tables[*table].columns[*column].name)
-    };
-    match what {
-        What::Table(table) => format!("table {}", index.tables[*table].name),
-        What::Column(table, at) => format!("column {}", column(table, at)),
-        What::Value(table, at, _) => format!("value of {}", column(table, at)),
-        What::Word(table, at, _) => format!("word in {}", column(table, at)),
-        What::Action(which) => format!("action {}", index.catalog.actions[*which].name),
-        What::Phrasing(which) => format!("phrasing of {}", index.catalog.phrasings[*which].table),
-        What::Metric(which) => format!("metric {}", index.catalog.metrics[*which].name),
-    }
-}
-
 /// The index of the last look at the tables: building one costs more than reading.
 static LAST: Mutex<Option<Kept>> = Mutex::new(None);
 
@@ -200,9 +145,9 @@ fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Reading::None(None);
     }
-    let furthest = Cell::new(0);
+    let trace = Trace::default();
     let parser =
-        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, &tokens, focus, &furthest) };
+        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, &tokens, focus, &trace) };
     let first = parser(0);
     let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
     if !index.tables.is_empty() {
@@ -212,7 +157,7 @@ fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
         }
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Reading::None(unknown(index, &tokens, furthest.get()));
+        return Reading::None(unknown(index, &tokens, trace.furthest()));
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())
@@ -240,19 +185,26 @@ fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
 }
 
 /// The first word that nothing knows; else the word after the last one that was understood.
-fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<String> {
+fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> {
     let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
-    let strange =
-        words.clone().find(|(at, token)| index.at(tokens, *at).is_empty() && !is_known(&token.lower));
+    let is_strange = |at: usize, token: &Token| {
+        index.at(tokens, at).is_empty() && !LEXICON.knows(token.word()) && !is_within(index, tokens, at)
+    };
+    let strange = words.clone().find(|(at, token)| is_strange(*at, token));
     let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().next_back());
-    strange.or(stopped).map(|(_, token)| token.text.clone())
+    let (_, token) = strange.or(stopped)?;
+    let nearest =
+        strange.filter(|_| token.text.chars().count() > 3).and_then(|_| index.nearest(&token.lower));
+    Some(Unknown { text: token.text.clone(), at: token.at, is_known: strange.is_none(), nearest })
 }
 
-fn is_known(word: &str) -> bool {
-    LEXICON.is_operator(word) || !LEXICON.matches("filler", &[word]).is_empty() || LEXICON.knows(word)
+/// Whether a token is a later word of a name.
+fn is_within(index: &Index, tokens: &[Token], at: usize) -> bool {
+    let first = at.saturating_sub(4);
+    (first..at).any(|from| index.at(tokens, from).iter().any(|(_, length, _)| from + length > at))
 }
 
-/// What the person is told, or the plan.
+/// The answer to the person, or the plan.
 fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
     match reading {
         Reading::One(meaning) => told(index, brief, &meaning),
@@ -268,7 +220,7 @@ fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
                 choices.join("; ")
             ))
         }
-        Reading::None(word) => Reply::Refusal(declined(index, word.as_deref())),
+        Reading::None(unknown) => Reply::Refusal(declined(index, unknown.as_ref())),
     }
 }
 
@@ -383,10 +335,7 @@ fn possible(index: &Index) -> String {
     }
 }
 
-fn declined(index: &Index, word: Option<&str>) -> String {
-    let what = word.map_or_else(
-        || "I do not understand that".to_owned(),
-        |word| format!("I do not understand “{word}” in that"),
-    );
+fn declined(index: &Index, unknown: Option<&Unknown>) -> String {
+    let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
     format!("{what}, so nothing was done. {} A model understands more: see `ordain models`.", possible(index))
 }

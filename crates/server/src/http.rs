@@ -39,6 +39,7 @@ mod places;
 mod plans;
 mod problem;
 mod rate;
+mod read;
 mod requests;
 mod runs;
 mod schema;
@@ -111,6 +112,7 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(plans::get, plans::evict))
         .routes(routes!(plans::pin))
         .routes(routes!(plans::unpin))
+        .routes(routes!(read::read))
         .routes(routes!(tables::list))
         .routes(routes!(tables::rows))
         .routes(routes!(ledger::list))

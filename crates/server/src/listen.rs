@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpSocket};
 
 /// Callers that may wait in the system's queue until they are accepted. The usual 128 is less than a burst of callers,
-/// and whoever finds no place there tries again only after a second. The system may set a smaller number.
+/// and a client that finds no place there tries again only after a second. The system may set a smaller number.
 const WAITING_MAX: u32 = 4096;
 
 /// Listens on an address; port 0 takes a free one.

@@ -42,7 +42,7 @@ pub(crate) async fn claim(
         let message = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes of text");
         return Err(StoreError::BadCall { message });
     }
-    // Most repeats are told apart by looking, without waiting for a run that writes: it may be the very one.
+    // Most repeats are found by looking, without waiting for a run that writes: it may be the very one.
     let looking = Looking { store, key, fingerprint, run };
     if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
         return Ok(found);

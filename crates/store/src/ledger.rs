@@ -42,7 +42,7 @@ pub(crate) async fn newest_seq(session: &mut Session) -> Result<u64, StoreError>
         .unwrap_or_default())
 }
 
-/// What stands for the hash before the first entry.
+/// The hash before the first entry.
 pub(crate) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Who did something, through what, and what else an entry should tell.

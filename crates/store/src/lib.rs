@@ -68,7 +68,7 @@ pub use relation::ForeignKey;
 pub use review::{Review, Violation};
 pub use runs::RunCount;
 pub use runs::{Owned, RunFilter, SeenBy};
-pub use seed::SeedError;
+pub use seed::{SeedError, SeedFuture, SeedReader, SeedTable};
 pub use session::Intent;
 pub use store::{BeginOptions, Reseeded, Store, TableInfo};
 pub use transaction::Transaction;

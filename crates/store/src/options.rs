@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use ordain_types::ColumnType;
 
 use crate::fault::Faults;
+use crate::seed::SeedReader;
 
 /// Everything that [`crate::Store::open`] needs to know.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct StoreOptions {
     pub plan_role: Option<String>,
     /// The tables that the workspace declares.
     pub tables: Vec<TableDeclaration>,
+    /// Reads the seeds that are not JSON.
+    pub seeds: Option<Arc<dyn SeedReader>>,
     /// Queries that must return no row before a commit.
     pub invariants: Vec<Invariant>,
     /// What may not be passed.
@@ -56,6 +59,7 @@ impl StoreOptions {
             allow_older: false,
             plan_role: None,
             tables: Vec::new(),
+            seeds: None,
             invariants: Vec::new(),
             limits: StoreLimits::default(),
             clock: Clock::default(),

@@ -36,6 +36,8 @@ pub(crate) struct Relation {
     pub(crate) read_only_reason: Option<String>,
     /// What an owner should know, such as triggers.
     pub(crate) notes: Vec<String>,
+    /// How its seed was read, where that is worth saying.
+    pub(crate) seed_notes: Vec<String>,
 }
 
 /// How a row is found again.

@@ -1,19 +1,19 @@
 //! The first rows of a table, from a file.
 //!
-//! A file is read ([`json`], [`csv`]) into rows of raw fields, each with its place in the file; then [`shape`]
-//! gives every column a type, declared or inferred, and every value that type. Nothing is guessed at: a value that
-//! does not fit is an error that names the file and the line.
+//! JSON is read here ([`json`]): its values have their types already, and are kept exactly as TinyDB would keep them.
+//! Every other file is read by the [`SeedReader`] that the caller brings. Then [`shape`] holds every value against its
+//! column. Nothing is guessed at: a value that does not fit is an error that names the file and the line.
 
-mod csv;
-mod infer;
 mod json;
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use std::io::Read as _;
 use std::path::Path;
+use std::pin::Pin;
 
-use ordain_types::{Column, ColumnType, Table};
+use ordain_types::{Column, ColumnType, Table, is_timestamp};
 use serde_json::Value;
 
 use crate::options::TableDeclaration;
@@ -40,14 +40,35 @@ pub struct SeedError {
     pub hint: Option<String>,
 }
 
-/// A file's rows before their columns have types.
+/// Reads seed files that are not JSON.
+pub trait SeedReader: fmt::Debug + Send + Sync {
+    /// Reads a file. Columns that the table declares have the declared type.
+    fn read<'a>(&'a self, path: &'a Path, declaration: &'a TableDeclaration) -> SeedFuture<'a>;
+}
+
+/// What a [`SeedReader`] gives, when it is done.
+pub type SeedFuture<'a> = Pin<Box<dyn Future<Output = Result<SeedTable, SeedError>> + Send + 'a>>;
+
+/// A table as a [`SeedReader`] found it in a file.
+#[derive(Debug, Clone, Default)]
+pub struct SeedTable {
+    /// The columns and what they hold.
+    pub columns: Vec<(String, ColumnType)>,
+    /// The line of each row, and a value for each column.
+    pub rows: Vec<(u64, Vec<Value>)>,
+    /// How the file was read, where that is worth saying.
+    pub notes: Vec<String>,
+}
+
+/// A file's rows before they are held against their columns.
 #[derive(Debug, Default)]
 struct Raw {
     /// All field names, in the order in which they first occur.
     names: Vec<String>,
+    /// Their types, where the reader of the file knows them.
+    types: Option<Vec<ColumnType>>,
     rows: Vec<RawRow>,
-    /// Whether every value is still text, as in CSV.
-    is_text: bool,
+    notes: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -63,9 +84,38 @@ struct RawRow {
 pub(crate) struct Seed {
     pub(crate) table: Table,
     pub(crate) rows: Vec<Image>,
+    /// How the file was read, where that is worth saying.
+    pub(crate) notes: Vec<String>,
 }
 
-/// Reads the seed of a declared table.
+/// Whether a file is one that the store reads by itself.
+pub(crate) fn is_json(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("json" | "jsonl" | "ndjson"))
+}
+
+fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|extension| extension.to_string_lossy().to_lowercase())
+}
+
+/// The seed of a declared table from what a [`SeedReader`] read.
+pub(crate) fn from_table(
+    path: &Path,
+    read: SeedTable,
+    declaration: &TableDeclaration,
+) -> Result<Seed, SeedError> {
+    let file = shown_name(path);
+    let (names, types) = read.columns.into_iter().unzip();
+    let row = |(line, values): (u64, Vec<Value>)| RawRow {
+        line,
+        doc_id: None,
+        values: values.into_iter().map(Some).collect(),
+    };
+    let rows = read.rows.into_iter().map(row).collect();
+    let source = Source { file: &file, text: "", counted: Cell::new((0, 1)) };
+    shape(&source, Raw { names, types: Some(types), rows, notes: read.notes }, declaration)
+}
+
+/// Reads the JSON seed of a declared table.
 pub(crate) fn read(path: &Path, declaration: &TableDeclaration) -> Result<Seed, SeedError> {
     let file = shown_name(path);
     let at = |line, message: String| SeedError { file: file.clone(), line, message, hint: None };
@@ -95,19 +145,12 @@ fn unreadable(error: &std::io::Error) -> String {
     }
 }
 
-/// Reads a seed from the bytes of a file; the name tells the format.
+/// Reads a seed from the bytes of a JSON file; the name tells which form.
 pub(crate) fn parse(file: &str, bytes: &[u8], declaration: &TableDeclaration) -> Result<Seed, SeedError> {
     let source = Source::new(file, bytes)?;
-    let extension = Path::new(file).extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let raw = match extension.as_deref() {
+    let raw = match extension(Path::new(file)).as_deref() {
         Some("json") => json::document(&source, &declaration.name)?,
-        Some("jsonl" | "ndjson") => json::lines(&source)?,
-        Some("csv") => csv::table(&source, b',')?,
-        Some("tsv") => csv::table(&source, b'\t')?,
-        _ => {
-            let hint = "seeds are .json, .jsonl, .csv or .tsv files";
-            return Err(source.error(None, "the format is not known").hint(hint));
-        }
+        _ => json::lines(&source)?,
     };
     shape(&source, raw, declaration)
 }
@@ -153,6 +196,11 @@ impl<'a> Source<'a> {
 }
 
 impl SeedError {
+    /// A fault of a whole file.
+    pub fn new(path: &Path, message: &str) -> Self {
+        Self { file: shown_name(path), line: None, message: message.to_owned(), hint: None }
+    }
+
     fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -181,6 +229,38 @@ impl Raw {
         places.insert(name.to_owned(), place);
         place
     }
+
+    /// The narrowest type that holds every value of a column. One that is null in every row holds any value.
+    fn column_type(&self, place: usize) -> ColumnType {
+        if let Some(types) = &self.types {
+            return types[place];
+        }
+        let values = self.rows.iter().filter_map(|row| row.values.get(place)?.as_ref());
+        let types = values.filter(|value| !value.is_null()).map(type_of);
+        types.reduce(wider).unwrap_or(ColumnType::Json)
+    }
+}
+
+fn type_of(value: &Value) -> ColumnType {
+    match value {
+        Value::Bool(_) => ColumnType::Boolean,
+        Value::Number(number) if number.is_f64() => ColumnType::Real,
+        Value::Number(_) => ColumnType::Integer,
+        Value::String(text) if is_timestamp(text) => ColumnType::Timestamp,
+        Value::String(_) => ColumnType::Text,
+        Value::Null | Value::Array(_) | Value::Object(_) => ColumnType::Json,
+    }
+}
+
+/// The type that holds the values of both.
+fn wider(one: ColumnType, other: ColumnType) -> ColumnType {
+    use ColumnType::{Integer, Json, Real, Text, Timestamp};
+    match (one, other) {
+        _ if one == other => one,
+        (Integer, Real) | (Real, Integer) => Real,
+        (Text, Timestamp) | (Timestamp, Text) => Text,
+        _ => Json,
+    }
 }
 
 fn shape(source: &Source<'_>, raw: Raw, declaration: &TableDeclaration) -> Result<Seed, SeedError> {
@@ -189,7 +269,6 @@ fn shape(source: &Source<'_>, raw: Raw, declaration: &TableDeclaration) -> Resul
     // The raw rows hold the file's fields; the table may have declared columns that no row mentions.
     let places: Vec<Option<usize>> =
         table.columns.iter().map(|column| raw.names.iter().position(|name| *name == column.name)).collect();
-    let is_text = raw.is_text;
     let mut rows = Vec::with_capacity(raw.rows.len());
     let mut lines = Vec::with_capacity(raw.rows.len());
     let mut next_id = 1;
@@ -197,7 +276,7 @@ fn shape(source: &Source<'_>, raw: Raw, declaration: &TableDeclaration) -> Resul
         let mut values = Vec::with_capacity(table.columns.len());
         for (column, place) in std::iter::zip(&table.columns, &places) {
             let given = place.and_then(|place| row.values.get_mut(place).and_then(Option::take));
-            values.push(typed(source, &table, column, given, is_text, row.line)?);
+            values.push(typed(source, &table, column, given, row.line)?);
         }
         let doc_id = row.doc_id.unwrap_or(next_id);
         next_id = next_id.max(doc_id + 1);
@@ -205,7 +284,7 @@ fn shape(source: &Source<'_>, raw: Raw, declaration: &TableDeclaration) -> Resul
         lines.push(row.line);
     }
     check_key(source, &table, &rows, &lines)?;
-    Ok(Seed { table, rows })
+    Ok(Seed { table, rows, notes: raw.notes })
 }
 
 fn typed(
@@ -213,19 +292,12 @@ fn typed(
     table: &Table,
     column: &Column,
     given: Option<Value>,
-    is_text: bool,
     line: u64,
 ) -> Result<Option<Value>, SeedError> {
     let wrong = |message: String| {
         source
             .error(Some(line), format!("column `{}` cannot hold {message}", column.name))
             .hint(format!("declare its type in `[tables.{}.columns]`, or correct the value", table.name))
-    };
-    let given = match given {
-        Some(Value::String(text)) if is_text => {
-            Some(csv::value(column.column_type, text).map_err(|message| wrong(message.clone()))?)
-        }
-        other => other,
     };
     match given {
         None if column.nullable => Ok(None),
@@ -239,7 +311,7 @@ fn table_of(source: &Source<'_>, raw: &Raw, declaration: &TableDeclaration) -> R
     for (place, name) in raw.names.iter().enumerate() {
         let (column_type, nullable) = match declaration.columns.get(name) {
             Some(declared) => (declared.column_type, declared.nullable),
-            None => (infer::column_type(source, raw, place)?, true),
+            None => (raw.column_type(place), true),
         };
         columns.push(column(name, column_type, nullable, declaration));
     }

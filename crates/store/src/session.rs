@@ -114,7 +114,7 @@ impl Pool {
     }
 
     /// Does a row of operations that belong together, on SQLite without a change of threads between them. They are
-    /// carried through even if the caller gives up waiting. They may not wait for a turn, which whoever has it may need
+    /// carried through even if the caller gives up waiting. They may not wait for a turn, which its holder may need
     /// a thread to give up.
     pub(crate) async fn together<R: Send + 'static>(
         &self,

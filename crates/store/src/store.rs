@@ -23,6 +23,7 @@ use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
 use crate::runs::{self, Owned, RunFilter};
+use crate::seed::SeedReader;
 use crate::session::{Intent, Pool};
 use crate::transaction::Transaction;
 
@@ -45,6 +46,7 @@ pub(crate) struct Inner {
     /// Folder for what is kept outside the database.
     pub(crate) state: PathBuf,
     declarations: Vec<TableDeclaration>,
+    seeds: Option<Arc<dyn SeedReader>>,
     catalog: RwLock<Arc<Catalog>>,
     /// The version of SQLite's schema when the tables were last looked at.
     schema_version: AtomicI64,
@@ -116,6 +118,7 @@ impl Store {
                 limits: options.limits,
                 clock: options.clock,
                 declarations: options.tables,
+                seeds: options.seeds,
                 catalog: RwLock::default(),
                 schema_version: AtomicI64::default(),
                 alive: OnceLock::new(),
@@ -476,6 +479,6 @@ fn table_info(relation: &Relation, rows: u64) -> TableInfo {
         foreign_keys: relation.foreign_keys.clone(),
         max_rows_changed: relation.max_rows_changed,
         in_place: !relation.is_kept(),
-        notes: relation.notes.clone(),
+        notes: [relation.notes.as_slice(), &relation.seed_notes].concat(),
     }
 }

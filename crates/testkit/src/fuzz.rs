@@ -40,7 +40,7 @@ const PIECES: [&[u8]; 20] = [
     b"$$",
 ];
 
-/// Calls a target with inputs that are made from the seeds. A panic is told with its input and goes on.
+/// Calls a target with inputs that are made from the seeds. A panic is reported with its input, and fuzzing goes on.
 pub fn run(name: &str, seeds: &[&[u8]], mut target: impl FnMut(&[u8])) {
     let number = |variable: &str| std::env::var(variable).ok().and_then(|value| value.parse::<u64>().ok());
     let start = number(SEED).unwrap_or(1);

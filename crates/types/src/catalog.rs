@@ -111,7 +111,7 @@ pub struct DataNotes {
     pub decimal: Option<char>,
     /// The mark between thousands: `,`, `.`, `'` or a space.
     pub thousands: Option<char>,
-    /// What stands between two cells.
+    /// The separator between two cells.
     pub delimiter: Option<char>,
     /// The text's encoding: `utf-8`, `latin-1` …
     pub encoding: Option<String>,

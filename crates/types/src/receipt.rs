@@ -90,7 +90,7 @@ impl Receipt {
         if kind == ReceiptKind::Changed && record.left_out > 0 {
             let rows =
                 if record.left_out == 1 { "1 row was" } else { &format!("{} rows were", record.left_out) };
-            made.text = format!("{} {rows} left out by whoever approved it.", made.text);
+            made.text = format!("{} {rows} left out by the approver.", made.text);
         }
         if !calls.is_empty() {
             made.text = format!("{} {calls}", made.text);

@@ -245,7 +245,7 @@ pub struct RunRecord {
     /// What happened to the data. Made from the state and the diff when the record is written, never by a plan.
     #[serde(default)]
     pub receipt: Receipt,
-    /// What the person is told.
+    /// The answer to the person.
     pub answer: Answer,
     /// The plan that ran.
     pub plan: PlanRecord,
@@ -270,7 +270,7 @@ pub struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub started_at: String,
-    /// Rows of the held diff that whoever approved it left out.
+    /// Rows of the held diff that the approver left out.
     #[serde(default)]
     pub left_out: usize,
     /// The run whose change this one makes again on newer rows.
@@ -317,7 +317,7 @@ pub struct Rebase {
     pub is_derived: bool,
 }
 
-/// What the person is told.
+/// The answer to the person.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// One or two sentences.
@@ -351,6 +351,9 @@ pub struct PlanRecord {
     /// Its id in the plan cache, where it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_id: Option<String>,
+    /// What the reader understood, where it read the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
     /// The values that its code takes from `params`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub params: serde_json::Map<String, Value>,

@@ -13,7 +13,7 @@ use crate::text::{cell, cells, counted, in_path, visible};
 /// Rows of one table that a page shows.
 pub const DIFF_ROWS_MAX: usize = 100;
 
-/// Names what a run would change and call: whoever approves it sends this, so that what was seen is what is committed.
+/// Names what a run would change and call: the approver's form sends it back, so that what was seen is what is committed.
 pub fn diff_hash(record: &RunRecord) -> String {
     let text = serde_json::to_vec(&(&record.diff, &record.calls)).unwrap_or_default();
     crate::text::hex(&Sha256::digest(&text)[..16])

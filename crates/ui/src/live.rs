@@ -36,7 +36,7 @@ pub fn page(run: &LiveRun, viewer: &Viewer) -> Markup {
     }
 }
 
-/// The part of a page that follows a run until it has ended. `shape` says what stands there then: `page` or `card`.
+/// The part of a page that follows a run until it has ended. `shape` says what replaces it then: `page` or `card`.
 pub fn followed(run: &LiveRun, viewer: &Viewer, shape: &str) -> Markup {
     html! {
         div.live hx-sse:connect={ "/runs/" (run.run_id) "/live?shape=" (shape) } hx-swap="innerMorph" {
@@ -45,7 +45,7 @@ pub fn followed(run: &LiveRun, viewer: &Viewer, shape: &str) -> Markup {
     }
 }
 
-/// What stands there when it has ended. The mark tells the page not to ask again.
+/// What is shown when it has ended. The mark tells the page not to ask again.
 pub fn over(ended: &Markup) -> Markup {
     html! { div data-over { (ended) } }
 }

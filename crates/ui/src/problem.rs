@@ -6,7 +6,7 @@ use crate::assets;
 use crate::shell::Place;
 use crate::text::visible;
 
-/// What is told of a problem.
+/// What is shown of a problem.
 #[derive(Debug, Clone, Copy)]
 pub struct Problem<'a> {
     /// The status in words.

@@ -123,6 +123,7 @@ fn meta(record: &RunRecord) -> Markup {
             span { (record.kind.as_str()) } " · " (when(&record.started_at)) " · " (duration(record.timing_ms.total))
             " · " (writer(record))
         }
+        @if let Some(reading) = &record.plan.reading { p.meta { span.muted { "read as " } (visible(reading)) } }
     }
 }
 

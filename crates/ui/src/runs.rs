@@ -56,7 +56,7 @@ pub fn page(list: &RunList) -> Markup {
     }
 }
 
-/// Where the first page is told what changes; older pages do not change.
+/// Where the first page listens for changes; older pages do not change.
 fn live_address(list: &RunList) -> Option<String> {
     let state = list.state.as_ref().map_or_else(String::new, |state| format!("?state={state}"));
     list.pager.first.is_none().then(|| format!("/runs/live{state}"))

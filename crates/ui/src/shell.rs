@@ -1,4 +1,4 @@
-//! What stands around every page: the way to all others, who looks, and what waits for them.
+//! The frame of every page: navigation, the signed-in caller, and what waits for a decision.
 
 use maud::{DOCTYPE, Markup, html};
 

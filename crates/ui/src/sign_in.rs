@@ -29,7 +29,7 @@ pub fn page(workspace: &str, next: &str, problem: Option<&str>) -> String {
                         input #key type="password" name="key" required autocomplete="current-password" autofocus placeholder="ordain_…";
                         button.primary type="submit" { "Sign in" }
                     }
-                    p.muted { "Whoever runs this server makes keys with " code { "ordain keys create --scope read,run,approve" } "." }
+                    p.muted { "The operator of this server makes keys with " code { "ordain keys create --scope read,run,approve" } "." }
                 }
             }
         }

@@ -68,6 +68,6 @@ pub struct Replacement {
     pub start: usize,
     /// First byte to keep again; equal to `start` for an insertion.
     pub end: usize,
-    /// What stands there afterwards.
+    /// The text afterwards.
     pub text: String,
 }

@@ -409,7 +409,7 @@ finding_codes! {
         name: "declared-read-but-writes",
         severity: Error,
         summary: "the code declares `ACTION = \"read\"` and writes on the same path",
-        reason: "Whoever approves a run trusts its declaration.",
+        reason: "The approver of a run trusts its declaration.",
         remedy: "Declare `mutate` on the path that writes, or leave the write out.",
         contract: Ask,
         example: "ACTION = 'read'\ninventory_tbl.update({'price': 1})\nanswer_text = 'done'\nSTATUS = 'success'",

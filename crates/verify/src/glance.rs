@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(glance("total = (1 +"), None);
         assert_eq!(glance("x\0"), None);
         assert_eq!(glance(&"(".repeat(100_000)), None);
-        // One word is an expression: whoever asks has to look at what it sets.
+        // One word is an expression: the caller has to look at what it sets.
         assert_eq!(glance("Sorry").unwrap().assigned.len(), 0);
     }
 }

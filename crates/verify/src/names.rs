@@ -77,7 +77,7 @@ struct Names<'a, 'r, 's> {
     chance: chance::Chance,
     /// Whether annotations are evaluated when the code runs.
     annotations_run: bool,
-    /// What stands before the parentheses of the call that is judged.
+    /// The expression before the parentheses of the call that is judged.
     callee: Option<TextRange>,
     /// The `tools` of the call that was judged last.
     tools_called: Option<TextRange>,

@@ -75,7 +75,7 @@ fn measure(source: &str, limits: &CodeLimits) -> Result<usize, TooDeep> {
 /// What was counted since the last separator inside one pair of brackets.
 #[derive(Default)]
 struct Level {
-    /// Operators, calls, attributes: each wraps what stands before or after it.
+    /// Operators, calls, attributes: each wraps what is before or after it.
     operators: usize,
     /// Lambdas. A comma does not end them, because their parameters hold commas.
     lambdas: usize,

@@ -48,7 +48,7 @@ impl Options {
 }
 
 /// Takes from this process everything that a cell does not need. The order matters: mounting needs capabilities,
-/// Landlock forbids mounting, and the filter forbids most of what stands above it.
+/// Landlock forbids mounting, and the filter forbids most of what is above it.
 pub fn lock_down(jail: &Jail<'_>, order: &Order, descriptors: [c_int; 3]) -> Outcome<()> {
     // 1. The cell dies with the zygote even if nobody is left to kill it.
     sys::die_with_parent().at(Step::DeathSignal)?;

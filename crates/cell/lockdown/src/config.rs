@@ -43,7 +43,7 @@ pub enum Entry<'a> {
     Text {
         /// The path in the root.
         path: &'a CStr,
-        /// What stands in it.
+        /// Its content.
         text: &'a CStr,
     },
 }

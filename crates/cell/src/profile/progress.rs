@@ -26,7 +26,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Someone who is told how a set-up goes.
+/// A listener to the progress of a set-up.
 pub trait Progress {
     /// A phase began. `total` says how many packages or files it will count, when that is known.
     fn phase(&mut self, phase: Phase, total: Option<usize>);

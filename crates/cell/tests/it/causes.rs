@@ -60,7 +60,7 @@ async fn a_program_that_is_compiled_ahead_fails_like_one_that_is_not() {
         (raised(&first), stdout(&first), stderr(&first))
     );
 
-    // A helper's own failure is told the same way, too.
+    // A helper's own failure is reported the same way.
     let mut other = fails();
     other.helpers = "def half(value):\n    return value / 0\n".into();
     assert_eq!(

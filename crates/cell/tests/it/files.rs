@@ -15,7 +15,7 @@ fn named(name: &str, folder: &Folder) -> InputFile {
     InputFile { name: name.to_owned(), path: folder.file("content", "x") }
 }
 
-/// What is wrong with files, as it is told.
+/// The messages about wrong files.
 async fn refusal(world: &World, files: Vec<InputFile>, limits: Limits) -> String {
     let job = Job { limits, ..job_with("print('must not run')", files) };
     let error = world.run_job(job).await.unwrap_err();

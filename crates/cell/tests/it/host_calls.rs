@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, job, printed, raised, stdout};
 
-/// A host that adds numbers, waits when it is told to, and refuses the rest.
+/// A host that adds numbers, waits on request, and refuses the rest.
 #[derive(Default)]
 pub(crate) struct Adding {
     pub(crate) calls: usize,

@@ -64,7 +64,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Writes down everything it is told.
+/// Records every event.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     pub(crate) phases: Vec<(Phase, Option<usize>)>,

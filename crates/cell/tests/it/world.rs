@@ -116,7 +116,7 @@ pub(crate) fn raised(execution: &Execution) -> (&str, &str, Option<u64>) {
     (&error.kind, &error.message, error.line)
 }
 
-/// Waits until something holds, for as long as a loaded machine may need; whoever calls asserts what it means.
+/// Waits until something holds, for as long as a loaded machine may need; the caller asserts what it means.
 pub(crate) async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     for _ in 0..1500 {
         if holds() {

@@ -1,4 +1,4 @@
-//! One record of a check file as a check; everything that is wrong with it is told at once.
+//! One record of a check file as a check; all its problems are reported at once.
 
 use ordain_types::nearest;
 use serde_json::Map;
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
             );
         }
         if check.depends_on.contains(&check.check_id) {
-            // The circle is told of with all others.
+            // The cycle is reported with the other problems.
             check.depends_on.dedup();
         }
     }

@@ -184,7 +184,7 @@ impl<'a> Params<'a> {
 
     /// One column or several of a table.
     pub(super) fn columns(&mut self, name: &'static str, table: &Table) -> Result<Vec<String>, CompileError> {
-        // Some kinds take one column; whoever writes that name for these means the same.
+        // Some kinds take one column; that name means the same for these.
         let singular =
             name == "columns" && !self.given.contains_key(name) && self.given.contains_key("column");
         let value = if singular { self.need("column")? } else { self.need(name)? };

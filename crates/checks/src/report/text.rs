@@ -57,7 +57,7 @@ pub fn render_summary(report: &RunReport) -> String {
     out
 }
 
-/// Whether a result is told in full below the table.
+/// Whether a result is shown in full below the table.
 fn needs_attention(result: &CheckResult) -> bool {
     let is_left_open = result.skipped == Some(SkipReason::UpstreamFailed);
     result.status.is_problem() || result.is_open() || is_left_open

@@ -86,7 +86,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         },
     };
     match done {
-        // Whoever closed the pipe has read enough.
+        // The reader closed the pipe: it has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         done => Ok(done.map(|()| ExitCode::SUCCESS)?),
     }

@@ -117,7 +117,7 @@ enum LogArg {
     Off,
 }
 
-/// Is told where the server listens, or where another one does that has the workspace already.
+/// Called with the address of the server, or of another one that serves the workspace already.
 pub(crate) type Found = fn(SocketAddr);
 
 /// Carries out `ordain serve`.

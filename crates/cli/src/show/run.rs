@@ -28,6 +28,9 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
     writeln!(out, "receipt  {}", line(&run.receipt.text))?;
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
+    if let Some(reading) = &run.plan.reading {
+        writeln!(out, "read as  {}", cut(&line(reading), 200))?;
+    }
     writeln!(out, "took     {}", took(run))?;
     if let Some(text) = &run.answer.text {
         let proviso = run.receipt.kind.proviso().map(|proviso| format!("{proviso}: ")).unwrap_or_default();

@@ -38,7 +38,7 @@ fn the_commands_about_files_give_what_the_page_says() {
     for line in commands {
         let ran = shell(line, &place);
         assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
-        // What stands behind a command is its answer, or the picture that it makes.
+        // The text after a command is its answer, or the picture that it makes.
         let says = line.split_once("  # ").unwrap().1.trim_end_matches('…').trim_end_matches([' ', ',']);
         if Path::new(says).extension().is_some_and(|ending| ending == "png") {
             let picture = std::fs::read(place.join(says)).unwrap();

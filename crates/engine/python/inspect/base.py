@@ -17,7 +17,7 @@ import ordain_reading
 warnings.simplefilter("ignore")
 
 # What is told is bounded: a brief is read by a planner, not stored.
-COLUMNS_MAX = 120
+COLUMNS_MAX = settings.get("columns_max", 120)  # noqa: F821 - given by the host
 TABLES_MAX = 40
 MEMBERS_MAX = 60
 SAMPLES_MAX = 3

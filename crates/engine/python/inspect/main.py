@@ -101,9 +101,3 @@ def plain_facts(facts):
         return json.loads(json.dumps(facts, default=str, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, TypeError) as error:
         return {"problem": f"what was found in it cannot be told: {short(error, 100)}"}
-
-
-for name in names:  # noqa: F821 - given by the host
-    DECLARED = settings["declared"].get(name, {})  # noqa: F821
-    ordain.call("file.begin", name=name)
-    ordain.call("file.facts", name=name, facts=plain_facts(facts_of(name, files[name])))  # noqa: F821

@@ -274,7 +274,7 @@ impl Tables {
         }
     }
 
-    /// Two sources of one name are told of rather than chosen between.
+    /// Two sources of one name are reported; none of them is chosen.
     fn put(&mut self, name: String, state: TableState) {
         let shown = |state: &TableState| match state {
             TableState::Ready(facts) => facts.source.clone(),

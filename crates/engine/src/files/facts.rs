@@ -1,4 +1,4 @@
-//! Keeps what is told about files within what a planner can be shown.
+//! Keeps the facts about files within what a planner can be shown.
 
 use ordain_planner::FileBrief;
 use serde_json::Value;

@@ -22,6 +22,8 @@ const PARTS: [&str; 8] = [
     include_str!("../../python/inspect/content.py"),
     include_str!("../../python/inspect/main.py"),
 ];
+const TELL: &str = include_str!("../../python/inspect/tell.py");
+const SEED: &str = include_str!("../../python/inspect/seed.py");
 /// How many files may break their cell before the rest is left alone.
 const BREAKS_MAX: usize = 8;
 /// What may be told about one file.
@@ -29,7 +31,7 @@ const FACTS_BYTES_MAX: usize = 256 * 1024;
 /// What may come out of an archive, as a multiple of the largest file that may be given.
 const EXPANSION_MAX: u64 = 5;
 
-/// What was found in each file, by its name. A file that breaks its cell is told so, and the rest get a new cell.
+/// What was found in each file, by its name. A file that breaks its cell is reported, and the rest get a new cell.
 pub(super) async fn look_into(
     executor: &dyn Executor,
     catalog: &Catalog,
@@ -65,7 +67,12 @@ pub(super) async fn look_into(
 
 /// The whole program.
 pub(super) fn program() -> String {
-    PARTS.join("\n")
+    PARTS.join("\n") + TELL
+}
+
+/// The program that reads the rows of a seed.
+pub(crate) fn seed_program() -> String {
+    PARTS.join("\n") + SEED
 }
 
 fn job(

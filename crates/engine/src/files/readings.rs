@@ -83,7 +83,7 @@ fn without(facts: &Value, names: &[&str]) -> Value {
 fn table(brief: &FileBrief) -> Option<Table> {
     let [table] = list(&brief.facts, "tables") else { return None };
     let columns = list(table, "columns");
-    // A table that is told in part may have any column.
+    // A table that is described in part may have any column.
     if columns.is_empty() || table.get("columns_total").and_then(Value::as_u64) != Some(columns.len() as u64)
     {
         return None;

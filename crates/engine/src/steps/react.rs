@@ -130,7 +130,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story.is_of_steps();
     }
 
-    /// The rows are not what the steps saw: the planner is told and goes on from no changes at all, once.
+    /// The rows are not what the steps saw: the planner gets the reason and starts again from no changes, once.
     fn begin_anew(&mut self, trouble: &Trouble, exchange: &mut Exchange) -> bool {
         if !self.replans.is_empty() {
             return false;

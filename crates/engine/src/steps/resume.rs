@@ -29,7 +29,7 @@ impl Engine {
                 return Err(StoreError::WrongState { run, state, operation }.into());
             }
             check(&record, &decision)?;
-            // One answer to one question: another one at the same time is told that the run goes on.
+            // One answer to one question: another one at the same time gets an error that the run goes on.
             let key = format!("resume:{}:{}", record.run_id, record.plan.questions.len());
             let ask = Ask {
                 request: record.request.clone(),

@@ -217,7 +217,7 @@ async fn each_change_does_what_the_matrix_says() {
     assert_eq!((noted.code_from, noted.failed), (Some(CodeFrom::Cache), Some(1)));
     assert_eq!(noted.notes, ["column vat of t is new; the code does not use it"]);
 
-    // A used column of another type: rebuilt, and why; one that cannot be compared is told so.
+    // A used column of another type: rebuilt, and why; one that cannot be compared is reported.
     world.write("data/t.csv", "id,price,note\na,one,x\nb,2,y\n");
     let because = "column `price` holds text, and its bounds are numbers; declare its type under `[data.t.columns]`, or correct the bounds (column price of t changed integer → text)";
     stands(&world.run().await, "r", CheckStatus::Error, because);
@@ -337,7 +337,7 @@ async fn checks_that_share_a_cell_do_not_see_each_other() {
         assert_eq!(results[id].failed, Some(1), "{:?}", results[id]);
         assert_eq!(results[id].artifacts.len(), 1, "{id}");
     }
-    // One that never ends is told so for itself, and takes nobody with it.
+    // One that never ends is reported alone; the others are not affected.
     stands(&results, "c", CheckStatus::Error, "timeout");
     stands(&results, "d", CheckStatus::Pass, "");
 }

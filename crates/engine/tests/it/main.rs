@@ -14,6 +14,7 @@ mod grants;
 mod models;
 mod plan_cache;
 mod readings;
+mod seeds;
 mod steps;
 mod tinydb;
 mod workspaces;

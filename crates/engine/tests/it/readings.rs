@@ -35,7 +35,7 @@ const CASES: &[(&str, &[u8], &[&str], &str)] = &[
     ),
     // Prices below one, which begin with a zero.
     ("prices.csv", b"item,price\na,0.99\nb,2.50\nc,7.20\n", &["price: real"], ""),
-    // Day and month are told by the whole column.
+    // The whole column decides which is day and which is month.
     ("dates.csv", b"d\n15/03/2024\n01/02/2024\n", &["d: date order=day-first max=2024-03-15"], ""),
     ("american.csv", b"d\n03/15/2024\n01/02/2024\n", &["d: date order=month-first min=2024-01-02"], ""),
     ("either.csv", b"d\n01/02/2024\n03/04/2024\n", &["d: date order=month-first"], "01/02/2024 is read month-first"),
@@ -55,7 +55,7 @@ const CASES: &[(&str, &[u8], &[&str], &str)] = &[
     ("two.csv", b",Q1,,Q2,\ncity,units,price,units,price\nx,1,2.5,3,4.5\n", &["Q1 units: integer", "Q2 price: real"], "joined"),
     ("units.csv", b"weight,length\n[kg],[m]\n1.5,2\n2.5,3\n", &["weight: real unit=kg", "length: integer unit=m"], ""),
     ("named.csv", b"weight (kg),a,a\n1.5,1,2\n", &["weight (kg): real unit=kg", "a.1: integer"], "two columns are called 'a'"),
-    // A few slips do not make a column of numbers one of words; they are told by their rows.
+    // A few slips do not make a column of numbers one of words; they are reported by their rows.
     (
         "slips.csv",
         b"n\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\nabc\n",

@@ -278,7 +278,7 @@ fn data_files_say_how_they_are_read() {
     assert!(load("[data.orders]\nheader_row = 0").unwrap_err().to_string().contains("counts from 1"));
 }
 
-/// What is told of a workspace whose `ordain.toml` ends with this.
+/// The error for a workspace whose `ordain.toml` ends with this.
 fn told_of(extra: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs_err::write(folder.path().join("ordain.toml"), format!("[workspace]\nname = \"shop\"\n{extra}"))

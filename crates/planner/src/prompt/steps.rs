@@ -1,4 +1,4 @@
-//! What a planner is told about looks, outlines and the steps of a run.
+//! The part of the brief about looks, outlines and the steps of a run.
 
 use std::fmt::Write as _;
 

@@ -92,7 +92,7 @@ fn take(
         gathered.is_done = true;
         return Ok(());
     }
-    // A line of rubbish does not spoil the rest: whether the reply is whole is told by its end.
+    // A line of rubbish does not spoil the rest: the end of the reply says whether it is whole.
     let Ok(event) = serde_json::from_str::<Value>(event) else { return Ok(()) };
     gathered.events += 1;
     let before = gathered.text.len();

@@ -203,7 +203,7 @@ impl Writer<'_> {
         self.index.tables[path.table].columns[path.column].sort
     }
 
-    /// How a row is told: its name, and what else is known of it in brackets.
+    /// How a row is named: its name, and what else is known of it in brackets.
     fn row_text(&self, names: &[(String, Path)]) -> String {
         let mut parts = names.iter().map(|(name, path)| (name, self.cell(name, path)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();

@@ -1,20 +1,19 @@
 //! Calculations that need no data: primes, Fibonacci numbers, statistics of given numbers, arithmetic, a quoted text.
 
-use std::cell::Cell;
-
 use super::code::{braces, quote};
 use super::files;
 use super::index::Index;
 use super::parse::Parser;
 use super::token::{Kind, Token, Unit};
+use super::trace::Trace;
 
 /// What is still computed within a cell's time.
 const UP_TO_MAX: f64 = 50_000_000.0;
 
 /// What a calculation is called, and its program; `None` if the request is none, or holds a word that is not part of it.
 pub(crate) fn plan(request: &str, tokens: &[Token]) -> Option<(String, String)> {
-    let (index, furthest) = (Index::default(), Cell::new(0));
-    let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &furthest) };
+    let (index, trace) = (Index::default(), Trace::default());
+    let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &trace) };
     let calculation = Calculation { parser };
     let mut starts = vec![calculation.parser.opening()];
     let first = starts[0];

@@ -9,6 +9,7 @@ use super::formula;
 use super::index::{Sort, What};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit};
+use super::trace::Naming;
 
 impl Parser<'_> {
     /// One condition, with the little words before it.
@@ -147,6 +148,7 @@ impl Parser<'_> {
 
     /// A value, a word of a description, a declared phrasing, or a column that is true or false.
     pub(crate) fn value(&self, place: usize) -> All<Cond> {
+        self.wants(Naming::Value, place);
         let mut found: All<Cond> = Vec::new();
         for (what, end, cost) in self.mentions(place) {
             match what {
@@ -211,6 +213,7 @@ impl Parser<'_> {
 
     /// The columns that are named at a place.
     pub(crate) fn columns(&self, place: usize) -> All<Path> {
+        self.wants(Naming::Column, place);
         let mut found: All<Path> = Vec::new();
         for (what, end, cost) in self.mentions(place) {
             if let What::Column(table, column) = what {

@@ -7,16 +7,17 @@ mod grammar;
 mod pieces;
 mod texts;
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use super::form::Form;
 use super::index::Index;
 use super::parse::Parser;
-use super::{TOKENS_MAX, compute, token, unknown, words};
+use super::trace::Trace;
+use super::{TOKENS_MAX, Unknown, compute, token, unknown, words};
 use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, Reply};
 
+use catalog::Source;
 pub(crate) use catalog::described;
 pub use catalog::is_big as is_read_in_pieces;
 pub use texts::READ_DOC;
@@ -61,15 +62,11 @@ fn problems(brief: &Brief) -> String {
 
 /// Questions about the tables in the files.
 fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
-    let (sources, tables) = catalog::tables(files, tokens);
-    let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
-    let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
-    let mut index = Index::of(&known, &catalog);
-    index.add_file_words();
-    let furthest = Cell::new(0);
+    let (sources, index) = indexed(brief, files, tokens);
+    let trace = Trace::default();
     let mut all: Vec<(Form, u32)> = Vec::new();
     for focus in 0..index.tables.len() {
-        let parser = Parser { files: true, ..Parser::new(&index, tokens, focus, &furthest) };
+        let parser = Parser { files: true, ..Parser::new(&index, tokens, focus, &trace) };
         all.extend(parser.questions());
         all.extend(parser.outputs());
     }
@@ -86,7 +83,7 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
     readings.retain(|(.., cost)| *cost == least);
     readings.dedup_by(|one, other| one.1 == other.1);
     match readings.as_slice() {
-        [] => declined_for(brief, &index, unknown(&index, tokens, furthest.get()).as_deref()),
+        [] => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
         [(reading, code, _)] => draft(reading.clone(), code.clone()),
         several => {
             let choices: Vec<&str> = several.iter().map(|(reading, ..)| reading.as_str()).take(6).collect();
@@ -98,16 +95,26 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
     }
 }
 
-fn declined_for(brief: &Brief, index: &Index, word: Option<&str>) -> Reply {
+/// What words can mention of the tables in the files.
+pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> (Vec<Source>, Index) {
+    let (sources, tables) = catalog::tables(files, tokens);
+    let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
+    let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
+    let mut index = Index::of(&known, &catalog);
+    index.add_file_words();
+    (sources, index)
+}
+
+fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Reply {
     let columns =
         index.tables.iter().flat_map(|table| table.columns.iter().filter(|column| column.cut.is_none()));
     let columns: Vec<&str> = columns.map(|column| column.name.as_str()).take(12).collect();
     if columns.is_empty() {
-        return declined(brief, word);
+        return declined(brief, unknown.map(|unknown| unknown.text.as_str()));
     }
-    let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
+    let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
     Reply::Refusal(format!(
-        "I do not understand {word}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.",
+        "{what}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.",
         columns.join(", ")
     ))
 }

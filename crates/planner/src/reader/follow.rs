@@ -5,6 +5,7 @@ use super::index::Index;
 use super::lexicon::LEXICON;
 use super::parse::{Parser, as_json};
 use super::token::{Kind, Unit, tokens};
+use super::trace::Trace;
 use super::{Meaning, Reading, code, words};
 use crate::brief::Turn;
 
@@ -67,8 +68,8 @@ fn rows_of(form: &Form) -> Option<Select> {
 fn after(index: &Index, request: &str, past: &Past) -> Reading {
     if let Some(form) = edited(index, request, past) {
         let list = tokens(request);
-        let furthest = std::cell::Cell::new(0);
-        let parser = Parser::new(index, &list, 0, &furthest);
+        let trace = Trace::default();
+        let parser = Parser::new(index, &list, 0, &trace);
         let written = code::write(&parser, &form);
         return Reading::One(Box::new(Meaning { words: words::reading(index, &form), form, written }));
     }
@@ -114,9 +115,9 @@ fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<F
     let [call] = calls.as_slice() else { return None };
     let place = call.arguments.iter().position(|(_, argument)| matches!(argument, Argument::Row(_)))?;
     let Argument::Row(rows) = &call.arguments[place].1 else { return None };
-    let furthest = std::cell::Cell::new(0);
+    let trace = Trace::default();
     let parser =
-        Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &furthest) };
+        Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &trace) };
     let fits =
         |np: &super::phrase::Np, end: usize| np.is_named() && np.number.is_none() && parser.is_end(end);
     let nps = parser.np(parser.opening());
@@ -174,8 +175,8 @@ fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
 /// `and the sport?`: the last question about another row.
 fn another(index: &Index, said: &[super::token::Token], last: &Form) -> Option<Form> {
     let Form::Select(select) = last else { return None };
-    let furthest = std::cell::Cell::new(0);
-    let parser = Parser::new(index, said, select.table, &furthest);
+    let trace = Trace::default();
+    let parser = Parser::new(index, said, select.table, &trace);
     let start = parser.exact("talk.and_what", 0).into_iter().max()?;
     let named = parser
         .np(start)

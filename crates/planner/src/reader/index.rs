@@ -1,12 +1,14 @@
 //! The catalog as the reader uses it: tables, columns and values, found by the words that mention them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use ordain_types::{Catalog, ColumnType};
+use ordain_types::Catalog;
 use serde_json::Value;
 
 use super::lexicon::{LEXICON, singular, verb_forms};
+use super::shape::shape;
 use super::token::{Kind, tokens};
+use super::trace::Naming;
 use crate::brief::{Brief, TableBrief};
 
 /// Values of a column beyond this many are not indexed.
@@ -423,6 +425,73 @@ impl Index {
         found
     }
 
+    /// What is mentioned, in words.
+    pub(crate) fn describe(&self, what: &What) -> String {
+        let column = |table: &usize, column: &usize| {
+            format!("{}.{}", self.tables[*table].name, self.tables[*table].columns[*column].name)
+        };
+        match what {
+            What::Table(table) => format!("table {}", self.tables[*table].name),
+            What::Column(table, at) => format!("column {}", column(table, at)),
+            What::Value(table, at, _) => format!("value of {}", column(table, at)),
+            What::Word(table, at, _) => format!("word in {}", column(table, at)),
+            What::Action(which) => format!("action {}", self.catalog.actions[*which].name),
+            What::Phrasing(which) => format!("phrasing of {}", self.catalog.phrasings[*which].table),
+            What::Metric(which) => format!("metric {}", self.catalog.metrics[*which].name),
+        }
+    }
+
+    /// What is left of the names that begin with some tokens.
+    pub(crate) fn rest(&self, tokens: &[super::token::Token]) -> Vec<(What, String)> {
+        let Some(first) = tokens.first() else { return Vec::new() };
+        let entries =
+            [&first.stem, &first.lower].into_iter().filter_map(|key| self.mentions.get(key)).flatten();
+        let longer = entries.filter(|entry| {
+            entry.words.len() > tokens.len()
+                && entry
+                    .words
+                    .iter()
+                    .zip(tokens)
+                    .all(|(word, token)| *word == token.stem || *word == token.lower)
+        });
+        longer.map(|entry| (entry.what.clone(), entry.words[tokens.len()..].join(" "))).collect()
+    }
+
+    /// The names of a table's columns, values or rows that begin with what is typed; of a whole workspace its actions.
+    pub(crate) fn names(&self, naming: Naming, focus: usize, typed: &str, most: usize) -> Vec<String> {
+        let fits = |text: &String| text.to_lowercase().starts_with(typed);
+        let table = &self.tables[focus];
+        let mut names: Vec<String> = match naming {
+            Naming::Action => self.catalog.actions.iter().flat_map(|action| action.words.clone()).collect(),
+            Naming::Table => vec![super::words::plural(&table.noun)],
+            Naming::Column => table.columns.iter().map(|column| split_name(&column.name).join(" ")).collect(),
+            Naming::Metric => {
+                let own = self.catalog.metrics.iter().filter(|metric| metric.table == table.name);
+                own.map(|metric| metric.name.replace('_', " ")).collect()
+            }
+            Naming::Value => self.values(focus).into_iter().filter(&fits).collect(),
+        };
+        names.retain(fits);
+        names.truncate(most);
+        names
+    }
+
+    /// The values of a table that can be named, in the order of its columns.
+    fn values(&self, focus: usize) -> BTreeSet<String> {
+        let entries = self.mentions.values().flatten();
+        let own = entries.filter_map(|entry| match &entry.what {
+            What::Value(table, _, Value::String(text)) if *table == focus => Some(text.clone()),
+            _ => None,
+        });
+        own.collect()
+    }
+
+    /// The known word that is spelled most like another one.
+    pub(crate) fn nearest(&self, word: &str) -> Option<String> {
+        let known = self.mentions.keys().map(String::as_str).filter(|known| known.chars().count() > 3);
+        ordain_types::nearest(word, known).map(str::to_owned)
+    }
+
     /// The forms in which a word stands in a column's texts.
     pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
         self.forms.get(&(table, column, stem.to_owned())).map(Vec::as_slice).unwrap_or_default()
@@ -484,103 +553,6 @@ fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
         at += 1;
     }
     Some(at)
-}
-
-fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
-    let table = &brief.table;
-    let notes = catalog.tables.get(&table.name);
-    let columns: Vec<Column> = table
-        .columns
-        .iter()
-        .filter(|column| !column.hidden)
-        .filter_map(|column| {
-            let seen = brief.columns.iter().find(|seen| seen.name == column.name).cloned();
-            Some((column, seen.or_else(|| brief.columns.is_empty().then(Default::default))?))
-        })
-        .map(|(column, seen)| Column {
-            name: column.name.clone(),
-            sort: sort(column.column_type, &column.name, &seen),
-            has_nulls: seen.null_share > 0.0,
-            has_time: seen
-                .samples
-                .iter()
-                .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
-            refers: None,
-            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
-            cut: None,
-            role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
-        })
-        .collect();
-    let key = match table.key.as_slice() {
-        [one] => columns.iter().position(|column| column.name == *one),
-        _ => None,
-    };
-    let label = label(&columns, key);
-    let words = notes.map(|notes| notes.synonyms.clone()).unwrap_or_default();
-    let own = split_name(&table.name).iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
-    let noun = words.first().map_or(own, |word| singular(word));
-    let is_people =
-        words.iter().chain([&noun, &table.name]).any(|word| LEXICON.has("person_words", &singular(word)));
-    Table {
-        name: table.name.clone(),
-        noun,
-        columns,
-        key,
-        label,
-        is_people,
-        read_only: table.read_only,
-        append_only: table.append_only,
-    }
-}
-
-fn label(columns: &[Column], key: Option<usize>) -> Option<usize> {
-    let declared = columns.iter().position(|column| column.role.as_deref() == Some("name"));
-    let named = LEXICON
-        .list("label_columns")
-        .iter()
-        .find_map(|name| columns.iter().position(|column| column.name == *name));
-    let ends =
-        || columns.iter().position(|column| column.name.ends_with("_name") && column.sort == Sort::Text);
-    declared.or(named).or_else(ends).filter(|at| Some(*at) != key)
-}
-
-fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort {
-    let words = split_name(name);
-    match kind {
-        ColumnType::Integer => Sort::Whole,
-        ColumnType::Real => Sort::Number,
-        ColumnType::Boolean => Sort::Flag,
-        ColumnType::Timestamp => Sort::Day,
-        ColumnType::Json => Sort::Prose,
-        ColumnType::Text => {
-            let values: Vec<&str> =
-                seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();
-            let all = |test: fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| test(value));
-            let is_named = values.is_empty() && words.iter().any(|word| LEXICON.has("date_columns", word));
-            if is_named || all(|text| ordain_types::is_timestamp(text) || is_day(text)) {
-                Sort::Day
-            } else if all(|text| text.len() == 5 && text.as_bytes()[2] == b':') {
-                Sort::Time
-            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36
-                || is_sentences(&words, &values)
-            {
-                Sort::Prose
-            } else {
-                Sort::Text
-            }
-        }
-    }
-}
-
-/// Notes and summaries in words, however short.
-fn is_sentences(name: &[String], values: &[&str]) -> bool {
-    let is_note = name.iter().any(|word| LEXICON.has("note_columns", word));
-    is_note && values.iter().map(|value| value.split(' ').count()).sum::<usize>() > values.len() * 2
-}
-
-fn is_day(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[..4].iter().all(u8::is_ascii_digit)
 }
 
 /// A column's name in whole words: `order number` for `order_no`, `active` for `is_active`.

@@ -1,6 +1,6 @@
 //! The closed-class words of a language, as data.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The words of English.
@@ -8,6 +8,7 @@ const ENGLISH: &str = include_str!("../../lexicon/en.toml");
 
 /// Phrases by class, found by their first word.
 pub(crate) struct Lexicon {
+    words: HashSet<String>,
     phrases: HashMap<String, Vec<Entry>>,
     lists: BTreeMap<String, Vec<String>>,
 }
@@ -52,18 +53,14 @@ fn is_plain(class: &str) -> bool {
 impl Lexicon {
     fn parse(text: &str) -> Self {
         let table: toml::Table = text.parse().unwrap_or_default();
-        let mut lexicon = Self { phrases: HashMap::new(), lists: BTreeMap::new() };
+        let mut lexicon = Self { words: HashSet::new(), phrases: HashMap::new(), lists: BTreeMap::new() };
         for (class, value) in &table {
             match value {
                 toml::Value::Array(phrases) => lexicon.add_all(class, phrases),
                 toml::Value::Table(inner) => {
                     for (key, value) in inner {
                         match value {
-                            toml::Value::Array(phrases) if class == "words" => {
-                                let words = phrases.iter().filter_map(toml::Value::as_str);
-                                lexicon.lists.insert(key.clone(), words.map(str::to_owned).collect());
-                                lexicon.add_all(key, phrases);
-                            }
+                            toml::Value::Array(phrases) if class == "words" => lexicon.add_all(key, phrases),
                             toml::Value::Array(phrases) => {
                                 lexicon.add_all(&format!("{class}.{key}"), phrases);
                             }
@@ -87,6 +84,8 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
+        self.words.extend(words.iter().cloned());
+        self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());
         let entry = Entry { class: class.to_owned(), words: words.clone(), meaning: meaning.to_owned() };
         self.phrases.entry(words[0].clone()).or_default().push(entry);
     }
@@ -111,12 +110,26 @@ impl Lexicon {
         })
     }
 
-    /// Whether a word begins some phrase.
+    /// Whether a word is part of some phrase.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        self.phrases.contains_key(word)
+        self.words.contains(word)
     }
 
-    /// A list of words.
+    /// What is left of the phrases of a class that begin with some words, each with its place in the class.
+    pub(crate) fn rest<'a>(
+        &'a self,
+        class: &str,
+        words: &'a [&str],
+    ) -> impl Iterator<Item = (usize, String)> + 'a {
+        let phrases = self.list(class).iter().enumerate();
+        phrases.filter_map(|(place, phrase)| {
+            let known: Vec<&str> = phrase.split(' ').collect();
+            let rest = known.strip_prefix(words).filter(|rest| !rest.is_empty())?;
+            Some((place, rest.join(" ")))
+        })
+    }
+
+    /// The phrases of a class.
     pub(crate) fn list(&self, name: &str) -> &[String] {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }

@@ -9,6 +9,7 @@ use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
 use super::token::{Kind, Token, Unit};
+use super::trace::Naming;
 
 /// Calls of one order beyond this many are not carried out.
 const CALLS_MAX: usize = 12;
@@ -142,6 +143,7 @@ impl Parser<'_> {
     }
 
     fn verb(&self, which: usize, place: usize) -> Option<usize> {
+        self.wants(Naming::Action, place);
         let found = self.mentions(place).into_iter().filter(|(what, ..)| *what == What::Action(which));
         found.map(|(_, end, _)| end).max()
     }

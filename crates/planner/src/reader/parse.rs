@@ -1,6 +1,6 @@
 //! What the grammar stands on: tokens, the lexicon's phrases, mentions, and how tables reach each other.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -11,6 +11,7 @@ use super::index::{Index, Sort, What};
 use super::lexicon::LEXICON;
 use super::phrase::Np;
 use super::token::{Kind, Number, Token};
+use super::trace::{Naming, Trace, Wanted};
 
 /// Everything that fits from a place on: what it means, where it ends, and what it costs.
 pub(crate) type All<T> = Vec<(T, usize, u32)>;
@@ -36,19 +37,14 @@ pub(crate) struct Parser<'a> {
     pub(crate) files: bool,
     /// How deep tables are nested.
     pub(crate) depth: usize,
-    /// The last token that was understood.
-    pub(crate) furthest: &'a Cell<usize>,
+    /// How far the words were understood.
+    pub(crate) trace: &'a Trace,
     pub(super) atoms: RefCell<HashMap<usize, Rc<All<Cond>>>>,
     pub(super) phrases: RefCell<HashMap<usize, Rc<All<Np>>>>,
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(
-        index: &'a Index,
-        tokens: &'a [Token],
-        focus: usize,
-        furthest: &'a Cell<usize>,
-    ) -> Self {
+    pub(crate) fn new(index: &'a Index, tokens: &'a [Token], focus: usize, trace: &'a Trace) -> Self {
         Self {
             index,
             tokens,
@@ -58,7 +54,7 @@ impl<'a> Parser<'a> {
             strict: false,
             files: false,
             depth: 0,
-            furthest,
+            trace,
             atoms: RefCell::default(),
             phrases: RefCell::default(),
         }
@@ -78,14 +74,15 @@ impl<'a> Parser<'a> {
             strict: self.strict,
             files: self.files,
             depth,
-            furthest: self.furthest,
+            trace: self.trace,
             atoms,
             phrases,
         }
     }
 
-    fn reached(&self, place: usize) {
-        self.furthest.set(self.furthest.get().max(place));
+    /// Something of the table in question was looked for, after fillers.
+    pub(crate) fn wants(&self, naming: Naming, place: usize) {
+        self.trace.wants(self.tokens, self.fill(place), Wanted::Named(naming, self.focus));
     }
 
     /// The words from a place on, as far as they are words.
@@ -96,13 +93,12 @@ impl<'a> Parser<'a> {
 
     /// Ends of the phrases of a class that begin at a place.
     pub(crate) fn exact(&self, class: &str, place: usize) -> Vec<usize> {
-        let found: Vec<usize> = LEXICON
-            .matches(class, &self.words(place))
-            .into_iter()
-            .map(|(length, _)| place + length)
-            .collect();
+        let words = self.words(place);
+        self.trace.wants_phrase(class, self.tokens, place, &words);
+        let found: Vec<usize> =
+            LEXICON.matches(class, &words).into_iter().map(|(length, _)| place + length).collect();
         if let Some(end) = found.first() {
-            self.reached(*end);
+            self.trace.reached(*end);
         }
         found
     }
@@ -125,9 +121,11 @@ impl<'a> Parser<'a> {
     /// The longest phrase of a class and its meaning, after fillers.
     pub(crate) fn meaning(&self, class: &str, place: usize) -> Option<(usize, &'static str)> {
         let place = self.fill(place);
-        let found = LEXICON.matches(class, &self.words(place)).into_iter().next();
+        let words = self.words(place);
+        self.trace.wants_phrase(class, self.tokens, place, &words);
+        let found = LEXICON.matches(class, &words).into_iter().next();
         found.map(|(length, meaning)| {
-            self.reached(place + length);
+            self.trace.reached(place + length);
             (place + length, meaning)
         })
     }
@@ -180,6 +178,7 @@ impl<'a> Parser<'a> {
 
     /// What is mentioned at a place, before or after fillers.
     pub(crate) fn mentions(&self, place: usize) -> Vec<(What, usize, u32)> {
+        self.trace.wants_name(self.index, self.tokens, self.fill(place));
         let mut found: Vec<(What, usize, u32)> = self
             .index
             .at(self.tokens, place)
@@ -196,7 +195,7 @@ impl<'a> Parser<'a> {
         }
         // The longest mention wins.
         let longest = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
-        self.reached(longest);
+        self.trace.reached(longest);
         found.retain(|(what, end, _)| *end == longest || matches!(what, What::Column(..) | What::Action(_)));
         found
     }
@@ -204,6 +203,7 @@ impl<'a> Parser<'a> {
     /// A number at a place, after fillers.
     pub(crate) fn number(&self, place: usize) -> Option<(Number, Lit, usize)> {
         let mut place = self.fill(place);
+        self.trace.wants(self.tokens, place, Wanted::Number);
         let negative = matches!(self.tokens.get(place).map(|token| &token.kind), Some(Kind::Sign('-' | '−')));
         if negative {
             place += 1;
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
         if negative {
             number.value = -number.value;
         }
-        self.reached(place + 1);
+        self.trace.reached(place + 1);
         let at = (token.at.0 - usize::from(negative), token.at.1);
         Some((number, Lit { value: as_json(number.value), at }, place + 1))
     }
@@ -221,9 +221,10 @@ impl<'a> Parser<'a> {
     /// Days at a place.
     pub(crate) fn days(&self, place: usize) -> Option<(Lit, Lit, usize)> {
         let place = self.fill(place);
+        self.trace.wants(self.tokens, place, Wanted::Day);
         let token = self.tokens.get(place)?;
         if let Kind::Days(from, until) = &token.kind {
-            self.reached(place + 1);
+            self.trace.reached(place + 1);
             let lit = |day: &str| Lit { value: json!(day), at: token.at };
             return Some((lit(from), lit(until), place + 1));
         }

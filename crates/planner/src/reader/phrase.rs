@@ -8,6 +8,7 @@ use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
 use super::index::What;
 use super::parse::{All, Parser, prune};
 use super::token::{Kind, Unit};
+use super::trace::Naming;
 
 /// Rows of the table in question, as a phrase names them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,13 +23,13 @@ pub(crate) struct Np {
     pub(crate) number: Option<Lit>,
     /// Names that are listed, each a condition.
     pub(crate) names: Vec<Cond>,
-    /// What stands where the noun does.
+    /// The noun, or what is used in its place.
     pub(crate) head: Head,
     /// Whether one row is meant.
     pub(crate) single: bool,
 }
 
-/// What stands where the noun does.
+/// The noun, or what is used in its place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Nothing.
@@ -150,6 +151,7 @@ impl Parser<'_> {
     }
 
     fn noun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
+        self.wants(Naming::Table, place);
         let mut found: All<Np> = Vec::new();
         let with = |head: Head| Np { head, ..np.clone() };
         for (what, end, more) in self.mentions(place) {

@@ -6,6 +6,7 @@ use super::lexicon::LEXICON;
 use super::metric;
 use super::parse::{All, Parser, prune};
 use super::phrase::{Head, Np};
+use super::trace::Naming;
 
 impl Parser<'_> {
     /// Every complete reading as a question about the table in question, with what it costs.
@@ -369,6 +370,7 @@ impl Parser<'_> {
 
     /// `average price`, `total of the hours`, a declared metric.
     pub(crate) fn measures(&self, place: usize) -> Vec<(Measure, Vec<Cond>, usize, u32)> {
+        self.wants(Naming::Metric, place);
         let mut found = Vec::new();
         if let Some((end, function)) = self.function(place) {
             let end = self.one("of", end).unwrap_or(end);

@@ -8,8 +8,6 @@ mod figure;
 mod phrase;
 mod sentence;
 
-use std::cell::Cell;
-
 use ordain_checks::kinds::{self, CompiledKind, HINT};
 use ordain_checks::{Check, Samples, Severity};
 use ordain_types::Schema;
@@ -18,13 +16,14 @@ use serde_json::{Map, Value, json};
 use super::index::{Index, What};
 use super::parse::Parser;
 use super::token;
+use super::trace::Trace;
 use super::{TOKENS_MAX, unknown};
 use crate::brief::Brief;
 use crate::exchange::{Draft, Reply};
 
 pub(crate) use claim::Rule;
 
-/// What stands between a hint and the filter of its check.
+/// The separator between a hint and the filter of its check.
 const FILTER: &str = " Look only at rows where ";
 
 /// Writes the code of a check that is stated in words.
@@ -46,7 +45,7 @@ pub(crate) fn plan(brief: &Brief) -> Reply {
 pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<String>> {
     let index = Index::of(brief, &super::files::described(&brief.catalog));
     let tokens = token::tokens(hint);
-    let furthest = Cell::new(0);
+    let trace = Trace::default();
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Err(None);
     }
@@ -59,14 +58,14 @@ pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<String
         })
     });
     for focus in [Some(0), named].into_iter().flatten() {
-        let parser = Parser { strict: true, text: hint, ..Parser::new(&index, &tokens, focus, &furthest) };
+        let parser = Parser { strict: true, text: hint, ..Parser::new(&index, &tokens, focus, &trace) };
         all.extend(parser.rules());
         if !all.is_empty() {
             break;
         }
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Err(unknown(&index, &tokens, furthest.get()));
+        return Err(unknown(&index, &tokens, trace.furthest()).map(|unknown| unknown.text));
     };
     let mut rules: Vec<Rule> = Vec::new();
     for (rule, _) in all.into_iter().filter(|(_, cost)| *cost == least) {

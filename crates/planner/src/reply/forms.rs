@@ -20,7 +20,7 @@ pub(super) fn read(
     brief: &Brief,
     modifications: &mut Vec<String>,
 ) -> Option<Reply> {
-    // A program may hold such tags in its texts; only what stands outside of it counts.
+    // A program may hold such tags in its texts; only text outside of it counts.
     let (outside, has_program) = outside_of_program(reply);
     let [ask, look, outline] = ["ask", "look", "outline"].map(|tag| extract::tagged(&outside, tag));
     if let Found::Code { code, .. } = &ask {

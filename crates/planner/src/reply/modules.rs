@@ -34,7 +34,7 @@ fn tagged(reply: &str) -> (Vec<ModuleRecord>, String) {
             let (code, after) = after.split_once(CLOSE)?;
             Some((module(name, code), after))
         });
-        // One that never ends was cut off; whoever looks for the program sees that.
+        // One that never ends was cut off; the search for the program reports it.
         let Some((module, after)) = found else { break };
         rest.push_str(&left[..at]);
         modules.push(module);

@@ -22,7 +22,7 @@ fn brief(example: &str, request: &str) -> Brief {
     };
     let read = tables.iter().map(|name| table(name, &text(&format!("tables/{name}.json"))));
     brief.tables = std::sync::Arc::new(read.collect());
-    // What the store is told of columns is no part of the catalog.
+    // The store's settings of columns are no part of the catalog.
     let toml = text("ordain.toml").replace("nullable = false, ", "").replace(", nullable = false", "");
     brief.catalog = std::sync::Arc::new(toml::from_str::<Catalog>(&toml).unwrap());
     brief
@@ -300,8 +300,53 @@ fn no_mixture_of_its_own_words_makes_it_panic() {
                 brief.request = format!("{beginning}{}", said.join(" "));
                 reader::plan(&brief);
             }
+            brief.request = said.join(" ");
+            reader::explain(&brief);
         }
     }
+}
+
+#[test]
+fn while_a_request_is_typed_its_words_are_known_and_the_next_ones_are_offered() {
+    let read = |request: &str| reader::explain(&brief("sunglasses", request));
+    let offers = |request: &str, text: &str, kind: &str| {
+        let next = read(request).next;
+        assert!(next.iter().any(|next| next.text == text && next.kind == kind), "{request}: {next:?}");
+    };
+    let kinds = |request: &str| read(request).tokens.iter().map(|token| token.kind).collect::<Vec<_>>();
+    assert_eq!(kinds("buy 2 purple moons"), ["action", "number", "unknown", "value"]);
+    assert_eq!(kinds("the price of items"), ["filler", "column", "word", "table"]);
+    offers("", "buy", "action");
+    offers("buy 2 m", "Moon", "value");
+    offers("which items are und", "under", "word");
+    offers("which items are under ", "", "number");
+    offers("what is the pri", "price", "column");
+    offers("items with a price of at", "at least", "word");
+    offers("items with a price of at ", "least", "word");
+    assert_eq!(read("buy 2 moo").not_understood, None, "it may become a moon");
+    assert_eq!(read("buy 2 unicorns").not_understood.unwrap().text, "unicorns");
+    assert_eq!(read("buy 2 Clasics").not_understood.unwrap().nearest.unwrap(), "classic");
+    assert!(read("buy 2 moons").not_understood.is_none());
+    assert!(read("round or square").not_understood.unwrap().is_known, "each word is known");
+}
+
+#[test]
+fn words_that_requests_were_declined_for_are_ranked_with_what_would_teach_them() {
+    let requests = [
+        "which gizmos are cheap?",
+        "grab 2 moons",
+        "how many gizmos are there?",
+        "price of the Clasic",
+        "buy 2 moons",
+    ];
+    let missed = reader::missed(&brief("bike-parts", ""), requests);
+    let found: Vec<(&str, usize)> = missed.iter().map(|it| (it.word.as_str(), it.times)).collect();
+    assert_eq!(found[0], ("gizmos", 2), "{missed:?}");
+    let missed = reader::missed(&brief("sunglasses", ""), requests);
+    let teach = |word: &str| missed.iter().find(|it| it.word == word).unwrap().teach.clone();
+    assert!(teach("grab").starts_with("words = [\"grab\", …]"));
+    assert!(teach("gizmos").starts_with("synonyms = [\"gizmos\", …]"));
+    assert!(teach("clasic").contains("classic"));
 }
 
 #[test]

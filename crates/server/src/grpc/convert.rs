@@ -13,7 +13,7 @@ pub(crate) use execution::{execution, rejection, result};
 pub(crate) use judgement::{judge, judgement, packages, widens};
 pub(crate) use limits::{ceilings, limits_from, limits_of, limits_within};
 
-/// The largest message that is read on either side: a whole frame of a cell's wire, with what stands around it.
+/// The largest message that is read on either side: a whole frame of a cell's wire, with its envelope.
 pub(crate) const MESSAGE_BYTES_MAX: usize = FRAME_BYTES_MAX + (1 << 20);
 /// The size of the pieces in which files travel.
 pub(crate) const PIECE_BYTES: usize = 256 << 10;

@@ -1,6 +1,6 @@
 //! What an executor tells its operator.
 //!
-//! Every job is told, refused ones too. Texts of callers and of code never reach the log as they are: what is told of
+//! Every job is logged, refused ones too. Texts of callers and of code never reach the log as they are: what is told of
 //! a job is made here, by the supervisor.
 
 use std::fmt;

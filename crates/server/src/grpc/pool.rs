@@ -1,8 +1,8 @@
 //! Several executors as one: the least busy one that is well gets the job.
 //!
 //! A job goes to another executor by itself only while nobody has heard of it: no output was passed on and no host call
-//! begun. After that the host may have read or written something, so the failure is told ([`CellError::Cut`]), and
-//! whoever holds the transaction rolls it back and begins anew.
+//! begun. After that the host may have read or written something, so the failure is returned ([`CellError::Cut`]), and
+//! the holder of the transaction rolls it back and starts again.
 
 mod cache;
 mod member;

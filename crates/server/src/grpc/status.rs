@@ -1,6 +1,6 @@
 //! Errors as they travel: a gRPC status whose details say what kind of error it is, what helps, and when to try again.
 //!
-//! What the caller is told is written for the caller. What a failure of this machine looks like from inside, such as
+//! Messages to the caller are written for the caller. What a failure of this machine looks like from inside, such as
 //! a path, stays in the operator's log.
 
 use std::collections::HashMap;

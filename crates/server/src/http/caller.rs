@@ -159,7 +159,7 @@ impl Service {
     pub(crate) async fn caller_of_key(&self, text: &str) -> Result<Caller, Problem> {
         let (id, secret) = ordain_store::split_key(text).ok_or_else(bad_key)?;
         let found = self.inner.keys.find(id).await?;
-        // The secret first: whether a key has expired is told only to who has it.
+        // The secret first: only its owner learns that a key has expired.
         let key = found.filter(|key| key.has_secret(secret)).ok_or_else(bad_key)?;
         self.caller_with(key)
     }

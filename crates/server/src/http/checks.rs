@@ -1,6 +1,6 @@
 //! `/v1/checks`: standing rules about data, where each stands, and what it last gave.
 //!
-//! The files are read for every request: whoever edits `checks/*.json` need not tell the server.
+//! The files are read for every request: an edit of `checks/*.json` needs no restart.
 
 pub(crate) mod run;
 mod schema;

@@ -29,7 +29,7 @@ const REST_TIME_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Rest {
     body: Arc<Mutex<Body>>,
     context: RequestContext,
-    /// The client sends its body only when it is told to.
+    /// The client sends its body only on request.
     waits: bool,
 }
 

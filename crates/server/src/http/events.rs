@@ -1,7 +1,7 @@
 //! `GET /v1/runs/{run}/events`: what happens in a run, as server-sent events.
 //!
-//! Every event has a number. A watcher that lost its connection comes back with `Last-Event-ID` and is told what it
-//! missed. The log of a run is kept while it goes on and a little longer; of older runs the end is told from the
+//! Every event has a number. A watcher that lost its connection comes back with `Last-Event-ID` and gets what it
+//! missed. The log of a run is kept while it goes on and a little longer; of older runs the end is made from the
 //! record.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ use super::live::{LiveRun, RunEvent};
 use super::problem::Problem;
 use super::service::Service;
 
-/// The id of the end, when it is told from a record.
+/// The id of the end event, when it is made from a record.
 const END: &str = "end";
 
 /// Where a watcher is.

@@ -140,7 +140,7 @@ impl LiveRun {
         let id = events.list.len() as u64 + 1;
         if !is_end && (events.list.len() + 2 >= EVENTS_MAX || events.bytes + data.len() > EVENT_BYTES_MAX) {
             events.is_full = true;
-            let note = json!({ "message": "more happens than is told here; the record has it all" });
+            let note = json!({ "message": "more happened than is shown here; the record has it all" });
             events.list.push(RunEvent { id, name: "cut", data: note.to_string() });
         } else {
             events.bytes += data.len();
@@ -407,7 +407,7 @@ impl Service {
         if !is_none {
             let error =
                 run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
-            // The problem is told in any case; a store that is not there cannot record it.
+            // The problem is reported in any case; a store that is not there cannot record it.
             if let Ok(record) = self.cut_short(run, RunState::Failed, error, None).await {
                 self.inner.rates.store(&run.about.who, kept_bytes(&record));
             }

@@ -74,7 +74,7 @@ impl ServeLock {
         Ok(Self { file })
     }
 
-    /// Says where the workspace is served, for whoever finds the lock taken.
+    /// Says where the workspace is served, for a process that finds the lock taken.
     pub fn listens_on(&mut self, address: SocketAddr) -> Result<(), ServeLockError> {
         Ok(writeln!(self.file, "{address}")?)
     }

@@ -26,7 +26,7 @@ pub(crate) struct Log {
     format: LogFormat,
 }
 
-/// What is told of one request.
+/// What is logged about one request.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) request_id: &'a str,

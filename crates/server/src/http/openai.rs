@@ -200,7 +200,7 @@ async fn settled(watching: &Watching, wanted: &Wanted) -> Result<(RunRecord, Rep
     let record = match &*run.ended().await {
         Ok(record) => record.clone(),
         Err(problem) => match store.run(begun.as_str()).await {
-            // Something failed behind the commit; what was committed is what is told.
+            // Something failed behind the commit; the answer reports what was committed.
             Ok(record) if retries::changed(&record) => record,
             _ => return Err(problem.clone()),
         },

@@ -89,6 +89,7 @@ pub(crate) fn base() -> OpenApi {
         .build();
     let tags = [
         ("requests", "Ask something of the workspace's data"),
+        ("read", "What the reader understands, while a request is typed"),
         ("openai", "The same for chat clients: completions and models"),
         ("code", "Answer questions about files with code"),
         ("exec", "Run given code in a cell"),

@@ -1,6 +1,6 @@
 //! A connection whose other end has to read.
 //!
-//! A caller that asks and never reads keeps its answer in memory and its place taken. So whoever has something to read
+//! A caller that asks and never reads keeps its answer in memory and its place taken. So a caller that has something to read
 //! must take some of it within a time, or the connection ends. Silence with nothing to read, as on a quiet stream of
 //! events, is not meant.
 

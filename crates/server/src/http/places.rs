@@ -1,6 +1,6 @@
 //! Who may have a connection: so many altogether, so many from one address, and some that are only for health checks.
 //!
-//! When all places are taken, a few callers more are let in for a moment: they are told so, and whoever asks whether the
+//! When all places are taken, a few callers more are let in for a moment: they get an error that says so, and a caller that asks whether the
 //! server is alive gets the answer. So a server that is busy is not taken for one that is dead.
 
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl Places {
             if let Ok(permit) = Arc::clone(&self.spare).try_acquire_owned() {
                 return Place { _permit: permit, is_spare: true, address: None };
             }
-            // Whoever leaves first makes room; nobody closes these.
+            // The first connection to end makes room; these are not closed by us.
             tokio::select! {
                 permit = Arc::clone(&self.usual).acquire_owned() => drop(permit),
                 permit = Arc::clone(&self.spare).acquire_owned() => drop(permit),

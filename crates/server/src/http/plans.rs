@@ -95,7 +95,7 @@ pub(crate) async fn get(
     Path(plan): Path<String>,
 ) -> Result<Response, Problem> {
     let plan = service.engine().store().plan(&plan).await?;
-    // Whoever may not see the run that wrote a plan may not see what was asked there.
+    // A caller that may not see the run that wrote a plan may not see its request.
     if service.run_seen_by(&may.caller, &plan.run_id).await.is_err() {
         return Err(StoreError::UnknownPlan { plan: plan.plan_id }.into());
     }

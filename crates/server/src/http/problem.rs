@@ -1,7 +1,7 @@
 //! What went wrong, as RFC 9457 says it.
 //!
 //! A handler gives a [`Problem`]; the frame writes it down, since only the frame knows the request's id and which
-//! shape the caller's protocol wants. What the caller is told never holds a path, a secret or the text of an inner
+//! shape the caller's protocol wants. Messages to the caller never hold a path, a secret or the text of an inner
 //! failure; that goes to the log.
 
 use std::ops::{Deref, DerefMut};
@@ -16,9 +16,9 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Cells that are told of at once when rows have moved on.
+/// How many changed cells one message lists when rows have moved on.
 const CELLS_MAX: usize = 20;
-/// Problems of check files that are told of at once.
+/// How many problems of check files one message lists.
 const FILE_PROBLEMS_MAX: usize = 20;
 /// The code for a request whose idempotency key is held by a run that goes on.
 pub(crate) const STILL_RUNNING: &str = "still_running";

@@ -61,7 +61,7 @@ pub(crate) struct RunRecord {
     pub(crate) status: Option<String>,
     /// What happened to the data, said by the engine from the state and the diff.
     pub(crate) receipt: Receipt,
-    /// What the person is told.
+    /// The answer to the person.
     pub(crate) answer: Answer,
     /// The plan that ran.
     pub(crate) plan: PlanRecord,
@@ -87,7 +87,7 @@ pub(crate) struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub(crate) started_at: String,
-    /// Rows of the held diff that whoever approved it left out.
+    /// Rows of the held diff that the approver left out.
     #[serde(default)]
     pub(crate) left_out: u64,
     /// The run whose change this one makes again on newer rows.
@@ -174,7 +174,7 @@ pub(crate) struct RowCounts {
     pub(crate) removed: u64,
 }
 
-/// What the person is told.
+/// The answer to the person.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
@@ -211,6 +211,9 @@ pub(crate) struct PlanRecord {
     /// Its id in the plan cache, where it is there.
     #[serde(default)]
     pub(crate) plan_id: Option<String>,
+    /// What the reader understood, where it read the request.
+    #[serde(default)]
+    pub(crate) reading: Option<String>,
     /// The values that its code takes from `params`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) params: BTreeMap<String, Value>,
@@ -564,6 +567,7 @@ mod tests {
             ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.plan.written_by = Some(RunId("w".to_owned()));
         record.plan.plan_id = Some("p".to_owned());
+        record.plan.reading = Some("sell: item Moon".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {
             id: "1".to_owned(),
             modules: vec![ordain_types::ModuleRecord { name: "m.py".to_owned(), code: String::new() }],

@@ -112,7 +112,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
         };
         let mut place = places.settle(place);
         match accepted {
-            // Whoever has too many is hung up on; its other connections go on.
+            // A caller with too many connections loses the new one; its others go on.
             Ok((_, from)) if !places.admits(&mut place, from.ip()) => {}
             Ok((stream, _)) if place.is_spare => {
                 let connection = connection(&service, stream, spare.clone());
@@ -140,7 +140,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     service.inner.log.event("stopping: no new work is taken");
     service.begin_draining();
     let drain_time = service.inner.options.drain_time;
-    // Idle connections are told at once; the others when their answer is written.
+    // Idle connections are closed at once; the others when their answer is written.
     let answers = tokio::spawn(graceful.shutdown());
     service.finish_runs(drain_time).await;
     sending.abort();

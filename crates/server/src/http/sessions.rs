@@ -128,7 +128,7 @@ fn beginnings(caller: &Caller) -> Vec<String> {
     }
 }
 
-/// A conversation's name as its caller gave it. Whoever sees all sees whose each is.
+/// A conversation's name as its caller gave it. A caller that sees all of them also sees whose each is.
 fn shown(caller: &Caller, kept: &str) -> String {
     let Some(who) = caller.whose() else { return kept.to_owned() };
     let own = format!("{who}:");

@@ -1,7 +1,7 @@
 //! How much may be on its way into the server at once: for one key, and altogether.
 //!
 //! A limit on one body does not bound many of them. What a request sends is counted as it comes and given back when the
-//! request is over; whoever is over its share is refused at that byte, with the rest unread.
+//! request is over; a caller over its share is refused at that byte, with the rest unread.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! One piece of work, as it is told to a collector.
+//! One piece of work, as it is sent to a collector.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -113,6 +113,7 @@ fn columns(rows: Rows) -> BTreeMap<String, Relation> {
             max_rows_changed: None,
             read_only_reason: None,
             notes: Vec::new(),
+            seed_notes: Vec::new(),
         });
         let is_domain = text(&row, 10) == "true";
         let (kind, column_type) = kind_of(text(&row, 3), text(&row, 6), text(&row, 7) == "true", is_domain);

@@ -18,6 +18,9 @@ pub(crate) struct Definition {
     pub(crate) indexes: Vec<Vec<String>>,
     #[serde(default)]
     pub(crate) namespace: Option<String>,
+    /// How its seed was read, where that is worth saying.
+    #[serde(default)]
+    pub(crate) seed_notes: Vec<String>,
 }
 
 impl Definition {
@@ -32,6 +35,7 @@ impl Definition {
             max_rows_changed: None,
             read_only_reason: None,
             notes: Vec::new(),
+            seed_notes: self.seed_notes,
         }
     }
 }
@@ -175,6 +179,7 @@ async fn remember(session: &mut Session, relation: &Relation) -> Result<(), Stor
         table: relation.table.clone(),
         indexes: relation.indexes.clone(),
         namespace: relation.namespace.clone(),
+        seed_notes: relation.seed_notes.clone(),
     };
     let text = serde_json::to_string(&definition).expect("a definition is JSON");
     let tables = own(session.dialect(), "tables");

@@ -107,7 +107,7 @@ fn single(name: &ObjectName) -> Option<&Ident> {
 struct Names {
     /// Common table expressions.
     queries: HashSet<String>,
-    /// What stands for a row: tables and their other names.
+    /// Names that mean a row: tables and their aliases.
     rows: HashSet<String>,
     /// The same for functions in FROM, with the columns that each has.
     function_rows: HashMap<String, HashSet<String>>,

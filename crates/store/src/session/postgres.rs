@@ -329,7 +329,7 @@ impl Drop for PostgresSession {
         let Some(kept) = self.kept.take() else { return };
         let (pool, locked, place) = (Arc::clone(&self.pool), self.locked, self.place.take());
         if self.busy {
-            // Nobody waits for the statement any more. The server is told to end it; the connection is closed, and
+            // Nobody waits for the statement any more. The server is asked to end it; the connection is closed, and
             // with it the transaction rolled back and the lock given back.
             let token = kept.client.cancel_token();
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -336,7 +336,7 @@ impl Drop for Together {
     }
 }
 
-/// Does a row of calls on one blocking thread. Whoever gives up waiting for it does not stop it.
+/// Does a row of calls on one blocking thread. A caller that gives up waiting does not stop it.
 pub(super) async fn together<R: Send + 'static>(
     work: impl Future<Output = Result<R, StoreError>> + Send + 'static,
 ) -> Result<R, StoreError> {

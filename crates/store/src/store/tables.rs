@@ -1,6 +1,6 @@
 //! The tables of a store: found, made from their seeds, filled again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -27,7 +27,13 @@ impl Inner {
         drop(session);
         let unindexed = relations.iter().any(|relation| !self.missing_indexes(relation).is_empty());
         if (!missing.is_empty() || unindexed) && self.may_write() {
-            relations = self.make_tables(only).await?;
+            // No transaction is open while files are read.
+            let mut seeds = HashMap::new();
+            for declaration in missing {
+                let seed = self.read_seed(&declaration).await?;
+                seeds.insert(declaration.name, seed);
+            }
+            relations = self.make_tables(only, &seeds).await?;
         }
         // Declared order first, then what else the database has.
         let place = |relation: &Relation| {
@@ -160,14 +166,18 @@ impl Inner {
     }
 
     /// Makes missing tables and indexes, in one transaction with their ledger entry.
-    async fn make_tables(&self, only: Option<&[String]>) -> Result<Vec<Relation>, StoreError> {
+    async fn make_tables(
+        &self,
+        only: Option<&[String]>,
+        seeds: &HashMap<String, Seed>,
+    ) -> Result<Vec<Relation>, StoreError> {
         let mut session = self.pool.begin(Intent::Write).await?;
         // Another process may have made them meanwhile.
         let (mut relations, missing) = self.known_tables(&mut session, only).await?;
         let mut made = Vec::new();
         for declaration in missing {
-            let seed = read_seed(&declaration).await?;
-            let relation = self.make_table(&mut session, &declaration, &seed).await?;
+            let Some(seed) = seeds.get(&declaration.name) else { continue };
+            let relation = self.make_table(&mut session, &declaration, seed).await?;
             made.push(Reseeded { table: declaration.name, removed: 0, added: seed.rows.len() as u64 });
             relations.push(relation);
         }
@@ -184,6 +194,27 @@ impl Inner {
         Ok(relations)
     }
 
+    async fn read_seed(&self, declaration: &TableDeclaration) -> Result<Seed, StoreError> {
+        if let Some(path) = declaration.seed.as_deref().filter(|path| !seed::is_json(path)) {
+            let reader = self.seeds.as_ref().ok_or_else(|| StoreError::Declaration {
+                what: format!("table `{}`", declaration.name),
+                message: "its seed is not JSON, and this store was opened without a reader for other files"
+                    .to_owned(),
+                hint: None,
+            })?;
+            let read = reader.read(path, declaration).await?;
+            return Ok(seed::from_table(path, read, declaration)?);
+        }
+        let declaration = declaration.clone();
+        let read = move || match &declaration.seed {
+            Some(path) => seed::read(path, &declaration),
+            // A table may be declared by its columns alone.
+            None => seed::parse("ordain.toml.json", b"[]", &declaration),
+        };
+        let joined = tokio::task::spawn_blocking(read).await;
+        Ok(joined.map_err(|error| StoreError::Database { message: error.to_string() })??)
+    }
+
     async fn make_table(
         &self,
         session: &mut Session,
@@ -192,6 +223,7 @@ impl Inner {
     ) -> Result<Relation, StoreError> {
         let mut relation = relation_of(&seed.table);
         relation.namespace = current_schema(session).await?;
+        relation.seed_notes.clone_from(&seed.notes);
         catalog::create(session, &relation).await?;
         catalog::load(session, &relation, &seed.rows).await?;
         catalog::apply_rules(&mut relation, declaration)?;
@@ -237,28 +269,33 @@ impl Inner {
         for table in tables {
             catalog.place(table)?;
         }
-        let mut session = self.pool.begin(Intent::Write).await?;
         let mut relations: Vec<Relation> = catalog.relations().cloned().collect();
+        let mut seeds = HashMap::new();
+        for relation in relations.iter().filter(|relation| relation.is_kept()) {
+            let name = &relation.table.name;
+            let declared = self.declaration(name).filter(|declaration| declaration.seed.is_some());
+            match declared {
+                Some(declared) if tables.is_empty() || tables.contains(name) => {
+                    seeds.insert(name.clone(), self.read_seed(declared).await?);
+                }
+                _ => {}
+            }
+        }
+        if let Some(name) = tables.iter().find(|name| !seeds.contains_key(*name)) {
+            return Err(no_seed(name));
+        }
+        let mut session = self.pool.begin(Intent::Write).await?;
         let mut done = Vec::new();
         for relation in &mut relations {
             let name = relation.table.name.clone();
-            let wanted = tables.is_empty() || tables.contains(&name);
-            let Some(declaration) = self.declaration(&name).filter(|declaration| declaration.seed.is_some())
-            else {
-                if tables.contains(&name) {
-                    return Err(no_seed(&name));
-                }
+            let (Some(seed), Some(declaration)) = (seeds.get(&name), self.declaration(&name)) else {
                 continue;
             };
-            if !wanted || !relation.is_kept() {
-                continue;
-            }
-            let seed = read_seed(declaration).await?;
             let removed = catalog::remove_rows(&mut session, relation).await?;
             if same_shape(&relation.table, &seed.table) {
                 catalog::load(&mut session, relation, &seed.rows).await?;
             } else {
-                *relation = self.make_table(&mut session, declaration, &seed).await?;
+                *relation = self.make_table(&mut session, declaration, seed).await?;
             }
             done.push(Reseeded { table: name, removed, added: seed.rows.len() as u64 });
         }
@@ -280,17 +317,6 @@ async fn current_schema(session: &mut Session) -> Result<Option<String>, StoreEr
     })
 }
 
-async fn read_seed(declaration: &TableDeclaration) -> Result<Seed, StoreError> {
-    let declaration = declaration.clone();
-    let read = move || match &declaration.seed {
-        Some(path) => seed::read(path, &declaration),
-        // A table may be declared by its columns alone.
-        None => seed::parse("ordain.toml.json", b"[]", &declaration),
-    };
-    let joined = tokio::task::spawn_blocking(read).await;
-    Ok(joined.map_err(|error| StoreError::Database { message: error.to_string() })??)
-}
-
 fn relation_of(table: &Table) -> Relation {
     Relation {
         storage: table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
@@ -302,6 +328,7 @@ fn relation_of(table: &Table) -> Relation {
         max_rows_changed: None,
         read_only_reason: None,
         notes: Vec::new(),
+        seed_notes: Vec::new(),
     }
 }
 

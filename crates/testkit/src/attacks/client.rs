@@ -210,7 +210,7 @@ impl Running {
     }
 }
 
-/// Hands every answer, with the moment it came, to whoever waits for it.
+/// Hands every answer, with the moment it came, to the caller that waits for it.
 fn hear(lines: BufReader<UnixStream>, waiting: &Waiting) {
     for line in lines.lines() {
         let Ok(line) = line else { break };
@@ -218,7 +218,7 @@ fn hear(lines: BufReader<UnixStream>, waiting: &Waiting) {
         let Ok(answer) = serde_json::from_str::<Answer>(&line) else { break };
         let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = waiting.get(&answer.id()) {
-            // Whoever gave up waiting no longer wants to know.
+            // A caller that gave up waiting needs no answer.
             let _ = sender.send((arrived, answer));
         }
     }

@@ -15,7 +15,7 @@ use super::processes::Family;
 /// How long the executor may take to end.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
-/// Shared memory that outlives whoever made it.
+/// Shared memory that outlives its maker.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// The user that cells of the superuser belong to.
 const NOBODY: u32 = 65_534;
@@ -43,7 +43,7 @@ impl HostBefore {
     /// Ends the executor and tells everything that it left.
     pub(super) fn end(&self, plant: &Plant, client: &mut Client, family: &mut Family) -> Vec<String> {
         let mut problems = Vec::new();
-        // Whoever is there now must be gone afterwards.
+        // Processes that are there now must be gone afterwards.
         if let Err(error) = family.members() {
             problems.push(format!("processes could not be listed: {error:#}"));
         }

@@ -82,7 +82,7 @@ impl Listeners {
         }
     }
 
-    /// Starts all of them. Whoever knows the token is the runner itself.
+    /// Starts all of them. Only the runner itself knows the token.
     pub(super) fn start(tcp: TcpListener, socket: &Path, token: String) -> Result<Self> {
         let ears = Ears::default();
         let udp = UdpSocket::bind(ADDRESS).context("failed to listen for datagrams")?;
@@ -130,7 +130,7 @@ fn listen(name: &'static str, listener: impl Accept, ears: &Ears, token: &str) {
     std::thread::spawn(move || {
         while let Ok(mut stream) = listener.accept_one() {
             let mut said = vec![0; token.len()];
-            // Whoever connects and says nothing, or not enough, is not the runner.
+            // A client that connects and says nothing, or not enough, is not the runner.
             let is_own = stream.read_exact(&mut said).is_ok() && said == token.as_bytes();
             note(&ears, is_own, name);
         }

@@ -65,7 +65,7 @@ impl Family {
         Ok(members)
     }
 
-    /// Whoever was ever seen in it, or lives in a process namespace that it had when last looked at, and is there now. One that is dead and only
+    /// Every process that was ever seen in it, or lives in a process namespace that it had when last looked at, and is there now. One that is dead and only
     /// waits to be reaped is no longer the family's: its parent is gone, and reaping is up to the machine.
     pub(super) fn survivors(&self) -> Result<Vec<String>> {
         let is_known = |shown: &Shown| {

@@ -12,7 +12,7 @@ Made from the headers of the programs in [crates/cell/tests/attacks](../crates/c
 compares it, and `ORDAIN_WRITE_DOCS=1 cargo test -p ordain-cell --test it the_table_of_attacks` writes it anew.
 Every program runs in a cell under the open contract, so that the verifier defends nothing; what it is judged by is looked \
 at from outside.
-Which layer is which is told in [SECURITY.md](../SECURITY.md).
+The layers are described in [SECURITY.md](../SECURITY.md).
 ";
 
 /// The table of a folder of programs, as Markdown.

@@ -77,7 +77,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             "one_of" => self.one_of(&mut condition, path, args),
             "test" => self.test(&mut condition, args),
             "any" | "all" => {
-                // What stands inside speaks about the elements of the column, not about the table.
+                // The inner condition is about the elements of the column, not about the table.
                 for value in args.values() {
                     self.forget_condition(value);
                 }

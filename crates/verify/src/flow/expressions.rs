@@ -54,7 +54,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Expr::Dict(dict) => self.dict(dict),
             Expr::List(ast::ExprList { elts, .. }) | Expr::Set(ast::ExprSet { elts, .. }) => {
                 let elements = self.elements(elts);
-                // Tables in a list are told apart by their place.
+                // Tables in a list differ by their position.
                 if elements.len() <= 8 && elements.iter().any(|element| matches!(element, Value::Table(_))) {
                     return Value::tuple(elements);
                 }

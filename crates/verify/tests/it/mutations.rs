@@ -276,7 +276,7 @@ fn a_comment_changes_no_verdict() {
     }
 }
 
-/// Unknown names do not depend on what stands around them: the schema decides.
+/// Unknown names do not depend on their surroundings: the schema decides.
 #[test]
 fn a_renamed_column_makes_every_plan_that_uses_it_a_finding() {
     let mut schema = shop::schema();

@@ -57,7 +57,7 @@ impl Slash {
 }
 
 impl Chat {
-    /// Carries a command out. What goes wrong is told, and the conversation goes on.
+    /// Carries a command out. A failure is shown, and the conversation goes on.
     pub(super) async fn carry_out(&mut self, command: Slash) -> io::Result<()> {
         let run = match command {
             Slash::Help => return writeln!(io::stdout(), "{HELP}"),

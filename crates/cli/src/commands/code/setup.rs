@@ -142,7 +142,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A whole number from the environment; a wrong one is told and not passed over.
+/// A whole number from the environment; a wrong one is an error.
 fn number_from_env(name: &str) -> Result<Option<u64>, Problem> {
     match std::env::var(name) {
         Ok(text) => text.trim().parse().map(Some).map_err(|_| Problem {

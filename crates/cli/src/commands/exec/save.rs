@@ -13,7 +13,7 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     std::fs::remove_file(&probe)
 }
 
-/// Saves every artifact; a name that is taken, or any other failure, is told for that one.
+/// Saves every artifact; a name that is taken, or any other failure, is reported for that one.
 pub(super) fn save_all(folder: Option<&Path>, execution: &Execution) -> Vec<Result<PathBuf, String>> {
     let Some(folder) = folder else { return Vec::new() };
     execution

@@ -14,7 +14,7 @@ pub(crate) struct Bar {
     profile: Profile,
     /// `None` when stderr is no terminal.
     line: Option<ProgressBar>,
-    /// The phase that was last told, with its total, so that it is told once.
+    /// The phase that was last shown, with its total, so that it is shown once.
     last: Option<(Phase, Option<usize>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Files that are empty, cut off, mislabelled, encrypted or hostile, of every kind: each is told by name with what to
+//! Files that are empty, cut off, mislabelled, encrypted or hostile, of every kind: each is reported by name with what to
 //! do about it, and the others still work.
 
 use std::collections::BTreeMap;

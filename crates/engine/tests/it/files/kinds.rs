@@ -12,7 +12,7 @@ pub(crate) struct Kind {
     pub(crate) facts: &'static [(&'static str, &'static str)],
     /// What is asked about it.
     pub(crate) question: &'static str,
-    /// What stands in the answer.
+    /// The expected text of the answer.
     pub(crate) says: &'static str,
 }
 

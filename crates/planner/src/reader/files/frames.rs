@@ -277,7 +277,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The groups, and the names of rows that a group's column refers to: a customer is told by name too.
+    /// The groups, and the names of rows that a group's column refers to: a customer is shown by name too.
     fn with_labels(&self, by: &[Path]) -> Vec<Path> {
         let mut all = by.to_vec();
         for path in by.iter().filter(|path| path.hops.is_empty()) {

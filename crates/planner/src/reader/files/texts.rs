@@ -1,6 +1,5 @@
 //! Questions about texts, arrays, pictures and archives, and about what files hold at all.
 
-use std::cell::Cell;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -10,6 +9,7 @@ use crate::reader::code::{braces, quote};
 use crate::reader::index::{Index, split_name};
 use crate::reader::parse::Parser;
 use crate::reader::token::{Kind, Token};
+use crate::reader::trace::Trace;
 
 const TEXTS: [&str; 10] = ["txt", "md", "log", "rtf", "html", "htm", "docx", "doc", "pptx", "pdf"];
 const IMAGES: [&str; 8] = ["png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp"];
@@ -22,8 +22,8 @@ const STOP_WORDS: &str = "a an and are as at be but by for from had has have he 
 
 /// What a question is called, and its program; `None` if it is none of these, or holds a word that is not part of it.
 pub(super) fn plan(files: &[&FileBrief], request: &str, tokens: &[Token]) -> Option<(String, String)> {
-    let (index, furthest) = (Index::default(), Cell::new(0));
-    let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &furthest) };
+    let (index, trace) = (Index::default(), Trace::default());
+    let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &trace) };
     let of = |kinds: &[&str]| -> Vec<&FileBrief> {
         files.iter().filter(|file| kinds.contains(&file.kind.as_str())).copied().collect()
     };

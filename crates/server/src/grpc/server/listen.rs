@@ -72,7 +72,7 @@ pub(crate) async fn accept(
         tokio::spawn(async move {
             let shaken =
                 tokio::time::timeout(bounds.handshake_max, shake_hands(stream, tls.as_deref(), place));
-            // Whoever does not manage that is nobody to tell.
+            // A client that does not manage that has nobody to report to.
             if let Ok(Ok(connection)) = shaken.await {
                 let _ = accepted.send(Ok(connection)).await;
             }
@@ -97,7 +97,7 @@ async fn shake_hands(
         }
     };
     let mut connection = Connection { bytes, preface: &[], peer: Peer { certificate }, _place: place };
-    // Whoever opens a connection and says nothing would otherwise hold its place for ever.
+    // A client that opens a connection and says nothing would otherwise hold its place for ever.
     let mut said = [0; PREFACE.len()];
     connection.read_exact(&mut said).await?;
     if said != *PREFACE {

@@ -71,7 +71,7 @@ pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>, token: Opt
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADER_TIME_MAX)
                 .serve_connection(TokioIo::new(stream), answer);
-            // Whoever breaks off is nobody to tell.
+            // A client that hangs up needs no answer.
             let _ = connection.await;
             drop(place);
         });

@@ -61,7 +61,7 @@ impl HttpBody for ShortHeaders {
 /// Where in the form the bytes are.
 #[derive(Debug)]
 struct Scan {
-    /// What stands before every header.
+    /// The separator before every header.
     delimiter: Vec<u8>,
     /// Bytes of the header so far, if one is open.
     header: Option<usize>,

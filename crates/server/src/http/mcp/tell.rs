@@ -1,4 +1,4 @@
-//! What a client is told of a run: its record for programs, and the receipt with the answer for models and people.
+//! The result of a run for a client: its record for programs, and the receipt with the answer for models and people.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use super::resources;
 
 /// What a text shows of what code printed.
 const PRINTED_CHARS_MAX: usize = 16_000;
-/// Checks that are told one by one.
+/// How many checks are listed one by one.
 const CHECKS_MAX: usize = 50;
 
 /// The result of a run that has ended.

@@ -1,4 +1,4 @@
-//! What a chat client is told: the answer as content, plan, code and findings as reasoning, the run beside them.
+//! The reply to a chat client: the answer as content, plan, code and findings as reasoning, the run beside them.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -63,7 +63,7 @@ pub(crate) struct Completion {
 }
 
 impl Head {
-    /// The head of an answer. A run that is told twice has the same id both times.
+    /// The head of an answer. A run that is sent twice has the same id both times.
     pub(super) fn new(run: Option<&RunId>, model: &str) -> Self {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = run.map_or_else(|| format!("{:x}", created.as_nanos()), RunId::to_string);

@@ -137,7 +137,7 @@ pub(crate) struct Chat {
     pub(super) turns: Vec<Turn>,
     /// The name that the answer carries as its model.
     pub(super) model: String,
-    /// Whether the answer is streamed, and whether its usage is told.
+    /// Whether the answer is streamed, and whether its usage is sent.
     pub(super) stream: Option<Stream>,
     /// Whether the text of the answer is JSON.
     pub(super) is_json: bool,

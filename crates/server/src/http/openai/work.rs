@@ -54,7 +54,7 @@ impl Work {
                 problem.detail = format!("the file `{}` is larger than {}", file.name, format_bytes(most));
                 return Err(problem);
             }
-            // Each in a folder of its own, so that two of one name are told apart by the engine and not here.
+            // Each in a folder of its own, so that the engine, not this code, tells two of one name apart.
             let own = folder.path().join(place.to_string());
             fs_err::create_dir(&own).map_err(failed)?;
             let path = own.join(&file.name);

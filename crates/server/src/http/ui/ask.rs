@@ -31,7 +31,7 @@ const EARLIER_MAX: usize = 20;
 /// Conversations that are looked through for those of one caller.
 const LOOKED_MAX: u64 = 200;
 
-/// What stands in the box at the beginning.
+/// The initial text of the box.
 #[derive(Debug, Deserialize)]
 pub(super) struct Draft {
     #[serde(default)]

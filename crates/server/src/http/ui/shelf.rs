@@ -1,4 +1,4 @@
-//! What carrying out a form leaves for the page after it: taken once by whoever left it, and forgotten after a while.
+//! What carrying out a form leaves for the page after it: read once by the same visitor, and dropped after a while.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

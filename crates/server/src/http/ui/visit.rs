@@ -104,7 +104,7 @@ impl<S: Asked> FromRequestParts<Service> for Visit<S> {
 }
 
 impl<S> Visit<S> {
-    /// What stands around a page.
+    /// The frame of a page: navigation and footer.
     pub(crate) async fn shell(&self, service: &Service, notice: Option<Notice>) -> Result<Shell, Problem> {
         Ok(Shell {
             workspace: service.inner.options.workspace.clone(),

@@ -91,7 +91,7 @@ async fn a_call_that_is_sent_again_is_carried_out_once() {
     assert_eq!((&first["id"], &first["choices"]), (&retry["id"], &retry["choices"]));
     assert_eq!(retry["ordain"]["replayed"], true);
     assert_eq!(shop.stock().await, before - 1);
-    // A caller that does not say that it is a retry is told that nothing more was done.
+    // A caller that does not say that it is a retry learns that nothing more was done.
     let silent = shop.post(PATH, &said("buy 1 aviator")).await.json();
     let text = silent["choices"][0]["message"]["content"].as_str().unwrap();
     assert!(text.contains("not carried out again"), "{text}");

@@ -148,7 +148,7 @@ async fn two_keys_share_neither_conversations_nor_runs_nor_cancellation() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_approved_a_run_still_sees_it_and_may_undo_it() {
+async fn the_approver_of_a_run_still_sees_it_and_may_undo_it() {
     let shop = keyed().await;
     let ((_, owner), (_, chief)) = (key_with(&shop, "run").await, key_with(&shop, "approve").await);
     let held = hold(&shop, &owner).await;

@@ -66,12 +66,12 @@ async fn a_watcher_that_lost_its_connection_takes_up_where_it_was() {
     drop(first);
     let last = *seen.last().unwrap();
     let mut again = watch(shop.address, &run, Some(last)).await;
-    // The run goes on while nobody watches, and what is missed is told.
+    // The run goes on while nobody watches, and what was missed is sent later.
     let head = read_until(&mut again, "event: stdout").await;
     shop.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await;
     let rest = read_until(&mut again, "event: finished").await;
     let later = ids(&(head + &rest));
-    assert_eq!(later[0], last + 1, "nothing is told twice and nothing is left out");
+    assert_eq!(later[0], last + 1, "nothing is sent twice and nothing is left out");
     assert!(std::iter::zip(&later, &later[1..]).all(|(one, next)| one + 1 == *next), "{later:?}");
     let over = watch(shop.address, &run, later.last().copied()).await;
     let mut over = over;
@@ -126,7 +126,7 @@ async fn a_model_that_breaks_off_in_a_stream_ends_it_with_words_and_changes_noth
     let told: String =
         chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
     let error = chunks.iter().find_map(|chunk| chunk.get("error"));
-    assert!(!told.is_empty() || error.is_some(), "the client is told: {text}");
+    assert!(!told.is_empty() || error.is_some(), "the client got nothing: {text}");
     assert_eq!(shop.stock().await, before);
 }
 

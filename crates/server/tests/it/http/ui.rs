@@ -335,7 +335,7 @@ async fn a_list_of_runs_follows_what_happens() {
         browser.look(1280, 900, false);
         browser.open(&format!("{home}/runs"));
         browser.wait("document.body.innerText.includes('No runs here yet')");
-        // The list is told what changes once it has connected.
+        // The list gets changes once it has connected.
         browser.wait("!!document.querySelector('#run-list')._htmx?.sse");
         let body = json!({ "request": "how many Aviator do you have?" }).to_string();
         let client = std::thread::spawn(move || {

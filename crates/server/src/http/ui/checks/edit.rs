@@ -217,7 +217,7 @@ fn last_of(checks: &Checks, id: &str) -> Result<Option<PastResult>, Problem> {
     Ok(checks.history()?.get(id).and_then(|past| past.last()).map(|past| past.result.clone()))
 }
 
-/// Tries changed fields of a check. Whoever saves a rule in words has seen how it was understood, which is kept with it.
+/// Tries changed fields of a check. The person who saves a rule in words has seen how it was understood; that reading is kept with the rule.
 async fn try_fields(
     service: &Service,
     caller: &Caller,

@@ -29,7 +29,7 @@ const LIST_EVERY: Duration = Duration::from_millis(300);
 /// How often a quiet list looks whether the server stops.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What stands on the page when the run has ended.
+/// The part of the page that is shown when the run has ended.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wanted {
     shape: Option<String>,

@@ -1,0 +1,92 @@
+//! Seeds that are not JSON are read in a cell, as data files are.
+
+use ordain_engine::Workspace;
+use ordain_store::{BeginOptions, Call, Intent, Reply, Store, StoreError, TableInfo};
+use ordain_types::ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Opens a workspace with one table `things`, whose seed has this name and text.
+async fn open(file: &str, text: &[u8], more: &str) -> (TempDir, Result<Store, StoreError>) {
+    let folder = TempDir::new().unwrap();
+    let declared = format!("[tables.things]\nseed = \"{file}\"\n{more}");
+    fs_err::write(folder.path().join("ordain.toml"), declared).unwrap();
+    fs_err::write(folder.path().join(file), text).unwrap();
+    let store = Workspace::load(folder.path()).unwrap().open_store().await;
+    (folder, store)
+}
+
+async fn table(store: &Store) -> TableInfo {
+    store.tables().await.unwrap().remove(0)
+}
+
+/// The rows, without their ids.
+async fn rows(store: &Store) -> Vec<Value> {
+    let options = BeginOptions { run_id: store.new_run_id().unwrap(), intent: Intent::Read };
+    let mut transaction = store.begin(options).await.unwrap();
+    let call =
+        Call::Search { table: "things".to_owned(), condition: None, after: None, as_of: None, limit: None };
+    let Reply::Rows(page) = transaction.carry_out(call).await.unwrap() else { panic!("no rows") };
+    page.rows.into_iter().map(|row| json!(row.values)).collect()
+}
+
+#[tokio::test]
+async fn a_german_export_is_read_as_a_person_would() {
+    let text = "PLZ;Bestellt am;Betrag;Bezahlt;Menge;Rabatt\n\
+                01067;15.03.2024;1.234,50 €;ja;3;\n\
+                80331;01.02.2024;7,20 €;nein;12;\n";
+    let (_folder, store) = open("bestellungen.csv", text.as_bytes(), "").await;
+    let store = store.unwrap();
+    let info = table(&store).await;
+    let types: Vec<_> = info.table.columns.iter().map(|column| column.column_type).collect();
+    // A column that is null in every row takes any value.
+    assert_eq!(types, [Text, Timestamp, Real, Boolean, Integer, Json]);
+    assert_eq!(
+        rows(&store).await,
+        [
+            json!(["01067", "2024-03-15", 1234.5, true, 3, null]),
+            json!(["80331", "2024-02-01", 7.2, false, 12, null]),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_was_decided_about_a_seed_is_noted_on_its_table() {
+    let text = "Exported 2024-05-01\n\nid,on,price\n1,01/02/2024,\"1,000\"\n2,03/04/2024,n/a\n";
+    let (folder, store) = open("t.csv", text.as_bytes(), "key = \"id\"").await;
+    let notes = table(&store.unwrap()).await.notes.join("\n");
+    for said in ["above the header", "month-first", "'n/a' (1)"] {
+        assert!(notes.contains(said), "{notes}");
+    }
+    let again = Workspace::load(folder.path()).unwrap().open_store().await.unwrap();
+    assert_eq!(table(&again).await.notes.join("\n"), notes);
+}
+
+#[tokio::test]
+async fn what_is_wrong_in_a_table_of_text_is_named_with_file_and_line() {
+    let many = "1,2\n".repeat(20);
+    for (text, more, line, says) in [
+        ("a,b\n1,2\n3\n".to_owned(), "", 3, "1 cells, the header 2"),
+        (format!("a,b\n{many}20,many\n"), "", 22, "column `b` cannot hold `many`"),
+        ("a,b\nx,1\nx,2\n".to_owned(), "key = \"a\"", 3, "already in line 2"),
+        ("a\n1\nx\n".to_owned(), "[tables.things.columns]\na = \"integer\"", 3, "column `a` cannot hold `x`"),
+    ] {
+        let (_folder, store) = open("t.csv", text.as_bytes(), more).await;
+        let error = store.unwrap_err();
+        let StoreError::Seed(seed) = &error else { panic!("{text}: {error}") };
+        assert_eq!(seed.line, Some(line), "{error}");
+        assert!(seed.message.contains(says) && seed.file.ends_with("t.csv"), "{error}");
+        assert!(error.hint().is_some(), "{error}");
+    }
+    let (_folder, store) = open("t.csv", b"", "").await;
+    assert!(store.unwrap_err().to_string().contains("it has no bytes"));
+}
+
+#[tokio::test]
+async fn declared_types_win_over_what_a_seed_looks_like() {
+    let text = "a,b,c\n1,01,\"[1, {\"\"x\"\": 2}]\"\n0,02,\n";
+    let more = "[tables.things.columns]\na = \"boolean\"\nb = \"integer\"\nc = \"json\"";
+    let (_folder, store) = open("t.tsv.csv", text.as_bytes(), more).await;
+    let found = rows(&store.unwrap()).await;
+    assert_eq!(found, [json!([true, 1, [1, {"x": 2}]]), json!([false, 2, null])]);
+}

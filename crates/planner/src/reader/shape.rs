@@ -1,0 +1,106 @@
+//! What a table is to the reader: its noun, its key, what a row is called by, and what each column holds.
+
+use ordain_types::{Catalog, ColumnType};
+use serde_json::Value;
+
+use super::index::{Column, Sort, Table, split_name};
+use super::lexicon::{LEXICON, singular};
+use crate::brief::TableBrief;
+
+/// A table as the reader knows it.
+pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
+    let table = &brief.table;
+    let notes = catalog.tables.get(&table.name);
+    let columns: Vec<Column> = table
+        .columns
+        .iter()
+        .filter(|column| !column.hidden)
+        .filter_map(|column| {
+            let seen = brief.columns.iter().find(|seen| seen.name == column.name).cloned();
+            Some((column, seen.or_else(|| brief.columns.is_empty().then(Default::default))?))
+        })
+        .map(|(column, seen)| Column {
+            name: column.name.clone(),
+            sort: sort(column.column_type, &column.name, &seen),
+            has_nulls: seen.null_share > 0.0,
+            has_time: seen
+                .samples
+                .iter()
+                .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
+            refers: None,
+            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
+            cut: None,
+            role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
+        })
+        .collect();
+    let key = match table.key.as_slice() {
+        [one] => columns.iter().position(|column| column.name == *one),
+        _ => None,
+    };
+    let label = label(&columns, key);
+    let words = notes.map(|notes| notes.synonyms.clone()).unwrap_or_default();
+    let own = split_name(&table.name).iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
+    let noun = words.first().map_or(own, |word| singular(word));
+    let is_people =
+        words.iter().chain([&noun, &table.name]).any(|word| LEXICON.has("person_words", &singular(word)));
+    Table {
+        name: table.name.clone(),
+        noun,
+        columns,
+        key,
+        label,
+        is_people,
+        read_only: table.read_only,
+        append_only: table.append_only,
+    }
+}
+
+fn label(columns: &[Column], key: Option<usize>) -> Option<usize> {
+    let declared = columns.iter().position(|column| column.role.as_deref() == Some("name"));
+    let named = LEXICON
+        .list("label_columns")
+        .iter()
+        .find_map(|name| columns.iter().position(|column| column.name == *name));
+    let ends =
+        || columns.iter().position(|column| column.name.ends_with("_name") && column.sort == Sort::Text);
+    declared.or(named).or_else(ends).filter(|at| Some(*at) != key)
+}
+
+fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort {
+    let words = split_name(name);
+    match kind {
+        ColumnType::Integer => Sort::Whole,
+        ColumnType::Real => Sort::Number,
+        ColumnType::Boolean => Sort::Flag,
+        ColumnType::Timestamp => Sort::Day,
+        ColumnType::Json => Sort::Prose,
+        ColumnType::Text => {
+            let values: Vec<&str> =
+                seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();
+            let all = |test: fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| test(value));
+            let is_named = values.is_empty() && words.iter().any(|word| LEXICON.has("date_columns", word));
+            if is_named || all(|text| ordain_types::is_timestamp(text) || is_day(text)) {
+                Sort::Day
+            } else if all(|text| text.len() == 5 && text.as_bytes()[2] == b':') {
+                Sort::Time
+            } else if values.iter().map(|value| value.len()).sum::<usize>() > values.len() * 36
+                || is_sentences(&words, &values)
+            {
+                Sort::Prose
+            } else {
+                Sort::Text
+            }
+        }
+    }
+}
+
+/// Notes and summaries in words, however short.
+fn is_sentences(name: &[String], values: &[&str]) -> bool {
+    let is_note = name.iter().any(|word| LEXICON.has("note_columns", word));
+    is_note && values.iter().map(|value| value.split(' ').count()).sum::<usize>() > values.len() * 2
+}
+
+fn is_day(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[..4].iter().all(u8::is_ascii_digit)
+}
