@@ -47,6 +47,8 @@ pub(crate) struct Look {
     version: u64,
     at: Instant,
     pub(crate) tables: Arc<Vec<TableBrief>>,
+    /// The database that they are in.
+    database: &'static str,
     /// The hash of all that, so that it is not taken anew for every request.
     hash: String,
 }
@@ -116,6 +118,7 @@ impl Engine {
         let look = self.look().await?;
         let hash = hash(&format!("{brief:?}\0{}", look.hash));
         brief.tables = look.tables;
+        look.database.clone_into(&mut brief.database);
         Ok((brief, hash))
     }
 
@@ -164,14 +167,15 @@ impl Engine {
         if let Some(look) = kept.filter(|look| look.is_fresh(version)) {
             return Ok(look);
         }
-        let tables = Arc::new(self.look_again().await?);
+        let (tables, database) = self.look_again().await?;
+        let tables = Arc::new(tables);
         let hash = hash(&format!("{tables:?}"));
-        let look = Look { version, at: Instant::now(), tables, hash };
+        let look = Look { version, at: Instant::now(), tables, database, hash };
         *self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(look.clone());
         Ok(look)
     }
 
-    async fn look_again(&self) -> Result<Vec<TableBrief>, EngineError> {
+    async fn look_again(&self) -> Result<(Vec<TableBrief>, &'static str), EngineError> {
         let infos = self.store.tables().await?;
         let run_id = self.store.new_run_id()?;
         let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
@@ -179,8 +183,9 @@ impl Engine {
         for info in infos.into_iter().filter(|info| !info.table.hidden) {
             tables.push(self.look_at(&mut transaction, info).await?);
         }
+        let database = transaction.database();
         transaction.roll_back().await?;
-        Ok(tables)
+        Ok((tables, database))
     }
 
     async fn look_at(

@@ -30,6 +30,7 @@ mod host;
 mod json_bytes;
 mod lost;
 mod outcome;
+mod policy_check;
 mod profile;
 mod rebase;
 mod road;
@@ -52,6 +53,7 @@ pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use policy_check::PolicyFinding;
 pub use steps::Budgets;
 pub use tools::deliver;
 pub use workspace::{

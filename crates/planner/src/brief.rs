@@ -32,6 +32,8 @@ pub struct Brief {
     pub files: Vec<FileBrief>,
     /// The statuses that a plan may give, and when it gives each.
     pub statuses: Vec<(String, String)>,
+    /// The database whose SQL queries are written in; nothing where it is not known.
+    pub database: String,
     /// The day, as `2026-03-14`, in UTC; nothing where no clock was read.
     pub today: String,
     /// Packages that may be imported besides the standard library.
@@ -206,6 +208,7 @@ impl Brief {
             helpers: String::new(),
             files: Vec::new(),
             statuses: Vec::new(),
+            database: String::new(),
             today: String::new(),
             packages: Vec::new(),
             limits: Limits::default(),

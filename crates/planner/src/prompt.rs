@@ -111,7 +111,9 @@ fn rules(brief: &Brief, detail: Detail) -> String {
 
 /// What the code may call. Stubs of what can change data come first.
 fn api(brief: &Brief) -> String {
-    let tables = include_str!("../prompts/api_tables.md");
+    let database = text::line(&brief.database, 20);
+    let database = if database.is_empty() { database } else { format!(" in the SQL of {database}") };
+    let tables = &include_str!("../prompts/api_tables.md").replace("{{database}}", &database);
     match brief.task {
         Task::Ask => {
             helpers::api(&brief.helpers, &brief.catalog, tables, include_str!("../prompts/api_writes.md"))

@@ -23,6 +23,7 @@ use crate::protocol::{Call, Reply, TableView};
 use crate::query;
 use crate::relation::Relation;
 use crate::session::{Bounds, Intent, Session};
+use crate::sql::Dialect;
 use crate::store::Inner;
 
 /// One open transaction of one run.
@@ -72,6 +73,14 @@ impl Transaction {
     /// The run that this transaction belongs to.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
+    }
+
+    /// The name of the database whose SQL queries are written in.
+    pub fn database(&self) -> &'static str {
+        match self.session.dialect() {
+            Dialect::Sqlite => "SQLite",
+            Dialect::Postgres => "PostgreSQL",
+        }
     }
 
     /// Ends when this transaction has kept other writers waiting for longer than it may. The run is to be given up then.

@@ -103,3 +103,20 @@ fn a_malformed_case_is_an_error_with_its_line() {
     let ran = eval(&folder.path().join("none.jsonl"), &[]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }
+
+#[test]
+fn a_policy_is_looked_through_for_what_no_plan_can_follow() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let root = folder.path().join("desk");
+    assert_eq!(run(ordain(["init", "--example", "returns-desk", root.to_str().unwrap()])).code, Some(0));
+    let check = || run(ordain(["policy", "check", "--workspace", root.to_str().unwrap()]));
+    let clean = check();
+    assert_eq!((clean.code, clean.stdout.as_str()), (Some(0), "Nothing was found.\n"), "{clean:?}");
+    let policy = std::fs::read_to_string(root.join("policy.md")).unwrap();
+    let wrong = "14. Before a refund, call the tool `refund_payment()` and ask for explicit confirmation.\n";
+    std::fs::write(root.join("policy.md"), policy + wrong).unwrap();
+    let found = check();
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.stdout.contains("policy.md:14: `refund_payment()` is no table"), "{found:?}");
+    assert!(found.stdout.contains("[no-dialogue]"), "{found:?}");
+}

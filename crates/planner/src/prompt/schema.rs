@@ -172,14 +172,16 @@ fn one_column(
         let _ = write!(kind, " {}", text::line(unit, 20));
     }
     let mut facts = vec![kind];
+    let is_key = table.table.key.contains(&column.name);
     let declared = notes.and_then(|notes| notes.references.as_ref());
     let declared = declared.map(|there| (there.table.as_str(), there.column.as_str()));
     let foreign = table.references.iter().filter(|(from, _, _)| *from == column.name);
     let foreign = foreign.map(|(_, table, there)| (table.as_str(), there.as_str()));
-    if let Some((table, there)) = declared.into_iter().chain(foreign).next() {
+    let reference = declared.into_iter().chain(foreign).next();
+    if let Some((table, there)) = reference {
         facts.push(format!("of {}.{}", text::line(table, 60), text::line(there, 60)));
     }
-    if !column.nullable && !table.table.key.contains(&column.name) {
+    if !column.nullable && !is_key {
         facts.push("required".to_owned());
     }
     for (role, _) in table.roles.iter().filter(|(_, name)| **name == column.name) {
@@ -192,28 +194,45 @@ fn one_column(
         if known.null_share > 0.0 {
             facts.push(format!("{:.0} % missing", (known.null_share * 100.0).max(1.0)));
         }
-        facts.extend(values(known, column.column_type, detail));
+        // Of keys the form counts; what refers to them has it too.
+        if is_key && detail.samples > 0 {
+            facts.extend(samples(known, detail));
+        } else if reference.is_none() && !is_key {
+            facts.extend(values(known, column.column_type, detail));
+        }
     }
     format!("{}: {}", text::line(&column.name, 100), facts.join(", "))
 }
 
 /// What a column holds: all values of a small domain, the range of numbers and times, the shape of JSON, else samples.
 fn values(known: &ColumnBrief, column_type: ColumnType, detail: Detail) -> Option<String> {
+    if column_type == ColumnType::Boolean {
+        return None;
+    }
     if let Some(shape) = &known.shape {
         return Some(text::line(shape, SHAPE_CHARS));
     }
-    let short = |value: &&Value| !is_long(value);
     let all = known.values.as_ref().filter(|all| !all.is_empty());
     if matches!(column_type, ColumnType::Integer | ColumnType::Real | ColumnType::Timestamp) {
         // By type, not by text; single numbers change too often to be worth listing.
         let (least, most) = all.and_then(|all| range(all)).filter(|_| detail.samples > 0)?;
+        if least == most {
+            return Some(format!("always {}", text::value(least, SHORT_CHARS)));
+        }
         return Some(format!("{} to {}", text::value(least, SHORT_CHARS), text::value(most, SHORT_CHARS)));
     }
-    if let Some(all) = all.filter(|all| all.len() <= detail.distinct && all.iter().all(|value| short(&value)))
+    if let Some(all) =
+        all.filter(|all| all.len() <= detail.distinct && all.iter().all(|value| !is_long(value)))
     {
         return Some(format!("all values {}", text::value(&Value::from(all.clone()), SHORT_CHARS)));
     }
-    let some: Vec<Value> = known.samples.iter().filter(short).take(detail.samples).cloned().collect();
+    samples(known, detail)
+}
+
+/// A few values that are short enough.
+fn samples(known: &ColumnBrief, detail: Detail) -> Option<String> {
+    let short = known.samples.iter().filter(|value| !is_long(value));
+    let some: Vec<Value> = short.take(detail.samples).cloned().collect();
     (!some.is_empty()).then(|| format!("such as {}", text::value(&Value::from(some), SHORT_CHARS)))
 }
 

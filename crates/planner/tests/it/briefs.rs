@@ -114,7 +114,10 @@ fn what_the_owner_says_of_columns_is_told_once_and_in_its_place() {
     let mut brief = brief(Task::Ask, "x");
     let notes = json!({ "tables": { "inventory": {
         "description": "what the shop sells",
-        "columns": { "price": { "unit": "USD", "description": "for one", "references": "lists.price" } },
+        "columns": {
+            "price": { "unit": "USD", "description": "for one" },
+            "description": { "references": "texts.id" },
+        },
     } } });
     brief.catalog = std::sync::Arc::new(serde_json::from_value(notes).unwrap());
     let all = std::sync::Arc::make_mut(&mut brief.tables);
@@ -125,7 +128,8 @@ fn what_the_owner_says_of_columns_is_told_once_and_in_its_place() {
         rules.contains("table inventory (2 rows; key item_id; indexed by name): what the shop sells"),
         "{rules}"
     );
-    assert!(rules.contains("price: real USD, of lists.price, required, for one, 9.5 to 120"), "{rules}");
+    assert!(rules.contains("price: real USD, required, for one, 9.5 to 120"), "{rules}");
+    assert!(rules.contains("description: text, of texts.id, required\n"), "{rules}");
     assert_eq!(rules.matches("what the shop sells").count(), 1);
 }
 
