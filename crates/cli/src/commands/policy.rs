@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(found) => found,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    let executor = match engine::executor(&found, 0) {
+    let executor = match engine::executor(&found, 0, None) {
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };

@@ -32,7 +32,7 @@ fn evidence() -> Evidence {
             {"doc_id": 2, "values": ["Aviator", 23, 80.5, 0]},
         ]}),
     );
-    evidence.take(Some("payments"), &json!({ "rows": [[1, ["voucher", "Blue Card"]]] }));
+    evidence.take(Some("payments"), &json!({ "method": "voucher", "card": "Blue Card" }));
     evidence
 }
 
