@@ -30,6 +30,7 @@ mod options;
 mod outbox;
 mod pending;
 mod plans;
+mod progress;
 mod protocol;
 mod query;
 mod relation;

@@ -15,6 +15,7 @@ use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::outbox;
 use crate::plans;
+use crate::progress;
 use crate::sealed::{self, People};
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
@@ -106,7 +107,7 @@ async fn record_on(
 }
 
 /// Writes a record and its entry, and commits.
-async fn finish(
+pub(crate) async fn finish(
     store: &Inner,
     mut session: Session,
     kind: &str,
@@ -134,9 +135,10 @@ pub(crate) async fn record_unless_there(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
+    progress::forget(&mut session, &record.run_id).await?;
     match find(&store.ledger, &mut session, record.run_id.as_str()).await {
         Ok(there) => {
-            session.roll_back().await?;
+            session.commit().await?;
             return Ok(there);
         }
         Err(StoreError::UnknownRun { .. }) => {}
@@ -200,12 +202,15 @@ pub(crate) fn digest(changes: &ChangeSet) -> String {
     ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
 
-/// Marks the idempotency key of a run as finished. Fails if another run has taken it over.
+/// Marks the idempotency key of a run as finished, and forgets its progress. Fails if another run has taken the key over.
 pub(crate) async fn finish_claim(
     session: &mut Session,
     note: &EntryNote,
     run: &RunId,
 ) -> Result<(), StoreError> {
+    if note.has_progress {
+        progress::forget(session, run).await?;
+    }
     let Some(claim) = &note.claim else { return Ok(()) };
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!("UPDATE {claims} SET finished = 1 WHERE claim = "));

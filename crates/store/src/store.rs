@@ -21,6 +21,7 @@ use crate::error::StoreError;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
+use crate::progress;
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
 use crate::runs::{self, Owned, RunFilter};
@@ -189,6 +190,16 @@ impl Store {
     /// Records a run that was cut short, unless it has come to its end after all; then that record is given back.
     pub fn record_unless_there(&self, record: RunRecord, note: EntryNote) -> Answer<'_, RunRecord> {
         Box::pin(async move { runs::record_unless_there(&self.inner, record, note).await })
+    }
+
+    /// Keeps what a run of several steps has come to: the record that it has if it is cut short now.
+    pub fn keep_progress(&self, record: RunRecord, note: EntryNote) -> Answer<'_, ()> {
+        Box::pin(progress::keep(&self.inner, record, note))
+    }
+
+    /// Records a run that was cut short as far as it came. `None` if nothing of it was kept.
+    pub fn cut_short<'a>(&'a self, run: &'a RunId) -> Answer<'a, Option<RunRecord>> {
+        Box::pin(progress::cut_short(&self.inner, run))
     }
 
     /// Claims an idempotency key for a run, durably, before anything else happens.

@@ -43,8 +43,8 @@ pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Troub
 pub use row::Row;
 pub use run::{
     Answer, Artifact, CodeError, CriterionJudge, CriterionRecord, InvariantResult, ModuleRecord, PlanRecord,
-    PlanSource, Question, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord,
-    StepState, Strategy, Timing, Usage, VerdictRecord,
+    PlanSource, Question, QuestionKind, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
+    StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use status::STATUSES;

@@ -379,6 +379,34 @@ pub struct Question {
     /// The answer, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "QuestionKind::is_planners")]
+    pub kind: QuestionKind,
+}
+
+/// What a question to a person is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// The planner asks.
+    #[default]
+    Planner,
+    /// An outline is shown before it is carried out.
+    Outline,
+    /// The run was cut short; it can go on from the steps that are done.
+    CutShort,
+}
+
+impl QuestionKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    fn is_planners(&self) -> bool {
+        *self == Self::Planner
+    }
+
+    /// Whether going on needs no words of the person.
+    pub fn can_be_approved(self) -> bool {
+        self != Self::Planner
+    }
 }
 
 /// Who wrote a plan.

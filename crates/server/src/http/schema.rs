@@ -600,7 +600,10 @@ mod tests {
         });
         record.plan.reason = Some("it was asked for".to_owned());
         record.plan.outline = Some(ordain_types::Outline::default());
-        record.plan.questions.push(ordain_types::Question { text: "who?".to_owned(), answer: None });
+        record
+            .plan
+            .questions
+            .push(ordain_types::Question { text: "who?".to_owned(), ..ordain_types::Question::default() });
         record.plan.replans.push("rows changed".to_owned());
         record.outcome.artifacts.push(ordain_types::Artifact {
             name: "a.csv".to_owned(),
