@@ -68,7 +68,6 @@ pub use plans::{CachedPlan, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};
-pub use runs::RunCount;
 pub use runs::{Owned, RunFilter, SeenBy};
 pub use schedules::ScheduleMark;
 pub use seed::{SeedError, SeedFuture, SeedReader, SeedTable};

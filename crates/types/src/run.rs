@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, Modification, Outline, Receipt, Round,
+    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, Modification, Outline, Rating, Receipt, Round,
     StepKind,
 };
 
@@ -276,6 +276,9 @@ pub struct RunRecord {
     /// The run whose change this one makes again on newer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebases: Option<Rebase>,
+    /// What a person thinks of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<Rating>,
 }
 
 impl RunRecord {
@@ -302,7 +305,28 @@ impl RunRecord {
             started_at: String::new(),
             left_out: 0,
             rebases: None,
+            rating: None,
         }
+    }
+
+    /// What went wrong on the way, in the run's own rounds and in those of its steps.
+    pub fn failures(&self) -> impl Iterator<Item = ErrorClass> {
+        let rounds = self.plan.steps.iter().flat_map(|step| &step.rounds);
+        self.verdict.history.iter().chain(rounds).filter_map(|round| match round {
+            Round::KeptFailed { trouble, .. } => Some(trouble.class),
+            Round::Judged(judged) => judged.trouble.as_ref().map(|trouble| trouble.class),
+            Round::Stale { .. } | Round::ExecutorLost { .. } | Round::Looked { .. } => None,
+        })
+    }
+
+    /// Whether the success of each step that was judged by a criterion held.
+    pub fn criteria(&self) -> impl Iterator<Item = bool> {
+        self.plan.steps.iter().filter_map(|step| Some(step.criterion.as_ref()?.holds))
+    }
+
+    /// Whether a reader or a model wrote the plan in this run: neither a file nor the cache.
+    pub fn is_written(&self) -> bool {
+        matches!(self.plan.source, PlanSource::Model | PlanSource::Rules) && self.verdict.iterations > 0
     }
 }
 
