@@ -147,6 +147,9 @@ impl Engine {
             return self.with_given(draft, story, trial).await;
         }
         story.planned_by(order.planner);
+        if let Work::Code(task) = trial.work {
+            story.reason.clone_from(&task.reason);
+        }
         if order.request.trim().is_empty() {
             let text = "The request is empty; say what you would like to know or change.".to_owned();
             let end = End::Declined { status: "invalid_request", text };
