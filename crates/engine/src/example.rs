@@ -147,6 +147,26 @@ pub const EXAMPLES: &[Example] = &[
         ),
     },
     Example {
+        name: "returns-desk",
+        about: "a returns desk: eight tables that refer to each other, a policy, and forty tasks with end states",
+        first: "ordain eval eval.jsonl --model replay:replies/desk.jsonl --no-cache",
+        files: files!(
+            "returns-desk",
+            "ordain.toml",
+            "policy.md",
+            "tables/customers.json",
+            "tables/products.json",
+            "tables/variants.json",
+            "tables/orders.json",
+            "tables/order_lines.json",
+            "tables/payments.json",
+            "tables/returns.json",
+            "tables/notes.json",
+            "eval.jsonl",
+            "replies/desk.jsonl"
+        ),
+    },
+    Example {
         name: "sales-files",
         about: "questions about files: a CSV, a workbook, JSON, Parquet, a PDF and a picture",
         first: "ordain code \"total revenue by region\" --file files/sales.csv",

@@ -56,13 +56,14 @@ fn table(name: &str, seed: &str) -> TableBrief {
         null_share: 0.0,
         samples: Vec::new(),
         values: Some(rows.iter().map(|row| row[*name].clone()).collect()),
+        shape: None,
     });
     TableBrief {
         columns: columns.collect(),
         rows: rows.len() as u64,
         roles: BTreeMap::new(),
         references: Vec::new(),
-        summary: None,
+        indexes: Vec::new(),
         table,
     }
 }
