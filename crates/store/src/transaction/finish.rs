@@ -87,11 +87,11 @@ impl Transaction {
     ) -> Result<RunRecord, StoreError> {
         let touched = self.changes.touched().map(|(table, ..)| self.catalog.at(table).table.name.as_str());
         self.store.check_schema(&mut self.session, &touched.collect()).await?;
+        self.session.order().await?;
         self.note_ids().await?;
         let changes = self.change_set();
         let record = runs::with_receipt(record);
         let plan = note.plan.clone();
-        self.session.order().await?;
         runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
         if record.state == RunState::Committed {
             outbox::put(&mut self.session, &record, 0, &self.store.clock.timestamp()).await?;
