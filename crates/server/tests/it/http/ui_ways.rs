@@ -58,6 +58,7 @@ async fn a_line_a_row_and_a_cell_have_addresses_and_a_committed_change_is_not_of
         browser.wait("location.pathname === '/approvals' && document.body.innerText.includes('Nothing waits for you')");
         browser.evaluate("history.forward()");
         browser.wait("location.pathname.startsWith('/runs/') && document.querySelectorAll('form[action$=\"/approve\"]').length === 0");
+        browser.wait("document.readyState === 'complete' && !!document.querySelector('.rate')");
         browser.click(".fold summary", 1);
         browser.click(".rate button[value=good]", 1);
         browser.wait("document.querySelector('#rating')?.innerText.includes('rated good')");
