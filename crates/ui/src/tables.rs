@@ -165,7 +165,7 @@ pub fn rows(page: &RowsPage) -> Markup {
             }
         }
         (page.pager.show())
-        p.muted { @if page.info.in_place { "Types are those of the database." } @else { "Types are those that " code { "[tables." (visible(&table.name)) ".columns]" } " in " code { "ordain.toml" } " gives; else what every value of the seed is." } }
+        p.muted { @if page.info.in_place { "Types are those of the database." } @else { "Types are those that " code { "[tables." (visible(&table.name)) ".columns]" } " in " code { "ordain.toml" } " gives; else they are as its seed is read." } }
     }
 }
 
