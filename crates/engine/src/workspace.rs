@@ -126,6 +126,11 @@ impl Workspace {
         trust::asked(root, &file, &environment)
     }
 
+    /// The text of one of its files; `None` if there is no such file.
+    pub fn text(&self, name: &str, bytes_max: u64) -> Result<Option<String>, WorkspaceError> {
+        inside::text(&self.root, name, bytes_max)
+    }
+
     fn read(root: &Path) -> Result<(String, file::File, Environment), WorkspaceError> {
         let text = inside::text(root, FILE, FILE_BYTES_MAX)?.ok_or_else(|| WorkspaceError::none(root))?;
         let environment = Environment::read(root)?;
