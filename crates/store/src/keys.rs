@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -225,7 +225,7 @@ async fn create(store: &Arc<Inner>, new: NewKey, note: EntryNote) -> Result<(Cal
     }
     new.limits.check(&store.catalog())?;
     let made = insert(store, &mut session, new).await?;
-    finish(store, session, &[("create", &made.0)], note).await?;
+    finish(store, session, "create", &made.0, note).await?;
     Ok(made)
 }
 
@@ -260,7 +260,7 @@ async fn revoke(store: &Arc<Inner>, key_id: &str, note: EntryNote) -> Result<Cal
     let now = store.clock.timestamp();
     set(&mut session, "revoked_at", &now, &found.key_id).await?;
     (found.revoked_at, found.altered) = (Some(now), false);
-    finish(store, session, &[("revoke", &found)], note).await?;
+    finish(store, session, "revoke", &found, note).await?;
     Ok(found)
 }
 
@@ -294,7 +294,11 @@ async fn rotate(
         limits: old.limits.clone(),
     };
     let made = insert(store, &mut session, new).await?;
-    finish(store, session, &[("replace", &old), ("rotate", &made.0)], note).await?;
+    // The end of the old key stands in the ledger too, or it would seem altered.
+    let content = json!({ "action": "replace", "key": old.told() });
+    let entry = NewEntry { kind: "key".to_owned(), run_id: None, note: note.clone(), content };
+    store.ledger.append(&mut session, &store.clock, entry).await?;
+    finish(store, session, "rotate", &made.0, note).await?;
     Ok(made)
 }
 
@@ -352,25 +356,15 @@ async fn insert(
     Ok((made, Secret(text)))
 }
 
-/// Writes an entry for each key that was made or changed, and commits.
+/// Writes the entry about a key that was made or changed, and commits.
 async fn finish(
     store: &Arc<Inner>,
-    mut session: Session,
-    done: &[(&str, &CallerKey)],
+    session: Session,
+    action: &str,
+    key: &CallerKey,
     note: EntryNote,
 ) -> Result<(), StoreError> {
-    let mut newest = None;
-    for (action, key) in done {
-        let content = json!({ "action": action, "key": key.told() });
-        let entry = NewEntry { kind: "key".to_owned(), run_id: None, note: note.clone(), content };
-        newest = Some(store.ledger.append(&mut session, &store.clock, entry).await?);
-    }
-    let committed = session.commit().await;
-    if let Some(checkpoint) = newest {
-        store.settle(committed, &checkpoint, "").await?;
-        store.ledger.remember(&checkpoint);
-    }
-    Ok(())
+    store.commit_with_entry(session, "key", json!({ "action": action, "key": key.told() }), note).await
 }
 
 async fn get(store: &Inner, session: &mut Session, key_id: &str) -> Result<CallerKey, StoreError> {
