@@ -48,7 +48,7 @@ fn row(key: &CallerKey, now: &str, viewer: &Viewer) -> Markup {
             td { (when(&key.created_at)) }
             td { (time(&key.expires_at)) }
             td { (time(&key.last_used_at)) }
-            td.nowrap { @if key.is_good(now) { (form("rotate", "Rotate", "")) (form("revoke", "Revoke", "danger")) } }
+            td.nowrap { @if key.is_good(now) { (form("rotate", "Rotate", "")) } @if key.is_good(now) || key.altered { (form("revoke", "Revoke", "danger")) } }
         }
     }
 }
