@@ -34,6 +34,7 @@ pub use edit::{ADDED_TO, FileChange, add_checks, change_check};
 pub use error::ChecksError;
 pub use history::History;
 pub use read::{read_checks, write_file};
+pub use sources::is_data_file;
 pub use state::{LastRun, Past, State};
 pub use tables::{TableFacts, TableState};
 pub use task::{CheckOptions, CheckRun, CheckTask};

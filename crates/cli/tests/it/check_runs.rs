@@ -181,7 +181,7 @@ fn a_run_never_overlaps_another() {
 fn every_subcommand_tells_how_it_is_used() {
     for name in [
         "run", "compile", "list", "show", "diff", "history", "validate", "watch", "suggest", "schema",
-        "import", "export",
+        "import", "export", "accept", "add",
     ] {
         let ran = run(ordain(["check", name, "--help"]));
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -299,4 +299,27 @@ fn the_files_that_other_tools_read_are_written_whole_by_a_run() {
         imported.json().as_array().unwrap().iter().any(|check| check["check_id"] == "CHK-1"),
         "{imported:?}"
     );
+}
+
+#[test]
+fn a_rule_is_read_back_tried_and_pinned_before_it_is_added() {
+    let folder = workspace(&json!([]));
+    let rule = ["add", "price must not be negative", "--table", "t", "--model", "rules"];
+    let shown = check(&folder, &rule);
+    assert_eq!(shown.code, Some(2), "{shown:?}");
+    for says in ["read as: t: ", "today:   FAIL 1 of ", "0 passes, ", "a missing value is not judged"] {
+        assert!(shown.stdout.contains(says), "{says}: {shown:?}");
+    }
+    assert!(check(&folder, &["list"]).stdout.lines().count() < 2, "nothing was added");
+    let added = check(&folder, &[&rule[..], &["--yes"]].concat());
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let record: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("checks/checks.json")).unwrap()).unwrap();
+    let reading = record[0]["accepted_reading"].as_str().unwrap();
+    assert!(added.stdout.contains(reading), "{record}");
+    assert_eq!(check(&folder, &["run"]).code, Some(1));
+    let compiled = check(&folder, &["compile", "--model", "rules"]);
+    assert!(compiled.code == Some(0) && compiled.stdout.contains("today:   FAIL 1 of "), "{compiled:?}");
+    let odd = check(&folder, &["add", "the moon is blue", "--table", "t", "--model", "rules", "--yes"]);
+    assert_eq!(odd.code, Some(3), "{odd:?}");
 }

@@ -49,7 +49,7 @@ impl Engine {
         story.went_through(record::steps(&run.report), record::source(&run.report));
         let end = record::end(&run);
         trial.checked = Some(run);
-        if task.options.only_compile || task.options.is_trial {
+        if task.options.is_trial {
             return Ok(story.record(&trial.head, end));
         }
         trial.write_down(&story, end, &Exchange::default()).await
@@ -97,7 +97,8 @@ impl Checks {
         if task.options.is_trial {
             // The files with failing rows belong to a run that nobody will look for.
             let _ = fs_err::remove_dir_all(state.artifacts(&report.run_id));
-        } else if !task.options.only_compile {
+            report.results.iter_mut().for_each(|result| result.artifacts.clear());
+        } else {
             state.remember(&report)?;
             self.write_contracts(&task.files, &report, &kept, &schema)?;
         }
@@ -129,12 +130,7 @@ impl Checks {
         };
         let schema = tables.schema().clone();
         progress.expect(ready.len());
-        if results.options.only_compile {
-            for (check, ready) in &ready {
-                results.compiled(check, ready, &tables);
-            }
-        }
-        if ready.is_empty() || results.options.only_compile {
+        if ready.is_empty() {
             return Ok((schema, is_interrupted));
         }
         progress.stage("running");

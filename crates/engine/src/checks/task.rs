@@ -50,8 +50,6 @@ pub struct CheckOptions {
     pub force: bool,
     /// Who writes code for hints.
     pub planner: Planner,
-    /// Whether code is made ready and nothing runs. Such a run leaves no record.
-    pub only_compile: bool,
     /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
     pub is_trial: bool,
 }
@@ -65,7 +63,6 @@ impl Default for CheckOptions {
             frozen: false,
             force: false,
             planner: Planner::Rules,
-            only_compile: false,
             is_trial: false,
         }
     }

@@ -99,7 +99,7 @@ pub(super) struct Args {
     pub(super) waits: bool,
 }
 
-/// Make the code of checks ready without running it
+/// Compile checks and show how each is read, what it finds today and where its bounds lie; nothing is recorded
 #[derive(Debug, clap::Args)]
 pub(super) struct CompileArgs {
     #[command(flatten)]
@@ -284,7 +284,7 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow:
         Ok(prepared) => prepared,
         Err(code) => return Ok(code),
     };
-    options.only_compile = true;
+    options.is_trial = true;
     runtime::on_two_threads(Box::pin(async {
         let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
@@ -314,13 +314,10 @@ fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {
             (Some(CodeFrom::Cache), _) => "kept".to_owned(),
             (Some(_), Some(why)) => format!("recompiled because {}", crate::show::line(why)),
             (Some(_), None) => "compiled".to_owned(),
-            (None, _) => crate::show::line(result.reason.as_deref().unwrap_or_default()),
+            (None, _) => "not compiled".to_owned(),
         };
         writeln!(stdout, "{}  {what}", crate::show::line(&result.check_id))?;
-        writeln!(stdout, "    rule:    {}", crate::show::line(&result.rule))?;
-        if let Some(understood) = &result.understood {
-            writeln!(stdout, "    read as: {}", crate::show::line(understood))?;
-        }
+        super::rule::write_reading(&mut stdout, result)?;
     }
     Ok(())
 }
