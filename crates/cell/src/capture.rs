@@ -1,7 +1,7 @@
 //! Takes a cell's stdout and stderr as it writes them, up to the limit.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use tokio::net::unix::pipe;
 
@@ -66,7 +66,18 @@ impl Capture {
     pub(crate) fn new() -> io::Result<(Self, Ends)> {
         let (stdout, stdout_end) = pipe_pair()?;
         let (stderr, stderr_end) = pipe_pair()?;
-        Ok((Self { stdout, stderr }, Ends { stdout: stdout_end, stderr: stderr_end }))
+        Ok((Self::of(stdout, stderr)?, Ends { stdout: stdout_end, stderr: stderr_end }))
+    }
+
+    /// Reads from two pipes that do not block.
+    pub(crate) fn of(stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
+        let [stdout, stderr] = [stdout, stderr].map(pipe::Receiver::from_owned_fd);
+        Ok(Self { stdout: stdout?, stderr: stderr? })
+    }
+
+    /// What it reads from: stdout, then stderr.
+    pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.stdout.as_fd(), self.stderr.as_fd()]
     }
 
     /// Waits for output and takes it. Returns `false` when the limit is passed. Never returns once both streams have
@@ -135,8 +146,8 @@ fn read_all(
     }
 }
 
-fn pipe_pair() -> io::Result<(pipe::Receiver, OwnedFd)> {
+fn pipe_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     rustix::io::ioctl_fionbio(&reader, true)?;
-    Ok((pipe::Receiver::from_owned_fd(reader)?, writer))
+    Ok((reader, writer))
 }

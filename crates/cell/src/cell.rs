@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ordain_lockdown::control::Report;
 use ordain_types::{Cause, Limits};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::capture::{Capture, Captured};
 use crate::compiled::Compiled;
+use crate::control;
 use crate::error::CellError;
 use crate::host::{Host, HostFuture, NoHost};
 use crate::job::{Discard, Job, Output};
@@ -39,7 +41,7 @@ pub(crate) struct Cell {
     wire: UnixStream,
     frames: FrameBuffer,
     capture: Capture,
-    process: OwnedFd,
+    process: Process,
     work: Arc<OwnedFd>,
     /// Until the end has been told.
     ended: Option<oneshot::Receiver<Ended>>,
@@ -101,13 +103,49 @@ impl Cell {
         // Without a process there is no folder either, but there may be the reason.
         let work = promises.work.await.map_err(|_| family.reason())??;
         let process = process.map_err(|_| family.reason())?;
-        let (work, ended) = (Arc::new(work), Some(promises.ended));
-        let mut cell =
-            Self { wire: ours, frames: FrameBuffer::default(), capture, process, work, ended, family };
+        let mut cell = Self::assembled(ours, capture, process, work, promises.ended, family);
         match cell.next_frame().await {
             Ok(Some(FromCell::Ready)) => Ok(cell),
             _ => Err(CellError::Lost),
         }
+    }
+
+    fn assembled(
+        wire: UnixStream,
+        capture: Capture,
+        process: OwnedFd,
+        work: OwnedFd,
+        ended: oneshot::Receiver<Ended>,
+        family: Arc<Cells>,
+    ) -> Self {
+        let (process, work) = (Process(process), Arc::new(work));
+        Self { wire, frames: FrameBuffer::default(), capture, process, work, ended: Some(ended), family }
+    }
+
+    /// Sends the descriptors of an idle cell to another process, and keeps nothing but its process and its end.
+    pub(crate) fn hand_over(
+        self,
+        to: &UnixStream,
+    ) -> io::Result<(Process, Option<oneshot::Receiver<Ended>>)> {
+        let [stdout, stderr] = self.capture.descriptors();
+        let outer = self.family.outer();
+        let parts =
+            [self.wire.as_fd(), stdout, stderr, self.process.0.as_fd(), self.work.as_fd(), outer.as_fd()];
+        control::send(to.as_fd(), &Report::Locked { cell: 0 }.encode(), &parts)?;
+        Ok((self.process, self.ended))
+    }
+
+    /// The cell that another process handed over, by its six descriptors.
+    pub(crate) fn received(descriptors: Vec<OwnedFd>, ended: oneshot::Receiver<Ended>) -> io::Result<Self> {
+        let six: Result<[OwnedFd; 6], _> = descriptors.try_into();
+        let [wire, stdout, stderr, process, work, outer] = six.map_err(|_| io::ErrorKind::InvalidData)?;
+        let (wire, capture) = (control::watched(wire)?, Capture::of(stdout, stderr)?);
+        Ok(Self::assembled(wire, capture, process, work, ended, Arc::new(Cells::new(outer))))
+    }
+
+    /// All cells of its zygote.
+    pub(crate) fn family(&self) -> &Arc<Cells> {
+        &self.family
     }
 
     /// Its work folder.
@@ -133,7 +171,7 @@ impl Cell {
 
     /// Its process descriptor.
     pub(crate) fn process(&self) -> &OwnedFd {
-        &self.process
+        &self.process.0
     }
 
     /// Whether it is still there, as far as its wire tells, and not about to go with its zygote. An idle cell has
@@ -306,7 +344,7 @@ impl Cell {
                 ran.detail = Some(format!("it made more than {HOST_CALLS_MAX} host calls"));
             }
         }
-        self.kill();
+        self.process.signal(Signal::KILL);
         ran
     }
 
@@ -316,7 +354,7 @@ impl Cell {
         let left = deadline.saturating_duration_since(Instant::now());
         let breath = left.clamp(LAST_BREATH_MIN, LAST_BREATH_MAX);
         let Ok(told) = tokio::time::timeout(breath, ended).await else {
-            self.kill();
+            self.process.signal(Signal::KILL);
             // On a busy machine the zygote may take longer to go than its cells.
             return if self.family.is_lost() { End::ZygoteLost } else { End::OnlyWireClosed };
         };
@@ -326,25 +364,20 @@ impl Cell {
 
     /// Ends the cell and waits until nothing of it can change any more.
     pub(crate) async fn end(&mut self) {
-        self.kill();
+        self.process.signal(Signal::KILL);
         if let Some(ended) = self.ended.take() {
             let _ = tokio::time::timeout(END_TIME_MAX, ended).await;
         }
     }
 
-    /// Kills the cell at once, with all its threads.
-    pub(crate) fn kill(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
-    }
-
     /// Stops a session's cell until its next job.
     pub(crate) fn pause(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::STOP);
+        self.process.signal(Signal::STOP);
     }
 
     /// Lets it go on.
     pub(crate) fn resume(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::CONT);
+        self.process.signal(Signal::CONT);
     }
 
     /// The next frame; `None` when the wire is closed.
@@ -375,9 +408,19 @@ impl Cell {
     }
 }
 
-impl Drop for Cell {
+/// A cell's process, which is killed with all its threads when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Process(OwnedFd);
+
+impl Process {
+    fn signal(&self, signal: Signal) {
+        let _ = rustix::process::pidfd_send_signal(&self.0, signal);
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
-        self.kill();
+        self.signal(Signal::KILL);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs jobs: the trait that everything above uses, and its local form.
 
-mod profile_spec;
+pub(crate) mod profile_spec;
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -22,12 +22,22 @@ use crate::job::{Execution, InputFile, Job, Output, Timing};
 use crate::mount::{self, Mount};
 use crate::pool::Pool;
 use crate::profile::{self, DataDir, Profile};
+use crate::resident::{Lender, Resident};
 use crate::session::{Session, Sessions};
 
 pub(crate) use profile_spec::bare_spec;
 
 /// How often a job is given to a cell before it fails with `cell lost`.
 const TRIES: usize = 3;
+
+/// Jobs that share files, up to which the warm cells of a helper are quicker than a new zygote.
+const WARM_JOBS_MAX: usize = 4;
+/// The same for the size of their files.
+const WARM_BYTES_MAX: u64 = 4 << 20;
+/// A zygote of their own rehearses once for as many jobs as this: that is when it pays.
+const JOBS_FOR_REHEARSAL: usize = 4;
+/// After so many rehearsals the interpreter has specialised what jobs have in common.
+const REHEARSALS_MAX: usize = 50;
 
 /// Input files, opened.
 type Opened = Vec<(String, std::fs::File)>;
@@ -59,8 +69,8 @@ pub struct Shared {
     pub files: Vec<InputFile>,
     /// Jobs that run at once.
     pub running_max: usize,
-    /// How often a zygote goes through a typical program before its first cell.
-    pub rehearsals: Option<u32>,
+    /// Jobs in all, as far as is known.
+    pub jobs: usize,
 }
 
 /// How a local executor is set up.
@@ -86,6 +96,8 @@ pub struct LocalOptions {
     /// How often a zygote goes through a typical program before its first cell: worth its time where many jobs follow.
     /// `None` is often where cells are kept idle, and once elsewhere.
     pub rehearsals: Option<u32>,
+    /// Where helpers with warm cells are found. They are asked only where no cells are kept idle and no files are mounted.
+    pub resident: Option<Resident>,
 }
 
 impl LocalOptions {
@@ -101,6 +113,7 @@ impl LocalOptions {
             limits: Limits::default(),
             mounts: Vec::new(),
             rehearsals: None,
+            resident: None,
         }
     }
 }
@@ -220,7 +233,11 @@ impl LocalExecutor {
         let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
         let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
         let spec = profile_spec::spec(&installed, &self.mounts, &self.options);
-        let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes());
+        let resident = self.options.resident.as_ref();
+        let lender = resident
+            .filter(|_| self.options.idle_cells == 0 && self.mounts.is_empty())
+            .and_then(|resident| Lender::new(resident, &installed, &self.options));
+        let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes(), lender);
         pools.insert(profile, Arc::clone(&pool));
         Ok(pool)
     }
@@ -429,6 +446,9 @@ impl Executor for LocalExecutor {
     }
 
     fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
+        if self.options.resident.is_some() && is_small(&shared) {
+            return Ok(None);
+        }
         // Every cell is made for a job that waits already. Cells that are made ahead practise before they are idle, which
         // a run that keeps all processors busy would pay for and never get back.
         let options = LocalOptions {
@@ -436,11 +456,18 @@ impl Executor for LocalExecutor {
             running_max: shared.running_max.max(1),
             waiting_max: 1 << 20,
             mounts: shared.files,
-            rehearsals: shared.rehearsals,
+            rehearsals: u32::try_from((shared.jobs / JOBS_FOR_REHEARSAL).clamp(1, REHEARSALS_MAX)).ok(),
             ..self.options.clone()
         };
         LocalExecutor::new(options).map(Some)
     }
+}
+
+/// Whether a helper's warm cells, into which files are copied, are quicker than a zygote of one's own that shows them.
+fn is_small(shared: &Shared) -> bool {
+    let sizes = shared.files.iter().map(|file| std::fs::metadata(&file.path).map(|metadata| metadata.len()));
+    let bytes = sizes.sum::<Result<u64, _>>();
+    shared.jobs <= WARM_JOBS_MAX && bytes.is_ok_and(|bytes| bytes <= WARM_BYTES_MAX)
 }
 
 /// Copies the job's files into a cell. They are opened again when an earlier cell was lost with them.

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 
 use crate::cell::Cell;
 use crate::error::CellError;
+use crate::resident::Lender;
 use crate::zygote::{Purpose, Zygote, ZygoteSpec, lock};
 
 /// How often in a row a zygote or a cell may fail before the failure is returned.
@@ -25,6 +26,8 @@ pub(crate) struct Pool {
     changed: Notify,
     idle_max: usize,
     work_bytes: u64,
+    /// The helper that may have cells where this pool has no zygote yet.
+    lender: Option<Lender>,
 }
 
 #[derive(Debug, Default)]
@@ -35,11 +38,17 @@ struct State {
     failures: u32,
     failure: Option<CellError>,
     is_closed: bool,
+    has_started_zygote: bool,
 }
 
 impl Pool {
-    /// A pool that keeps up to `idle_max` cells with work folders of that size.
-    pub(crate) fn new(spec: ZygoteSpec, idle_max: usize, work_bytes: u64) -> Arc<Self> {
+    /// A pool that keeps up to `idle_max` cells with work folders of that size. Where it keeps none, a helper may give them.
+    pub(crate) fn new(
+        spec: ZygoteSpec,
+        idle_max: usize,
+        work_bytes: u64,
+        lender: Option<Lender>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             spec,
             zygote: tokio::sync::Mutex::new(None),
@@ -47,6 +56,7 @@ impl Pool {
             changed: Notify::new(),
             idle_max,
             work_bytes,
+            lender,
         })
     }
 
@@ -71,6 +81,11 @@ impl Pool {
 
     /// A cell made on demand, past the idle ones.
     pub(crate) async fn fresh(self: &Arc<Self>, work_bytes: u64) -> Result<Cell, CellError> {
+        if let Some(lender) = self.lender.as_ref().filter(|_| !lock(&self.state).has_started_zygote)
+            && let Some(cell) = lender.cell(work_bytes).await
+        {
+            return Ok(cell);
+        }
         Cell::start(&*self.zygote().await?, work_bytes, Purpose::Job).await
     }
 
@@ -200,9 +215,19 @@ impl Pool {
             Some(zygote) if !zygote.is_lost() => Ok(Arc::clone(zygote)),
             _ => {
                 let started = Arc::new(Zygote::start(&self.spec).await?);
+                lock(&self.state).has_started_zygote = true;
                 *zygote = Some(Arc::clone(&started));
                 Ok(started)
             }
+        }
+    }
+}
+
+impl Drop for Pool {
+    /// The next command shall find the zygote that this one had to wait for.
+    fn drop(&mut self) {
+        if let Some(lender) = self.lender.as_ref().filter(|_| lock(&self.state).has_started_zygote) {
+            lender.start();
         }
     }
 }

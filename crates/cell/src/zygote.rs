@@ -1,8 +1,7 @@
 //! The supervisor's side of a zygote: starting it, ordering cells, hearing how they end.
 
 use std::collections::HashMap;
-use std::io::{self, IoSlice, IoSliceMut, Read};
-use std::mem::MaybeUninit;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -11,19 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ordain_lockdown::control::{MESSAGE_BYTES, Order, Report};
+use ordain_lockdown::control::{Order, Report};
 use ordain_lockdown::step::Step;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::MemfdFlags;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-};
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions};
+use rustix::process::{Pid, PidfdFlags};
 use serde::Serialize;
-use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
+use crate::control;
 use crate::error::CellError;
 use crate::filter;
 use crate::group::MemoryGroup;
@@ -145,14 +141,14 @@ impl Zygote {
     }
 
     async fn start_unseen(spec: &ZygoteSpec) -> Result<Self, CellError> {
-        let (ours, theirs) = control_pair().map_err(CellError::host("make a control socket"))?;
+        let (ours, theirs) = control::pair().map_err(CellError::host("make a control socket"))?;
         let mut process = spawn(spec, theirs)?;
         // Joining takes the kernel some milliseconds, in which the interpreter starts; it waits for what it is made of.
         let id = process.id();
         let joined = move || MemoryGroup::of_this_process().filter(|group| group.join(id).is_ok());
         let group = tokio::task::spawn_blocking(joined).await.ok().flatten();
         let stderr = process.stderr.take();
-        let control = watched(ours).map_err(CellError::host("watch a control socket"))?;
+        let control = control::watched(ours).map_err(CellError::host("watch a control socket"))?;
         match introduce(&control, spec).await {
             Ok(Report::Serving) => Self::serving(control, process, group),
             Ok(Report::Failed { step, errno, .. }) => {
@@ -197,7 +193,7 @@ impl Zygote {
         let is_idle = purpose == Purpose::Idle;
         let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false, is_idle };
         let promises = self.cells.expect(cell);
-        let sent = send_with(self.control.as_fd(), &order.encode(), &descriptors);
+        let sent = control::send(self.control.as_fd(), &order.encode(), &descriptors);
         if sent.is_err() || self.is_lost() {
             return Err(self.cells.reason());
         }
@@ -230,7 +226,7 @@ impl Drop for Zygote {
 }
 
 impl Cells {
-    fn new(outer: OwnedFd) -> Self {
+    pub(crate) fn new(outer: OwnedFd) -> Self {
         Self { waiting: Mutex::default(), is_lost: AtomicBool::new(false), failure: Mutex::default(), outer }
     }
 
@@ -240,9 +236,14 @@ impl Cells {
     }
 
     fn is_outer_gone(&self) -> bool {
-        // This only looks: the process that reaps it handles its end.
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(rustix::process::waitid(WaitId::PidFd(self.outer.as_fd()), look), Ok(None))
+        // A process descriptor is readable once its process has ended, for any process that holds one.
+        let mut look = [PollFd::new(&self.outer, PollFlags::IN)];
+        !matches!(rustix::event::poll(&mut look, Some(&Timespec::default())), Ok(0))
+    }
+
+    /// The descriptor of the zygote's outer process.
+    pub(crate) fn outer(&self) -> &OwnedFd {
+        &self.outer
     }
 
     /// Why no cell came of an order.
@@ -294,7 +295,7 @@ impl Cells {
     }
 
     /// Drops every promise: the waiting callers learn that the zygote is gone.
-    fn lose(&self) {
+    pub(crate) fn lose(&self) {
         self.is_lost.store(true, Ordering::Release);
         lock(&self.waiting).clear();
     }
@@ -303,24 +304,12 @@ impl Cells {
 /// Hears reports until the zygote or the supervisor's handle on it is gone.
 async fn listen(control: std::sync::Weak<UnixStream>, cells: Arc<Cells>) {
     while let Some(control) = control.upgrade() {
-        match receive(&control).await {
-            Ok(Some((report, descriptor))) => cells.tell(report, descriptor),
+        match control::receive_report(&control).await {
+            Ok(Some((report, descriptors))) => cells.tell(report, descriptors.into_iter().next()),
             Ok(None) | Err(_) => break,
         }
     }
     cells.lose();
-}
-
-fn control_pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let flags = SocketFlags::CLOEXEC;
-    let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-    rustix::io::ioctl_fionbio(&ours, true)?;
-    Ok((ours, theirs))
-}
-
-/// The runtime watches any stream-like socket as a stream; messages are read from it by `recvmsg` alone.
-fn watched(socket: OwnedFd) -> io::Result<UnixStream> {
-    UnixStream::from_std(std::os::unix::net::UnixStream::from(socket))
 }
 
 fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
@@ -360,7 +349,7 @@ fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;
-    send_with(control.as_fd(), &settings, &descriptors)
+    control::send(control.as_fd(), &settings, &descriptors)
 }
 
 fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
@@ -381,48 +370,10 @@ async fn introduce(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<Report
 }
 
 async fn first_report(control: &UnixStream) -> io::Result<Report> {
-    match receive(control).await? {
+    match control::receive_report(control).await? {
         Some((report, _)) => Ok(report),
         None => Err(io::ErrorKind::UnexpectedEof.into()),
     }
-}
-
-fn send_with(socket: BorrowedFd<'_>, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    rustix::net::sendmsg(socket, &[IoSlice::new(message)], &mut ancillary, SendFlags::NOSIGNAL)?;
-    Ok(())
-}
-
-/// The next report and the descriptor that came with it; `None` when the zygote is gone.
-async fn receive(control: &UnixStream) -> io::Result<Option<(Report, Option<OwnedFd>)>> {
-    loop {
-        control.readable().await?;
-        match control.try_io(Interest::READABLE, || receive_now(control.as_fd())) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            received => return received,
-        }
-    }
-}
-
-fn receive_now(socket: BorrowedFd<'_>) -> io::Result<Option<(Report, Option<OwnedFd>)>> {
-    let mut message = [0; MESSAGE_BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let pieces = &mut [IoSliceMut::new(&mut message)];
-    let received = rustix::net::recvmsg(socket, pieces, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    let descriptor = ancillary.drain().find_map(|item| match item {
-        RecvAncillaryMessage::ScmRights(mut rights) => rights.next(),
-        _ => None,
-    });
-    if received.bytes == 0 {
-        return Ok(None);
-    }
-    let report = Report::decode(&message[..received.bytes]).ok_or(io::ErrorKind::InvalidData)?;
-    Ok(Some((report, descriptor)))
 }
 
 fn jail_error(step: u8, errno: i32) -> CellError {

@@ -13,6 +13,7 @@ pub struct Selection {
     tables: Vec<String>,
     severities: Vec<String>,
     only: Option<String>,
+    schedule: Option<String>,
     changed: bool,
 }
 
@@ -32,6 +33,11 @@ impl Selection {
     /// The one check of that id, whatever characters the id has.
     pub fn only(id: &str) -> Self {
         Self { only: Some(id.to_owned()), ..Self::default() }
+    }
+
+    /// The checks that have this schedule, written exactly so.
+    pub fn scheduled(schedule: &str) -> Self {
+        Self { schedule: Some(schedule.to_owned()), ..Self::default() }
     }
 
     /// Adds the terms of a text. A bare word is an id.
@@ -74,6 +80,7 @@ impl Selection {
         };
         let severity = format!("{:?}", check.severity).to_lowercase();
         self.only.as_ref().is_none_or(|only| *only == check.check_id)
+            && (self.schedule.is_none() || self.schedule == check.schedule)
             && fits(&self.ids, &[&check.check_id])
             && fits(&self.tags, &check.tags.iter().map(String::as_str).collect::<Vec<_>>())
             && fits(&self.owners, &[check.owner.as_deref().unwrap_or("")])

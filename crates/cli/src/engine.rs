@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
+use ordain_cell::resident::Resident;
 use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
 use ordain_engine::{Engine, EngineError, EngineSettings, Workspace};
 use ordain_store::Store;
@@ -15,12 +16,17 @@ use crate::failure::{self, FAILED, UNAVAILABLE, WAITING};
 use crate::show::line;
 use crate::workspace;
 
-/// An executor for a workspace. A command that runs one plan needs no idle cells.
-pub(crate) fn executor(workspace: &Workspace, idle_cells: usize) -> Result<Arc<LocalExecutor>, CellError> {
+/// An executor for a workspace. A command that runs one plan needs no idle cells, but may use those of a helper.
+pub(crate) fn executor(
+    workspace: &Workspace,
+    idle_cells: usize,
+    resident: Option<Resident>,
+) -> Result<Arc<LocalExecutor>, CellError> {
     let mut options = LocalOptions::new(DataDir::from_env()?);
     options.limits = workspace.limits.clone();
     options.idle_cells = idle_cells;
     options.minimum = workspace.minimum_isolation;
+    options.resident = resident;
     LocalExecutor::new(options).map(Arc::new)
 }
 

@@ -10,6 +10,7 @@ use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, RemoteOptions
 
 use crate::engine;
 use crate::failure::{self, USAGE};
+use crate::resident::ResidentArgs;
 
 /// Which executors to use.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -32,6 +33,8 @@ pub(crate) struct ExecutorArgs {
     /// Send the token to other machines without encryption, on a network that encrypts by itself
     #[arg(long, help_heading = "Executors")]
     executor_allow_plaintext: bool,
+    #[command(flatten)]
+    resident: ResidentArgs,
 }
 
 /// The executor that a command uses.
@@ -78,7 +81,7 @@ impl ExecutorArgs {
     /// inside a tokio runtime.
     pub(crate) fn open(&self, workspace: &Workspace, idle_cells: usize) -> Result<Chosen, ExitCode> {
         let Some(addresses) = self.addresses(&from_environment) else {
-            let local = engine::executor(workspace, idle_cells);
+            let local = engine::executor(workspace, idle_cells, self.resident.find());
             return local.map(Chosen::Local).map_err(|error| failure::of_cell(&error));
         };
         self.pool(&addresses, workspace).map(|pool| Chosen::Remote(Arc::new(pool))).map_err(|error| {

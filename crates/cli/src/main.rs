@@ -5,6 +5,7 @@ mod engine;
 mod executor;
 mod failure;
 mod planner;
+mod resident;
 mod runtime;
 mod show;
 mod switched_off;
@@ -57,8 +58,10 @@ enum Command {
     Reject(commands::reject::Args),
     Repl(commands::repl::Args),
     Reseed(commands::reseed::Args),
+    Resident(commands::resident::Args),
     Restore(commands::backup::RestoreArgs),
     Runs(commands::runs::Args),
+    Schedule(commands::schedule::Args),
     Serve(commands::serve::Args),
     Store(commands::store::Args),
     Tables(commands::tables::Args),
@@ -114,8 +117,10 @@ fn main() -> ExitCode {
         Command::Reject(args) => commands::reject::run(&args),
         Command::Repl(args) => commands::repl::run(&args),
         Command::Reseed(args) => commands::reseed::run(&args),
+        Command::Resident(args) => commands::resident::run(&args),
         Command::Restore(args) => commands::backup::restore(&args),
         Command::Runs(args) => commands::runs::run(args),
+        Command::Schedule(args) => commands::schedule::run(&args),
         Command::Serve(args) => commands::serve::run(args),
         Command::Store(args) => commands::store::run(&args),
         Command::Tables(args) => commands::tables::run(args),

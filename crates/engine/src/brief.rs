@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ordain_planner::reader::{self, Explained};
+use ordain_planner::reader::{self, Explained, Missed};
 use ordain_planner::{Brief, ColumnBrief, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn};
 use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
-use ordain_types::Table;
+use ordain_types::{RunKind, RunState, Table};
 use ordain_verify::Policy;
 use serde_json::Value;
 
+use crate::code::CodeTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
@@ -21,6 +22,8 @@ use crate::work::Work;
 const WHOLE_ROWS_MAX: u64 = 5_000;
 /// Of larger tables so many rows are looked at.
 const SAMPLE_ROWS: u64 = 500;
+/// Declined requests that are read again for the words that they were declined for.
+const MISSED_RUNS: u64 = 500;
 /// How often a planner may look at the data before it writes a plan.
 const LOOKS_MAX: u32 = 2;
 /// Values that are shown of each column.
@@ -114,6 +117,21 @@ impl Engine {
     pub async fn read(&self, request: &str) -> Result<Explained, EngineError> {
         let (brief, _) = self.brief(request, Vec::new()).await?;
         Ok(reader::explain(&brief))
+    }
+
+    /// What the reader understands of a question about files, without answering it.
+    pub async fn read_files(&self, task: &CodeTask) -> Result<Explained, EngineError> {
+        let prepared = self.prepare_files(&task.files, &task.mounted, &self.settings.limits).await?;
+        let brief = self.code_brief(task, &prepared.briefs, &self.code_policy(task)).await?;
+        Ok(reader::explain(&brief))
+    }
+
+    /// The words for which the last requests were declined and that are still not understood, the most frequent first.
+    pub async fn missed(&self) -> Result<Vec<Missed>, EngineError> {
+        let runs = self.store.runs(Some(RunState::Declined), None, MISSED_RUNS).await?;
+        let asked = runs.iter().filter(|run| run.kind == RunKind::Ask).map(|run| run.request.as_str());
+        let (brief, _) = self.brief("", Vec::new()).await?;
+        Ok(reader::missed(&brief, asked))
     }
 
     /// What the tables hold.

@@ -34,6 +34,7 @@ mod profile;
 mod rebase;
 mod road;
 mod rounds;
+mod schedules;
 mod steps;
 mod story;
 mod tools;
@@ -52,6 +53,7 @@ pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use schedules::{Due, Scheduled, ScheduledRun, ScheduledTask, Schedules};
 pub use steps::Budgets;
 pub use tools::deliver;
 pub use workspace::{

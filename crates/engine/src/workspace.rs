@@ -7,6 +7,7 @@ mod error;
 mod file;
 pub(crate) mod inside;
 mod roles;
+mod schedules;
 mod seeds;
 mod settings;
 mod trust;
@@ -31,6 +32,7 @@ pub use settings::{Resolved, SETTINGS, Setting};
 pub use trust::{Accepted, TrustList};
 
 use crate::engine::{Approval, EngineSettings};
+use crate::schedules::Scheduled;
 use crate::steps::Budgets;
 
 /// The file that makes a folder a workspace.
@@ -91,6 +93,8 @@ pub struct Workspace {
     pub minimum_isolation: Level,
     /// What plans may call outside of the tables.
     pub tools: Toolbox,
+    /// What runs by the clock.
+    pub schedules: Vec<Scheduled>,
     /// The variables that hold for it, keys among them.
     pub environment: Environment,
 }
@@ -278,6 +282,7 @@ impl Workspace {
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
             tools: tools(root, file.tools, &environment)?,
+            schedules: schedules::read(root, file.schedules)?,
             environment,
         })
     }

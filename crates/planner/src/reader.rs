@@ -16,6 +16,7 @@ mod formula;
 mod index;
 mod lexicon;
 mod metric;
+mod missed;
 mod order;
 mod parse;
 mod phrase;
@@ -42,6 +43,7 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
+pub use missed::{Missed, missed};
 
 /// Requests of more tokens are not read.
 const TOKENS_MAX: usize = 60;

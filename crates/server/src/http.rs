@@ -42,6 +42,7 @@ mod rate;
 mod read;
 mod requests;
 mod runs;
+mod schedules;
 mod schema;
 mod sending;
 mod serve;

@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 7;
+const FORMAT: i64 = 8;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -135,6 +135,7 @@ fn added_since(older: i64, dialect: Dialect) -> String {
         (5, fifth_format(dialect)),
         (6, sixth_format(dialect)),
         (7, seventh_format(dialect)),
+        (8, eighth_format(dialect)),
     ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
@@ -218,5 +219,18 @@ fn seventh_format(dialect: Dialect) -> String {
            error TEXT, result TEXT, updated_at TEXT NOT NULL) {strict};
          CREATE INDEX ordain_outbox_of_run ON {outbox} (run_id);
          CREATE INDEX ordain_outbox_of_lane ON {outbox} (lane, seq);"
+    )
+}
+
+/// What the eighth format added: how far schedules have come.
+fn eighth_format(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let schedules = own(dialect, "schedules");
+    format!(
+        "CREATE TABLE {schedules} (name TEXT PRIMARY KEY, schedule TEXT NOT NULL, at_s {integer} NOT NULL,
+           run_id TEXT) {strict};"
     )
 }

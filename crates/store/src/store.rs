@@ -2,6 +2,7 @@
 
 mod tables;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -23,6 +24,7 @@ use crate::plans::{self, CachedPlan, PlanMark};
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
 use crate::runs::{self, Owned, RunFilter};
+use crate::schedules::{self, ScheduleMark};
 use crate::seed::SeedReader;
 use crate::session::{Intent, Pool};
 use crate::transaction::Transaction;
@@ -376,6 +378,16 @@ impl Store {
         Box::pin(async move {
             conversations::list(&mut self.inner.pool.session().await?, beginnings, after, limit).await
         })
+    }
+
+    /// How far every schedule has come, by its name.
+    pub fn schedule_marks(&self) -> Answer<'_, BTreeMap<String, ScheduleMark>> {
+        Box::pin(async move { schedules::marks(&mut self.inner.pool.session().await?).await })
+    }
+
+    /// Notes how far a schedule has come. A schedule that is still the same never goes back.
+    pub fn mark_schedule<'a>(&'a self, name: &'a str, mark: &'a ScheduleMark) -> Answer<'a, ()> {
+        Box::pin(async move { schedules::mark(&self.inner, name, mark).await })
     }
 
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.

@@ -91,7 +91,7 @@ found = rows['text'].isna().sum(), rows['text'].isin(['a']).sum(), rows.duplicat
 const REHEARSALS: u32 = 100;
 
 /// How a zygote of an installed profile is started, whose cells see these files.
-pub(super) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptions) -> ZygoteSpec {
+pub(crate) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptions) -> ZygoteSpec {
     let interpreter = &installed.interpreter;
     let (imports, rehearsal) = match installed.profile {
         Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),

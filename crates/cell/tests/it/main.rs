@@ -15,6 +15,7 @@ mod processes;
 mod profile_faults;
 mod profile_set_up;
 mod profile_world;
+mod resident;
 mod sessions;
 mod values;
 mod world;

@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
             self.wrong(
                 member.line,
                 format!("`schedule` is not understood: {error}"),
-                "write five fields, such as \"0 6 * * *\", or @daily",
+                "write five fields, such as \"0 6 * * *\", or @daily, and perhaps a time zone such as Europe/Berlin",
             );
         }
         Some(text)

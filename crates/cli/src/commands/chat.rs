@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Err(error) = python::ensure(Profile::Core) {
         return Ok(python::report(&error));
     }
-    let executor = match engine::executor(&workspace, 1) {
+    let executor = match engine::executor(&workspace, 1, None) {
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };

@@ -105,7 +105,7 @@ async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> any
     let folder = tempfile::tempdir()?;
     workspace.database = Database::Sqlite { path: folder.path().join("store.db") };
     workspace.approval = ordain_engine::Approval::Auto;
-    let executor = match engine::executor(&workspace, 2) {
+    let executor = match engine::executor(&workspace, 2, None) {
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };

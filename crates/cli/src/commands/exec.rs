@@ -23,6 +23,7 @@ use ordain_verify::{Contract, VerifiedCode};
 use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::resident::ResidentArgs;
 use crate::verification;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -74,6 +75,8 @@ pub(crate) struct Args {
     /// Keep variables between programs; without a program, read them from the terminal
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    #[command(flatten)]
+    resident: ResidentArgs,
     #[command(flatten)]
     workspace: WorkspaceArgs,
     /// Print the outcome as JSON
@@ -231,6 +234,7 @@ fn executor(args: &Args) -> Result<LocalExecutor, CellError> {
     options.limits = limits(args);
     // One program needs one cell; making more ahead would be work for nothing.
     options.idle_cells = 0;
+    options.resident = args.resident.find();
     LocalExecutor::new(options)
 }
 

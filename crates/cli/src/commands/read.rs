@@ -2,12 +2,19 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use ordain_engine::checks::Checks;
+use ordain_engine::{CodeTask, Engine, EngineError};
 use ordain_planner::reader::Explained;
+use serde::Serialize;
 
+use crate::commands::code::setup::{FileArgs, Setup};
+use crate::commands::python;
 use crate::engine;
-use crate::failure::FAILED;
+use crate::failure::{self, FAILED, USAGE};
 use crate::runtime;
+use crate::show::grid::Grid;
 use crate::show::line;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -17,10 +24,25 @@ use crate::workspace::{self, WorkspaceArgs};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ordain read \"round frames under $100\"        the words, what they mention, the reading and its code
+  ordain read \"total units by region\" --file sales.csv
+  ordain read \"price must be above 0\" --check --table inventory
+  ordain read --missed                         the words that requests were declined for, and what would teach them
   ordain read \"Buy 2 purple moons\" --json      the same as JSON")]
 pub(crate) struct Args {
-    /// The request
-    request: String,
+    /// The request, the question about files, or the rule
+    #[arg(required_unless_present = "missed")]
+    request: Option<String>,
+    #[command(flatten)]
+    given: FileArgs,
+    /// Read it as a rule about the workspace's data
+    #[arg(long, conflicts_with = "file")]
+    check: bool,
+    /// The table that the rule is about, where it does not say so
+    #[arg(long, requires = "check")]
+    table: Option<String>,
+    /// Rank the words that requests were declined for
+    #[arg(long, conflicts_with_all = ["request", "check", "file"])]
+    missed: bool,
     #[command(flatten)]
     workspace: WorkspaceArgs,
     /// Print JSON
@@ -34,25 +56,68 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(found) => found,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    let executor = match engine::executor(&found, 0) {
-        Ok(executor) => executor,
-        Err(error) => return Ok(crate::failure::of_cell(&error)),
+    let setup = match Setup::new(&args.given, found) {
+        Ok(setup) => setup,
+        Err(problem) => {
+            failure::print_text(&problem.message, Some(problem.hint));
+            return Ok(ExitCode::from(USAGE));
+        }
     };
-    let read = runtime::on_two_threads(Box::pin(async {
-        let opened = engine::open(&found, executor, found.settings()).await?;
-        opened.read(&args.request).await
-    }))?;
-    let shown = match read {
-        Ok(shown) => shown,
-        Err(error) => return Ok(engine::of_engine(&error)),
-    };
-    let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&shown)?)?;
-    } else {
-        print(&mut out, &shown)?;
+    if !args.given.file.is_empty()
+        && let Err(error) = python::ensure(setup.profile(false))
+    {
+        return Ok(python::report(&error));
     }
+    let executor = match setup.executor() {
+        Ok(executor) => executor,
+        Err(error) => return Ok(failure::of_cell(&error)),
+    };
+    let ended = runtime::on_two_threads(Box::pin(async {
+        let opened = engine::open(&setup.workspace, executor, setup.settings()).await?;
+        if args.missed { show_missed(args, &opened).await } else { show_read(args, setup, opened).await }
+    }))?;
+    ended.or_else(|error| Ok(engine::of_engine(&error)))
+}
+
+async fn show_read(args: &Args, setup: Setup, opened: Engine) -> Result<ExitCode, EngineError> {
+    let request = args.request.as_deref().unwrap_or_default();
+    let shown = if args.check {
+        let checks = Checks::new(Arc::new(setup.workspace), opened);
+        checks.read_rule(request, args.table.as_deref()).await?
+    } else if args.given.file.is_empty() {
+        opened.read(request).await?
+    } else {
+        let mut task = CodeTask::new(request, &workspace::note().who, "cli");
+        setup.give(&mut task);
+        opened.read_files(&task).await?
+    };
+    // A closed pipe is no failure of reading.
+    let _ = if args.json { print_json(&shown) } else { print(&mut io::stdout().lock(), &shown) };
     Ok(if shown.readings.len() == 1 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+async fn show_missed(args: &Args, opened: &Engine) -> Result<ExitCode, EngineError> {
+    let missed = opened.missed().await?;
+    if args.json {
+        let _ = print_json(&missed);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut grid = Grid::new(["word", "times", "a request", "what would teach it"]);
+    for it in &missed {
+        grid.row([line(&it.word), it.times.to_string(), line(&it.request), line(&it.teach)]);
+    }
+    let mut out = io::stdout().lock();
+    let _ = if missed.is_empty() {
+        writeln!(out, "No request was declined for a word that is still unknown.")
+    } else {
+        grid.write(&mut out, "")
+    };
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    writeln!(io::stdout().lock(), "{text}")
 }
 
 fn print(out: &mut impl Write, shown: &Explained) -> io::Result<()> {

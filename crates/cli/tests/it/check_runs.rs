@@ -1,4 +1,4 @@
-//! `ordain check run` and `watch` where they are stopped, kept waiting, due, unchanged or many; and what they leave.
+//! `ordain check run` where it is stopped, kept waiting, unchanged or of many checks; and what it leaves.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn endless(id: &str) -> Value {
 }
 
 /// A check of `t` that is due by a schedule.
-fn due(id: &str, schedule: &str) -> Value {
+pub(crate) fn due(id: &str, schedule: &str) -> Value {
     let mut record = range(id, "price", "info");
     record["schedule"] = json!(schedule);
     record
@@ -166,8 +166,8 @@ fn a_run_never_overlaps_another() {
     let refused = check(&folder, &["run"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{refused:?}");
     assert!(refused.stderr.contains("another run of checks is going on"), "{refused:?}");
-    // A watcher waits instead, so that what is due is not lost.
-    let mut command = ordain(["check", "watch", "--once", "--catch-up", "--json"]);
+    // What is due waits instead, so that it is not lost.
+    let mut command = ordain(["schedule", "run", "checks: * * * * *"]);
     command.current_dir(folder.path());
     let mut running = Running::start(command);
     std::thread::sleep(std::time::Duration::from_millis(600));
@@ -187,30 +187,6 @@ fn every_subcommand_tells_how_it_is_used() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(ran.stdout.contains(&format!("Usage: ordain check {name}")), "{ran:?}");
     }
-}
-
-#[test]
-fn what_is_due_runs_once_and_the_rest_does_not() {
-    let folder = workspace(&json!([
-        due("minutely", "* * * * *"),
-        due("left_out", "* * * * *"),
-        due("yearly", "@yearly"),
-        due("never", "0 0 30 2 *"),
-        range("unscheduled", "price", "high"),
-    ]));
-    let ran = check(&folder, &["watch", "--once", "--json", "--select", "id:minutely"]);
-    assert_eq!((ran.code, statuses(&ran)), (Some(0), vec![pair("minutely", "FAIL")]), "{ran:?}");
-    // What came due while nobody watched is run once: the second time it has been.
-    let caught = check(&folder, &["watch", "--once", "--catch-up", "--json"]);
-    assert!(statuses(&caught).contains(&pair("yearly", "FAIL")), "{caught:?}");
-    assert!(!statuses(&caught).iter().any(|(id, _)| id == "never" || id == "unscheduled"), "{caught:?}");
-    folder.file(
-        "checks/checks.json",
-        json!([due("yearly", "@yearly"), due("never", "0 0 30 2 *")]).to_string(),
-    );
-    let idle = check(&folder, &["watch", "--once", "--catch-up"]);
-    assert_eq!((idle.code, idle.stdout.as_str()), (Some(0), ""), "{idle:?}");
-    assert!(idle.stderr.contains("no check is due"), "{idle:?}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ impl Ran {
 /// The binary with arguments and nothing on its standard input.
 pub(crate) fn ordain<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(arguments: I) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ordain"));
+    // A helper would outlive the test; the tests of helpers have folders of their own.
+    command.env("ORDAIN_RESIDENT", "off");
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -19,6 +19,8 @@ mod executor_python;
 mod mcp;
 mod models;
 mod readme;
+mod resident;
+mod schedule;
 mod serve;
 mod serve_connections;
 mod serve_executors;

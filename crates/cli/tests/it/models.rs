@@ -25,7 +25,12 @@ impl Shop {
         let home = std::env::var_os("HOME").unwrap_or_default();
         let path = std::env::var_os("PATH").unwrap_or_default();
         // Nothing of the machine's own settings may decide.
-        command.current_dir(&self.root).env_clear().env("HOME", home).env("PATH", path);
+        command
+            .current_dir(&self.root)
+            .env_clear()
+            .env("ORDAIN_RESIDENT", "off")
+            .env("HOME", home)
+            .env("PATH", path);
         for name in ["ORDAIN_DATA_DIR", "ORDAIN_PYTHON"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);

@@ -57,9 +57,9 @@ impl Cells {
         executor: &Arc<dyn Executor>,
         files: Vec<InputFile>,
         running_max: usize,
-        rehearsals: Option<u32>,
+        jobs: usize,
     ) -> Result<Self, CellError> {
-        let here = executor.sharing(Shared { files: files.clone(), running_max, rehearsals })?;
+        let here = executor.sharing(Shared { files: files.clone(), running_max, jobs })?;
         Ok(Self { here, elsewhere: Arc::clone(executor), files })
     }
 

@@ -32,8 +32,6 @@ use crate::trial::RunTrial;
 const SCHEMA_VERSION: u32 = 1;
 /// Figures of earlier runs that code is given.
 const HISTORY_MAX: usize = 30;
-/// After so many rehearsals the interpreter has specialised what checks have in common.
-const REHEARSALS_MAX: usize = 50;
 
 impl Engine {
     /// Runs checks, each by a program of its own, and records them as one run.
@@ -254,14 +252,13 @@ impl Checks {
         tables: &Tables,
         jobs: usize,
     ) -> Result<Cells, EngineError> {
-        let rehearsals = u32::try_from((ready.len() / 4).clamp(1, REHEARSALS_MAX)).ok();
         let paths: BTreeSet<&Path> = ready
             .iter()
             .flat_map(|(_, ready)| ready.tables.iter())
             .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
         let files = paths.into_iter().map(super::cells::file).collect();
-        Ok(Cells::new(&self.engine.executor, files, jobs, rehearsals)?)
+        Ok(Cells::new(&self.engine.executor, files, jobs, ready.len())?)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Has a planner write a check's code from its hint, and keeps every prompt and reply for later.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
-use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, Task};
+use ordain_planner::reader::{self, Explained};
+use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, TableBrief, Task};
 use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
 use ordain_verify::Policy;
 use serde_json::{Value, json};
@@ -63,6 +65,30 @@ impl Checks {
             Ended::Outlined(_) => Err("the rule was broken into steps".to_owned()),
             Ended::Over(end) => Err(why_not(end)),
         }
+    }
+
+    /// What the reader understands of a rule, without running it. The table that its words name first is judged.
+    pub async fn read_rule(&self, hint: &str, table: Option<&str>) -> Result<Explained, EngineError> {
+        let tables = self.tables(None, &BTreeSet::new(), 2).await?;
+        let words: Vec<String> =
+            hint.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
+        let mut shown: Vec<TableBrief> = tables
+            .states
+            .keys()
+            .filter_map(|name| tables.ready(name))
+            .map(super::TableFacts::brief)
+            .collect();
+        shown.sort_by_key(|brief| {
+            let name = &brief.table.name;
+            (
+                table != Some(name),
+                words.iter().position(|word| *word == name.to_lowercase()).unwrap_or(usize::MAX),
+            )
+        });
+        let mut brief = Brief::new(Task::Check, hint);
+        brief.catalog = self.engine.settings.catalog.clone();
+        brief.tables = std::sync::Arc::new(shown);
+        Ok(reader::explain(&brief))
     }
 
     fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {

@@ -16,6 +16,7 @@ use toml::Spanned;
 
 use super::error::{WorkspaceError, line_of};
 use super::roles::RolesSection;
+use super::schedules::ScheduleSection;
 use crate::steps::Budgets;
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -39,6 +40,7 @@ pub(super) struct File {
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
+    pub(super) schedules: Vec<ScheduleSection>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

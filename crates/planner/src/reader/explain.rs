@@ -134,7 +134,12 @@ fn explain_ask(brief: &Brief) -> Explained {
 fn explain_plan(brief: &Brief) -> Explained {
     let tokens = token::tokens(&brief.request);
     let mut shown = Explained { request: brief.request.clone(), ..Explained::default() };
-    shown.tokens = classified(&Index::of(brief, &super::files::described(&brief.catalog)), &tokens);
+    let index = if brief.task == Task::Code {
+        super::files::indexed(brief, &brief.files.iter().collect::<Vec<_>>(), &tokens).1
+    } else {
+        Index::of(brief, &super::files::described(&brief.catalog))
+    };
+    shown.tokens = classified(&index, &tokens);
     match plan(brief) {
         Reply::Plan(draft) => shown.readings.push(ReadAs {
             reading: draft.reading.unwrap_or(draft.title),

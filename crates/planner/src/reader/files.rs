@@ -17,6 +17,7 @@ use super::{TOKENS_MAX, Unknown, compute, token, unknown, words};
 use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, Reply};
 
+use catalog::Source;
 pub(crate) use catalog::described;
 pub use catalog::is_big as is_read_in_pieces;
 pub use texts::READ_DOC;
@@ -61,11 +62,7 @@ fn problems(brief: &Brief) -> String {
 
 /// Questions about the tables in the files.
 fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
-    let (sources, tables) = catalog::tables(files, tokens);
-    let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
-    let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
-    let mut index = Index::of(&known, &catalog);
-    index.add_file_words();
+    let (sources, index) = indexed(brief, files, tokens);
     let trace = Trace::default();
     let mut all: Vec<(Form, u32)> = Vec::new();
     for focus in 0..index.tables.len() {
@@ -96,6 +93,16 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
             ))
         }
     }
+}
+
+/// What words can mention of the tables in the files.
+pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> (Vec<Source>, Index) {
+    let (sources, tables) = catalog::tables(files, tokens);
+    let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
+    let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
+    let mut index = Index::of(&known, &catalog);
+    index.add_file_words();
+    (sources, index)
 }
 
 fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Reply {

@@ -1,6 +1,6 @@
 //! The closed-class words of a language, as data.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The words of English.
@@ -8,6 +8,7 @@ const ENGLISH: &str = include_str!("../../lexicon/en.toml");
 
 /// Phrases by class, found by their first word.
 pub(crate) struct Lexicon {
+    words: HashSet<String>,
     phrases: HashMap<String, Vec<Entry>>,
     lists: BTreeMap<String, Vec<String>>,
 }
@@ -52,7 +53,7 @@ fn is_plain(class: &str) -> bool {
 impl Lexicon {
     fn parse(text: &str) -> Self {
         let table: toml::Table = text.parse().unwrap_or_default();
-        let mut lexicon = Self { phrases: HashMap::new(), lists: BTreeMap::new() };
+        let mut lexicon = Self { words: HashSet::new(), phrases: HashMap::new(), lists: BTreeMap::new() };
         for (class, value) in &table {
             match value {
                 toml::Value::Array(phrases) => lexicon.add_all(class, phrases),
@@ -83,6 +84,7 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
+        self.words.extend(words.iter().cloned());
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());
         let entry = Entry { class: class.to_owned(), words: words.clone(), meaning: meaning.to_owned() };
         self.phrases.entry(words[0].clone()).or_default().push(entry);
@@ -108,9 +110,9 @@ impl Lexicon {
         })
     }
 
-    /// Whether a word begins some phrase.
+    /// Whether a word is part of some phrase.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        self.phrases.contains_key(word)
+        self.words.contains(word)
     }
 
     /// What is left of the phrases of a class that begin with some words, each with its place in the class.

@@ -330,6 +330,25 @@ fn while_a_request_is_typed_its_words_are_known_and_the_next_ones_are_offered() 
 }
 
 #[test]
+fn words_that_requests_were_declined_for_are_ranked_with_what_would_teach_them() {
+    let requests = [
+        "which gizmos are cheap?",
+        "grab 2 moons",
+        "how many gizmos are there?",
+        "price of the Clasic",
+        "buy 2 moons",
+    ];
+    let missed = reader::missed(&brief("bike-parts", ""), requests);
+    let found: Vec<(&str, usize)> = missed.iter().map(|it| (it.word.as_str(), it.times)).collect();
+    assert_eq!(found[0], ("gizmos", 2), "{missed:?}");
+    let missed = reader::missed(&brief("sunglasses", ""), requests);
+    let teach = |word: &str| missed.iter().find(|it| it.word == word).unwrap().teach.clone();
+    assert!(teach("grab").starts_with("words = [\"grab\", …]"));
+    assert!(teach("gizmos").starts_with("synonyms = [\"gizmos\", …]"));
+    assert!(teach("clasic").contains("classic"));
+}
+
+#[test]
 fn an_order_names_its_row_by_itself_and_not_by_who_had_one_like_it() {
     let order = |request: &str| matches!(reader::plan(&brief("bike-parts", request)), Reply::Plan(_));
     assert!(order("Sell 1 Deore Chain to Tom Berg"));

@@ -24,6 +24,8 @@ const FILE_PROBLEMS_MAX: usize = 20;
 pub(crate) const STILL_RUNNING: &str = "still_running";
 /// The code for an idempotency key that was used for something else.
 pub(crate) const KEY_REUSED: &str = "idempotency_key_reused";
+/// The code for checks that cannot run while others do.
+pub(crate) const CHECKS_BUSY: &str = "checks_running";
 /// The code for a request that is longer than any is taken.
 pub(crate) const REQUEST_TOO_LONG: &str = "request_too_long";
 
@@ -302,7 +304,7 @@ impl From<ChecksError> for Problem {
                 },
             ),
             ChecksError::NoFiles => conflict("no_checks", detail),
-            ChecksError::Busy => conflict("checks_running", detail).after(1),
+            ChecksError::Busy => conflict(CHECKS_BUSY, detail).after(1),
             ChecksError::Table { .. } => conflict("bad_table", detail),
             ChecksError::Edit { .. } => conflict("check_not_changed", detail),
         };

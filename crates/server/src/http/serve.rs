@@ -99,6 +99,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let graceful = GracefulShutdown::new();
     let housekeeping = tokio::spawn(service.clone().end_idle_sessions());
     let sending = tokio::spawn(service.clone().keep_sending());
+    let schedules = tokio::spawn(service.clone().keep_schedules());
     tokio::pin!(stop);
     loop {
         let accepted = async {
@@ -137,6 +138,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     }
     drop(listener);
     housekeeping.abort();
+    schedules.abort();
     service.inner.log.event("stopping: no new work is taken");
     service.begin_draining();
     let drain_time = service.inner.options.drain_time;

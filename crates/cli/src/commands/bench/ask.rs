@@ -55,7 +55,7 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Way>> {
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Workspace::load(&root)?;
-    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS)?;
+    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS, None)?;
     executor.warm(Profile::Core).await?;
     let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
     let question = |round: usize| format!("Do you have anything under ${}?", 61 + round);

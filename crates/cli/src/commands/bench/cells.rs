@@ -3,6 +3,7 @@
 //! Every round runs each candidate once, one after the other, so that whatever else the machine does hits all of
 //! them alike; the ratios are the finding.
 
+mod commands;
 mod peers;
 mod report;
 
@@ -16,6 +17,8 @@ use ordain_cell::profile::{DataDir, Installed, Profile};
 use ordain_cell::{Discard, Executor, Job, LocalExecutor, LocalOptions, NoHost};
 use ordain_types::Cause;
 use ordain_verify::{Contract, VerifiedCode};
+
+use commands::Commands;
 
 use super::sample::Sample;
 use crate::commands::python;
@@ -52,6 +55,8 @@ struct Figures {
     fresh_pandas: Sample,
     warm_trivial: Sample,
     warm_pandas: Sample,
+    exec_trivial: Sample,
+    exec_pandas: Sample,
     sustained_trivial: f64,
     sustained_pandas: f64,
     idle_core_mb: Option<f64>,
@@ -78,12 +83,16 @@ async fn measure(args: &Args, data: &Installed) -> anyhow::Result<Figures> {
     let mut options = LocalOptions::new(DataDir::from_env()?);
     options.idle_cells = 2;
     let executor = LocalExecutor::new(options)?;
+    let commands = Commands::new()?;
     let mut figures = Figures::default();
     for round in 1..=rounds {
         progress(&format!("round {round} of {rounds}"));
         peers(&mut figures, data)?;
         cells(&mut figures, &executor, warm_runs).await?;
+        figures.exec_trivial.add(commands.exec(Profile::Core, TRIVIAL)?);
+        figures.exec_pandas.add(commands.exec(Profile::Data, PANDAS)?);
     }
+    drop(commands);
     progress("sustained rate");
     figures.sustained_trivial = rate(&executor, Profile::Core, TRIVIAL, sustained).await?;
     figures.sustained_pandas = rate(&executor, Profile::Data, PANDAS, sustained).await?;

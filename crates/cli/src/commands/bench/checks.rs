@@ -129,7 +129,8 @@ fn lay_out(folder: &Path, checks: usize, rows: usize) -> anyhow::Result<()> {
 
 async fn run_once(folder: &Path, jobs: usize) -> anyhow::Result<RunReport> {
     let workspace = Arc::new(Workspace::load(folder)?);
-    let engine = engine::open(&workspace, engine::executor(&workspace, 0)?, workspace.settings()).await?;
+    let engine =
+        engine::open(&workspace, engine::executor(&workspace, 0, None)?, workspace.settings()).await?;
     let checks = Checks::new(workspace, engine);
     let options = CheckOptions { jobs, ..CheckOptions::default() };
     let task = CheckTask { options, ..checks.task(read_checks(folder)?, "bench", "cli") };

@@ -75,7 +75,7 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Workspace::load(&root)?;
-    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS)?;
+    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS, None)?;
     executor.warm(Profile::Core).await?;
     let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
     let in_process = (exec_here(&engine, rounds).await?, ask_here(&engine, rounds).await?);

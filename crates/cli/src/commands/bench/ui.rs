@@ -66,7 +66,7 @@ async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Workspace::load(&root)?;
-    let executor = crate::engine::executor(&workspace, 1)?;
+    let executor = crate::engine::executor(&workspace, 1, None)?;
     executor.warm(Profile::Core).await?;
     let store = workspace.open_store().await?;
     let engine = Engine::new(store.clone(), executor.clone(), workspace.settings());

@@ -57,13 +57,6 @@ impl Chosen {
         }
         Ok(selection)
     }
-
-    /// Selects, of what is selected, these checks and no others.
-    pub(super) fn only(&mut self, ids: &[String]) {
-        let wants_changed = self.selection().is_ok_and(|selection| selection.wants_changed());
-        self.select = ids.iter().map(|id| format!("id:{id}")).collect();
-        self.select.extend(wants_changed.then(|| "state:changed".to_owned()));
-    }
 }
 
 /// Run checks

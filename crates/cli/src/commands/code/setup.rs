@@ -10,6 +10,8 @@ use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
 use ordain_engine::{CodeTask, EngineSettings, Workspace, profile_for_files};
 use ordain_types::{Limits, parse_bytes, parse_duration};
 
+use crate::resident::ResidentArgs;
+
 /// Above this a file is shown to cells in place instead of being copied into their memory.
 const COPIED_BYTES_MAX: u64 = 16 << 20;
 const MIB: u64 = 1 << 20;
@@ -29,6 +31,8 @@ pub(crate) struct FileArgs {
     /// How large one file may be [default: the workspace's, else 50MiB]
     #[arg(long, value_parser = parse_bytes)]
     file_limit: Option<u64>,
+    #[command(flatten)]
+    resident: ResidentArgs,
 }
 
 /// A command line that cannot be followed.
@@ -45,6 +49,7 @@ pub(crate) struct Setup {
     files: Vec<PathBuf>,
     limits: Limits,
     rounds: u32,
+    resident: ResidentArgs,
 }
 
 impl Setup {
@@ -63,7 +68,7 @@ impl Setup {
         for path in &args.file {
             files.extend(expand(path)?);
         }
-        Ok(Self { workspace, files, limits, rounds })
+        Ok(Self { workspace, files, limits, rounds, resident: args.resident })
     }
 
     /// The packages that the files, or a session, need.
@@ -79,6 +84,7 @@ impl Setup {
         options.limits = self.limits.clone();
         options.idle_cells = 0;
         options.minimum = self.workspace.minimum_isolation;
+        options.resident = self.resident.find();
         options.mounts =
             self.large().map(|path| InputFile { name: name_of(path), path: path.clone() }).collect();
         LocalExecutor::new(options).map(Arc::new)

@@ -36,7 +36,7 @@ pub(super) fn bubblewrap(data: &Installed, code: &str) -> anyhow::Result<Option<
     time(&mut command).map(Some)
 }
 
-fn time(command: &mut Command) -> anyhow::Result<Duration> {
+pub(super) fn time(command: &mut Command) -> anyhow::Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = Instant::now();
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;

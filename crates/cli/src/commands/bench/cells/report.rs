@@ -29,6 +29,8 @@ pub(super) fn print_json(figures: &Figures) -> io::Result<()> {
         "ratios": {
             "warm_trivial_vs_python": number(ratio(&figures.python_trivial, &figures.warm_trivial)),
             "warm_pandas_vs_python": number(ratio(&figures.python_pandas, &figures.warm_pandas)),
+            "exec_trivial_vs_python": number(ratio(&figures.python_trivial, &figures.exec_trivial)),
+            "exec_pandas_vs_python": number(ratio(&figures.python_pandas, &figures.exec_pandas)),
             "fresh_vs_bubblewrap": number(ratio(&figures.bubblewrap_trivial, &figures.fresh_trivial)),
         },
         "sustained_per_s": {
@@ -43,15 +45,17 @@ pub(super) fn print_json(figures: &Figures) -> io::Result<()> {
     writeln!(io::stdout(), "{record:#}")
 }
 
-fn rows(figures: &Figures) -> [(&'static str, &'static str, &Sample); 7] {
+fn rows(figures: &Figures) -> [(&'static str, &'static str, &Sample); 9] {
     [
         ("python_trivial", "python3 -c, print(1+1)", &figures.python_trivial),
         ("bubblewrap_trivial", "bubblewrap, print(1+1)", &figures.bubblewrap_trivial),
         ("fresh_trivial", "fresh cell, print(1+1)", &figures.fresh_trivial),
         ("warm_trivial", "warm cell, print(1+1)", &figures.warm_trivial),
+        ("exec_trivial", "ordain exec, print(1+1)", &figures.exec_trivial),
         ("python_pandas", "python3 -c, pandas", &figures.python_pandas),
         ("fresh_pandas", "fresh cell, pandas", &figures.fresh_pandas),
         ("warm_pandas", "warm cell, pandas", &figures.warm_pandas),
+        ("exec_pandas", "ordain exec, pandas", &figures.exec_pandas),
     ]
 }
 
@@ -70,6 +74,8 @@ pub(super) fn print_table(figures: &Figures, data: &Installed) -> io::Result<()>
     for (label, ratio) in [
         ("warm cell against python3, print(1+1)", ratio(&figures.python_trivial, &figures.warm_trivial)),
         ("warm cell against python3, pandas", ratio(&figures.python_pandas, &figures.warm_pandas)),
+        ("ordain exec against python3, print(1+1)", ratio(&figures.python_trivial, &figures.exec_trivial)),
+        ("ordain exec against python3, pandas", ratio(&figures.python_pandas, &figures.exec_pandas)),
         ("fresh cell against bubblewrap", ratio(&figures.bubblewrap_trivial, &figures.fresh_trivial)),
     ] {
         match ratio {

@@ -1,0 +1,227 @@
+//! Work that runs by the clock: which is due, and carrying it out once.
+//!
+//! A due time is carried out under an idempotency key made of the schedule's name and the time, and noted in the store
+//! when its run has ended. So it is carried out once, also if the process dies in between and starts again, and if
+//! several processes share a database.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use ordain_checks::kinds::HINT;
+use ordain_checks::{Schedule, Selection};
+use ordain_planner::{Planner, Progress};
+use ordain_store::{ScheduleMark, StoreError};
+use ordain_types::{BoxFuture, RunId, RunKind, RunRecord};
+
+use crate::ask::Ask;
+use crate::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, read_checks};
+use crate::code::CodeTask;
+use crate::error::EngineError;
+use crate::workspace::Workspace;
+
+/// How late a due time may be noticed and still count as in time, in seconds.
+const IN_TIME: i64 = 300;
+/// Checks that run at once.
+const JOBS_MAX: usize = 8;
+/// Begins the names of schedules that check files make.
+const OF_CHECKS: &str = "checks:";
+/// Who asks for scheduled work, and through what, in the ledger.
+const SCHEDULE: &str = "schedule";
+
+/// Work that runs by the clock.
+#[derive(Debug, Clone)]
+pub struct Scheduled {
+    /// Its name, unique in the workspace.
+    pub name: String,
+    /// When it is due.
+    pub schedule: Schedule,
+    /// The same as it is written.
+    pub written: String,
+    /// Whether a time that was missed is carried out later, once for all missed times.
+    pub catch_up: bool,
+    /// What is carried out.
+    pub task: ScheduledTask,
+}
+
+/// What is carried out by a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScheduledTask {
+    /// A request about the tables.
+    Ask(String),
+    /// A question about files of the workspace.
+    Code {
+        /// What is asked.
+        request: String,
+        /// The files.
+        files: Vec<PathBuf>,
+    },
+    /// Checks.
+    Checks {
+        /// What the run is called.
+        request: String,
+        /// Which of them.
+        selection: Selection,
+    },
+}
+
+/// A due time of a schedule that is not done with.
+#[derive(Debug, Clone)]
+pub struct Due {
+    /// What is due.
+    pub scheduled: Scheduled,
+    /// Since when, in seconds since 1970.
+    pub at: i64,
+}
+
+/// How one piece of scheduled work is carried out.
+#[derive(Debug, Default)]
+pub struct ScheduledRun {
+    /// Carries it out once for this key.
+    pub idempotency_key: Option<String>,
+    /// The run's id, where the caller has told it already.
+    pub run_id: Option<RunId>,
+}
+
+/// The schedules of a workspace.
+#[derive(Debug, Clone)]
+pub struct Schedules {
+    checks: Checks,
+    planner: Planner,
+}
+
+impl Scheduled {
+    /// The schedule of all checks that are written with it.
+    fn of_checks(written: &str) -> Option<Self> {
+        Some(Self {
+            name: format!("{OF_CHECKS} {written}"),
+            schedule: written.parse().ok()?,
+            written: written.to_owned(),
+            catch_up: true,
+            task: ScheduledTask::Checks {
+                request: format!("run checks due at {written}"),
+                selection: Selection::scheduled(written),
+            },
+        })
+    }
+
+    /// Every schedule of a workspace: its own, then one for each time at which checks are due.
+    pub fn all(workspace: &Workspace) -> Result<Vec<Self>, ChecksError> {
+        let files = match read_checks(&workspace.root) {
+            Err(ChecksError::NoFiles) => return Ok(workspace.schedules.clone()),
+            files => files?,
+        };
+        let enabled = files.entries.iter().map(|entry| &entry.check).filter(|check| check.enabled);
+        let written: BTreeSet<&str> = enabled.filter_map(|check| check.schedule.as_deref()).collect();
+        let of_checks = written.into_iter().filter_map(Self::of_checks);
+        Ok(workspace.schedules.iter().cloned().chain(of_checks).collect())
+    }
+
+    /// Whether a name is one that check files make.
+    pub(crate) fn is_of_checks(name: &str) -> bool {
+        name.starts_with(OF_CHECKS)
+    }
+}
+
+impl ScheduledTask {
+    /// The kind of its runs.
+    pub fn kind(&self) -> RunKind {
+        match self {
+            Self::Ask(_) => RunKind::Ask,
+            Self::Code { .. } => RunKind::Code,
+            Self::Checks { .. } => RunKind::Check,
+        }
+    }
+
+    /// What is asked.
+    pub fn request(&self) -> &str {
+        match self {
+            Self::Ask(request) | Self::Code { request, .. } | Self::Checks { request, .. } => request,
+        }
+    }
+}
+
+impl Due {
+    /// The key under which this time is carried out once.
+    pub fn idempotency_key(&self) -> String {
+        format!("{SCHEDULE} {} {}", self.scheduled.name, self.at)
+    }
+}
+
+impl Schedules {
+    /// Who asks for scheduled work, in the ledger.
+    pub const WHO: &str = SCHEDULE;
+
+    /// The schedules of the workspace that these checks belong to. `planner` writes plans.
+    pub fn new(checks: Checks, planner: Planner) -> Self {
+        Self { checks, planner }
+    }
+
+    /// What is due at a time, in seconds since 1970. A schedule that is seen for the first time, or was written
+    /// differently before, counts from now on.
+    pub async fn due(&self, now: i64) -> Result<Vec<Due>, EngineError> {
+        let marks = self.checks.store().schedule_marks().await?;
+        let mut due = Vec::new();
+        for scheduled in Scheduled::all(self.checks.workspace())? {
+            let known = marks.get(&scheduled.name).filter(|mark| mark.schedule == scheduled.written);
+            let Some(mark) = known else {
+                self.mark(&scheduled, now, None).await?;
+                continue;
+            };
+            let Some(at) = scheduled.schedule.last_until(now).filter(|at| *at > mark.at) else { continue };
+            if scheduled.catch_up || at >= now - IN_TIME {
+                due.push(Due { scheduled, at });
+            } else {
+                self.mark(&scheduled, at, None).await?;
+            }
+        }
+        Ok(due)
+    }
+
+    /// Notes that a due time is done with.
+    pub async fn done(&self, due: &Due, run: Option<&RunId>) -> Result<(), StoreError> {
+        self.mark(&due.scheduled, due.at, run).await
+    }
+
+    /// Carries out scheduled work, as a run like any other.
+    pub fn run<'a>(
+        &'a self,
+        task: ScheduledTask,
+        how: ScheduledRun,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<(RunRecord, Option<CheckRun>), EngineError>> {
+        let ScheduledRun { idempotency_key, run_id } = how;
+        let planner = self.planner.clone();
+        let engine = &self.checks.engine;
+        Box::pin(async move {
+            match task {
+                ScheduledTask::Ask(request) => {
+                    let ask =
+                        Ask { planner, idempotency_key, run_id, ..Ask::new(&request, SCHEDULE, SCHEDULE) };
+                    Ok((engine.ask_with(ask, progress).await?, None))
+                }
+                ScheduledTask::Code { request, files } => {
+                    let new = CodeTask::new(&request, SCHEDULE, SCHEDULE);
+                    let task = CodeTask { files, planner, run_id, idempotency_key, ..new };
+                    Ok((engine.code_with(task, progress).await?.record, None))
+                }
+                ScheduledTask::Checks { request, selection } => {
+                    let files = read_checks(&self.checks.workspace().root)?;
+                    let has_hints = files.entries.iter().any(|entry| entry.check.kind == HINT);
+                    let planner = if has_hints { planner } else { Planner::Rules };
+                    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+                    let jobs = processors.clamp(1, JOBS_MAX);
+                    let options = CheckOptions { selection, jobs, planner, ..CheckOptions::default() };
+                    let new = self.checks.task(files, SCHEDULE, SCHEDULE);
+                    self.checks
+                        .run(CheckTask { request, options, idempotency_key, run_id, ..new }, progress)
+                        .await
+                }
+            }
+        })
+    }
+
+    async fn mark(&self, scheduled: &Scheduled, at: i64, run: Option<&RunId>) -> Result<(), StoreError> {
+        let mark = ScheduleMark { schedule: scheduled.written.clone(), at, run_id: run.cloned() };
+        self.checks.store().mark_schedule(&scheduled.name, &mark).await
+    }
+}
