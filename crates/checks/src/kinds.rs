@@ -30,6 +30,7 @@ use emit::Code;
 use params::Params;
 
 pub use condition::{Side, Test};
+pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 
 /// The kind whose code a planner writes.

@@ -15,6 +15,7 @@ mod convert;
 mod edit;
 mod error;
 mod history;
+mod notify;
 mod read;
 mod record;
 mod results;

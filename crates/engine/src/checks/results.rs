@@ -257,6 +257,7 @@ fn blank(check: &Check) -> CheckResult {
         observed: None,
         kept_from: None,
         duration_ms: 0.0,
+        location: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
 use ordain_planner::{Planner, Progress};
-use ordain_types::{BoxFuture, RunId, RunRecord};
+use ordain_types::{BoxFuture, Call, RunId, RunRecord};
 
 use super::Checks;
 use crate::error::EngineError;
@@ -77,6 +77,8 @@ pub struct CheckRun {
     pub is_interrupted: bool,
     /// Whether something needs compiling that `frozen` forbids.
     pub is_frozen: bool,
+    /// What is sent to the addresses that the owner named.
+    pub(super) messages: Vec<Call>,
 }
 
 impl CheckTask {

@@ -33,7 +33,7 @@ const BUSY_POLL: Duration = Duration::from_millis(200);
 /// Which checks, and how many at once.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Chosen {
-    /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, `severity:…`, `state:changed`, separated by commas
+    /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, `severity:…`, `status:…` (of the last run), `state:changed`, separated by commas
     #[arg(long, value_name = "TERMS")]
     select: Vec<String>,
     /// How many run at once [default: the number of processors]
@@ -187,8 +187,8 @@ pub(super) async fn carry_out(
         }
     };
     bar.finish();
-    let CheckRun { report, is_interrupted, is_frozen } = match ran {
-        Ok((_, Some(ran))) => ran,
+    let (record, CheckRun { report, is_interrupted, is_frozen, .. }) = match ran {
+        Ok((record, Some(ran))) => (record, ran),
         Ok((_, None)) => return Ok(ExitCode::SUCCESS),
         Err(error) => return Ok(engine::of_engine(&error)),
     };
@@ -197,6 +197,9 @@ pub(super) async fn carry_out(
         return Ok(ExitCode::from(USAGE));
     }
     tell(&report, is_interrupted);
+    if let Err(error) = engine::send_calls(checks.store(), &checks.workspace().tools, &record).await {
+        return Ok(workspace::of_store(&error));
+    }
     let circumstances =
         Circumstances { is_misused: false, is_interrupted, is_frozen, allows_skipped: args.allow_skipped };
     Ok(ExitCode::from(exit::exit_code(&report.results, args.fail_on, circumstances)))
