@@ -1,6 +1,7 @@
 //! Tries accepted code: one cell, one transaction where there are tables, and the judgement of what they did.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -67,6 +68,8 @@ pub(crate) struct RunTrial<'a> {
     module_imports: BTreeSet<String>,
     /// What tools said that were asked while the code ran, over all tries.
     asked: Asked,
+    /// Whether what the run has come to is kept for the case that it is cut short.
+    pub(crate) has_progress: AtomicBool,
 }
 
 impl Trial for RunTrial<'_> {
@@ -172,6 +175,7 @@ impl<'a> RunTrial<'a> {
             loader: String::new(),
             module_imports: BTreeSet::new(),
             asked: Asked::new(),
+            has_progress: AtomicBool::new(false),
         }
     }
 
@@ -529,6 +533,7 @@ impl<'a> RunTrial<'a> {
             detail,
             claim: order.idempotency_key.map(str::to_owned),
             plan: self.plan_id.clone(),
+            has_progress: self.has_progress.load(Ordering::Relaxed),
             ..EntryNote::by(order.who, order.through)
         }
     }

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, StepBrief};
 use ordain_types::{
-    Cause, ErrorClass, Event, RunError, RunRecord, RunState, StepRecord, StepState, Timing, Trouble,
+    Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, RunState, StepRecord, StepState, Timing,
+    Trouble,
 };
 use tokio::sync::Mutex;
 
@@ -97,12 +98,12 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let version = self.trial.engine.store.data_version().await?;
         self.take_up(earlier, exchange).await?;
         loop {
-            let stop = self.steps(exchange).await?;
+            let stop = self.steps(story, exchange).await?;
             self.tell(story, exchange);
             let mut ran = match stop {
                 Stop::Asks(question) => {
                     self.progress.event(&Event::Question { text: question.clone() });
-                    return self.trial.wait(story, question, exchange).await;
+                    return self.trial.wait(story, (QuestionKind::Planner, question), exchange).await;
                 }
                 Stop::Over(end) => {
                     return self.trial.write_down(story, end, exchange).await;
@@ -141,7 +142,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         self.planner.complain(exchange, trouble)
     }
 
-    /// Runs the steps of a run that waited again: Python state dies with its cell.
+    /// Runs the steps of a run that waited or was cut short again: Python state dies with its cell. Where one prints
+    /// something else than it did, the planner goes on from there.
     async fn take_up(&mut self, earlier: &[StepRecord], exchange: &mut Exchange) -> Result<(), EngineError> {
         for record in earlier.iter().filter(|record| record.state == StepState::Done) {
             let draft = Draft { code: record.code.clone(), title: record.title.clone(), ..Draft::default() };
@@ -155,12 +157,20 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 Reacted::Trouble(trouble) => trouble.message,
             };
             self.planner.show(exchange, &shown, GO_ON);
+            if self.records.last().is_some_and(|again| again.output != record.output) {
+                let why = format!("step `{}` prints something else than before the run stopped", record.id);
+                self.progress.event(&Event::Replan { why: why.clone() });
+                self.replans.push(why);
+                break;
+            }
         }
         Ok(())
     }
 
-    async fn steps(&mut self, exchange: &mut Exchange) -> Result<Stop, EngineError> {
+    async fn steps(&mut self, story: &mut Story, exchange: &mut Exchange) -> Result<Stop, EngineError> {
         loop {
+            self.tell(story, exchange);
+            self.trial.keep_progress(story).await?;
             if let Err(error) = self.spent.step() {
                 return Ok(Stop::Over(stopped(error)));
             }

@@ -1,9 +1,11 @@
 //! The end of a run of several steps: what it decided from is compared with the rows of now, its pending changes are
 //! laid over them, and one transaction commits, with invariants, receipt and one ledger entry.
 
+use std::sync::atomic::Ordering;
+
 use ordain_planner::Exchange;
 use ordain_store::{Pending, StoreError};
-use ordain_types::{Answer, Question, RunRecord, RunState, Trouble};
+use ordain_types::{Answer, Question, QuestionKind, RunRecord, RunState, Trouble};
 
 use super::gathered::{Gathered, conflict, rows_conflict};
 use crate::error::EngineError;
@@ -11,6 +13,9 @@ use crate::outcome::error_of;
 use crate::rounds::Tried;
 use crate::story::{Attempt, End, Story};
 use crate::trial::{RunTrial, TRIES_MAX};
+
+/// The question of a run that was cut short.
+const CUT_SHORT: &str = "The run was cut short before its end; nothing was changed. Shall it go on?";
 
 /// What the steps gathered, and the version of the rows when they began.
 #[derive(Debug, Clone, Copy)]
@@ -101,13 +106,27 @@ impl RunTrial<'_> {
     pub(crate) async fn wait(
         &self,
         story: &mut Story,
-        question: String,
+        (kind, question): (QuestionKind, String),
         exchange: &Exchange,
     ) -> Result<RunRecord, EngineError> {
-        story.questions.push(Question { text: question.clone(), answer: None });
-        let answer = Answer { text: Some(question), ..Answer::default() };
-        let attempt = Attempt { status: Some("invalid_request".to_owned()), answer, ..Attempt::default() };
-        let end = End::Ended { state: RunState::Waiting, attempt: Box::new(attempt) };
+        let end = waiting(story, kind, question);
         self.write_down(story, end, exchange).await
     }
+
+    /// Keeps what the run has come to, for the case that its process ends: it then waits for somebody who lets it go on.
+    pub(crate) async fn keep_progress(&self, story: &Story) -> Result<(), EngineError> {
+        let mut story = story.clone();
+        let end = waiting(&mut story, QuestionKind::CutShort, CUT_SHORT.to_owned());
+        let note = self.note(&Exchange::default());
+        self.engine.store.keep_progress(story.record(&self.head, end), note).await?;
+        self.has_progress.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn waiting(story: &mut Story, kind: QuestionKind, question: String) -> End {
+    story.questions.push(Question { text: question.clone(), answer: None, kind });
+    let answer = Answer { text: Some(question), ..Answer::default() };
+    let attempt = Attempt { status: Some("invalid_request".to_owned()), answer, ..Attempt::default() };
+    End::Ended { state: RunState::Waiting, attempt: Box::new(attempt) }
 }
