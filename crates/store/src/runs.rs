@@ -5,7 +5,7 @@ mod list;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ordain_types::{Grade, Rating, Receipt, RunId, RunRecord, RunState};
+use ordain_types::{Grade, Rating, Receipt, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
