@@ -91,16 +91,15 @@ impl Change {
     fn make(args: &Args, workspace: &Workspace) -> io::Result<Self> {
         let root = fs_err::canonicalize(&workspace.root)?;
         let file = fs_err::canonicalize(&args.file)?;
-        let (seed, copy) = match file.strip_prefix(&root) {
-            Ok(inside) => (inside.to_owned(), None),
-            Err(_) => {
-                let seed = Path::new("tables").join(file.file_name().unwrap_or_default());
-                let copy = root.join(&seed);
-                fs_err::create_dir_all(root.join("tables"))?;
-                // Nothing is overwritten.
-                io::copy(&mut fs_err::File::open(&file)?, &mut fs_err::File::create_new(&copy)?)?;
-                (seed, Some(copy))
-            }
+        let (seed, copy) = if let Ok(inside) = file.strip_prefix(&root) {
+            (inside.to_owned(), None)
+        } else {
+            let seed = Path::new("tables").join(file.file_name().unwrap_or_default());
+            let copy = root.join(&seed);
+            fs_err::create_dir_all(root.join("tables"))?;
+            // Nothing is overwritten.
+            io::copy(&mut fs_err::File::open(&file)?, &mut fs_err::File::create_new(&copy)?)?;
+            (seed, Some(copy))
         };
         let settings = root.join("ordain.toml");
         let before = fs_err::read_to_string(&settings)?;

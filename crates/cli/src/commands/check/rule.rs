@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
             Some("say it in other words"),
         ),
         (false, false) => {
-            failure::print_text("nothing was added", Some("say --yes if the rule is read as you mean it"))
+            failure::print_text("nothing was added", Some("say --yes if the rule is read as you mean it"));
         }
     }
     Ok(ExitCode::from(if is_agreed {
@@ -136,11 +136,12 @@ async fn try_out(args: &Args, workspace: &Arc<Workspace>, check: &Check) -> Resu
     tried.map_err(|error| engine::of_engine(&error))
 }
 
-/// The first id of the form `CHK-007` that no check has.
+/// An id of the form `CHK-007` that no check has.
 fn free_id(files: &CheckFiles) -> String {
     let is_taken = |id: &str| files.entries.iter().any(|entry| entry.check.check_id == id);
-    let first = files.entries.len() + 1;
-    (first..).map(|number| format!("CHK-{number:03}")).find(|id| !is_taken(id)).unwrap_or_default()
+    // Of one more number than there are checks, one is free.
+    let mut ids = (1..=files.entries.len() + 1).rev().map(|number| format!("CHK-{number:03}"));
+    ids.find(|id| !is_taken(id)).unwrap_or_default()
 }
 
 /// The rule as it was understood, what it finds today, and values on both sides of its bounds.
