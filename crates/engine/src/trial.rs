@@ -67,7 +67,7 @@ pub(crate) struct RunTrial<'a> {
     /// What those modules import.
     module_imports: BTreeSet<String>,
     /// What tools said that were asked while the code ran, over all tries.
-    asked: Asked,
+    pub(crate) asked: tokio::sync::Mutex<Asked>,
     /// Whether what the run has come to is kept for the case that it is cut short.
     pub(crate) has_progress: AtomicBool,
 }
@@ -174,7 +174,7 @@ impl<'a> RunTrial<'a> {
             output: Mutex::new(output),
             loader: String::new(),
             module_imports: BTreeSet::new(),
-            asked: Asked::new(),
+            asked: tokio::sync::Mutex::default(),
             has_progress: AtomicBool::new(false),
         }
     }
@@ -308,7 +308,7 @@ impl<'a> RunTrial<'a> {
             toolbox: &self.engine.settings.tools,
             known: &self.policy.tools,
             granted: &accepted.effects.calls,
-            asked: &mut self.asked,
+            asked: self.asked.get_mut(),
         };
         let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
         let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);

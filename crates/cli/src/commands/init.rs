@@ -18,7 +18,7 @@ Examples:
   ordain init my-workspace                 an empty workspace
   ordain init .                            a workspace around the data files of this folder, described as they are read
 
-Examples to start from: sunglasses, bike-parts, data-quality, sales-files.";
+Examples to start from: sunglasses, bike-parts, library, bank, clinic, data-quality, sales-files.";
 
 /// Make a new workspace
 #[derive(Debug, clap::Args)]

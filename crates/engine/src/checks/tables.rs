@@ -125,6 +125,7 @@ impl TableFacts {
             null_share: column.null_share,
             samples: column.samples.clone(),
             values: column.values.clone(),
+            shape: None,
         });
         TableBrief {
             table: self.table.clone(),
@@ -132,7 +133,7 @@ impl TableFacts {
             columns: columns.collect(),
             roles: BTreeMap::new(),
             references: Vec::new(),
-            summary: None,
+            indexes: Vec::new(),
         }
     }
 }

@@ -124,6 +124,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         story.outline = Some(self.outline.clone());
         story.replans.clone_from(&self.replans);
         story.usage = self.spent.usage;
+        story.calls.clone_from(&self.gathered.calls);
         story.modifications.append(&mut self.modifications);
         story.is_of_steps();
     }

@@ -9,6 +9,7 @@ use ordain_types::{
     Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, RunState, StepRecord, StepState, Timing,
     Trouble,
 };
+use ordain_verify::Policy;
 use tokio::sync::Mutex;
 
 use super::budget::Spent;
@@ -23,6 +24,7 @@ use crate::fingerprint::hash;
 use crate::outcome::{self, error_of, run_error};
 use crate::rounds::{self, Accepted, Tried, declined};
 use crate::story::{Attempt, End, Story, millis};
+use crate::tools::calls_later;
 use crate::trial::{RunTrial, violated};
 
 /// The same program with the same outcome so often in a row is no progress.
@@ -128,6 +130,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story.steps.clone_from(&self.records);
         story.replans.clone_from(&self.replans);
         story.usage = exchange.usage;
+        story.calls.clone_from(&self.gathered.calls);
         story.is_of_steps();
     }
 
@@ -251,9 +254,9 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let title = if draft.title.is_empty() { format!("step {id}") } else { draft.title.clone() };
         self.progress.event(&Event::StepStarted { step: id.clone(), title: title.clone() });
         let mut story = Story::default();
-        let (draft, accepted) = self.judge(draft, &mut story);
+        let (draft, accepted, policy) = self.judge(draft, &mut story);
         let reacted = match accepted {
-            Ok(accepted) => self.run(&accepted, &mut story).await?,
+            Ok(accepted) => self.run(&accepted, &policy, &mut story).await?,
             Err(trouble) => Reacted::Trouble(trouble),
         };
         self.progress.event(&Event::StepCode { step: id.clone(), code: draft.code.clone() });
@@ -291,7 +294,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
     }
 
     /// Names that earlier steps may have defined are left to Python.
-    fn judge(&self, draft: Draft, story: &mut Story) -> (Draft, Result<Accepted, Trouble>) {
+    fn judge(&self, draft: Draft, story: &mut Story) -> (Draft, Result<Accepted, Trouble>, Policy) {
         let (snapshot, step) = (Mutex::new(Weak::new()), StepBrief::default());
         let mut trial = StepTrial::new(self.trial, &self.gathered, &snapshot, &step);
         trial.policy = unanswering(&self.trial.policy, false);
@@ -307,14 +310,24 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let (draft, verdict) = rounds::judge(draft, &trial, &mut Timing::default());
         story.judged(1, &draft, &verdict);
         let accepted = rounds::accepted(&verdict, &draft);
-        (draft, accepted)
+        (draft, accepted, trial.policy)
     }
 
-    async fn run(&mut self, accepted: &Accepted, story: &mut Story) -> Result<Reacted, EngineError> {
-        let may_write = accepted.effects.may_write;
+    async fn run(
+        &mut self,
+        accepted: &Accepted,
+        policy: &Policy,
+        story: &mut Story,
+    ) -> Result<Reacted, EngineError> {
+        let may_write = accepted.effects.may_write || calls_later(&policy.tools, &accepted.effects.calls);
         let over = Arc::clone(&self.gathered.pending);
         let transaction = match self.trial.begin_over(&over, may_write).await {
-            Ok(transaction) => Arc::new(Mutex::new(transaction)),
+            Ok(mut transaction) => {
+                for call in &self.gathered.calls {
+                    transaction.note_call(call.clone());
+                }
+                Arc::new(Mutex::new(transaction))
+            }
             Err(error) => {
                 let error = EngineError::from(error);
                 let Some(trouble) = rows_conflict(&error) else { return Err(error) };
@@ -324,13 +337,14 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         };
         let session = Some(self.session.clone());
         let (inputs, files) = Default::default();
-        let program = Program { accepted, inputs, files, session };
-        let Ran { execution, evidence, reads, acted } = match self.trial.run_in(&transaction, program).await {
-            Err(EngineError::Store(ordain_store::StoreError::Conflict)) => {
-                return Ok(Reacted::Trouble(conflict("rows that the step used")));
-            }
-            ran => ran?,
-        };
+        let program = Program { accepted, policy, inputs, files, session };
+        let Ran { execution, evidence, reads, acted, calls } =
+            match self.trial.run_in(&transaction, program).await {
+                Err(EngineError::Store(ordain_store::StoreError::Conflict)) => {
+                    return Ok(Reacted::Trouble(conflict("rows that the step used")));
+                }
+                ran => ran?,
+            };
         let mut open = transaction.lock().await;
         let review = open.review().await?;
         let pending = open.pending();
@@ -359,6 +373,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             evidence,
             reads,
             approvals: acted.approvals,
+            calls: if execution.cause == Cause::Ok { calls } else { Vec::new() },
             ..StepRan::default()
         };
         let is_answer = execution.cause == Cause::Ok && ran.attempt.answer.text.is_some();

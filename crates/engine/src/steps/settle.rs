@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::outcome::error_of;
 use crate::rounds::Tried;
 use crate::story::{Attempt, End, Story};
+use crate::tools::need_approval;
 use crate::trial::{RunTrial, TRIES_MAX};
 
 /// The question of a run that was cut short.
@@ -54,12 +55,13 @@ impl RunTrial<'_> {
     async fn settle_once(
         &self,
         story: &mut Story,
-        attempt: Attempt,
+        mut attempt: Attempt,
         course: Course<'_>,
         exchange: &Exchange,
     ) -> Result<Settled, EngineError> {
         let gathered = course.gathered;
-        if gathered.pending.is_empty() {
+        attempt.calls.clone_from(&gathered.calls);
+        if gathered.pending.is_empty() && !attempt.has_later_calls() {
             let settled = self.settle(story, attempt, None, exchange, false).await?;
             return self.after(settled, story, exchange).await;
         }
@@ -72,7 +74,11 @@ impl RunTrial<'_> {
         }
         transaction.lay(&gathered.pending).await?;
         let rows = transaction.diff().rows();
-        let is_held = gathered.approvals.iter().any(|approval| approval.holds(rows));
+        for call in &gathered.calls {
+            transaction.note_call(call.clone());
+        }
+        let is_held = gathered.approvals.iter().any(|approval| approval.holds(rows))
+            || need_approval(&self.engine.settings.tools, &gathered.calls);
         let settled = self.settle(story, attempt, Some(transaction), exchange, is_held).await?;
         self.after(settled, story, exchange).await
     }
@@ -127,6 +133,9 @@ impl RunTrial<'_> {
 fn waiting(story: &mut Story, kind: QuestionKind, question: String) -> End {
     story.questions.push(Question { text: question.clone(), answer: None, kind });
     let answer = Answer { text: Some(question), ..Answer::default() };
-    let attempt = Attempt { status: Some("invalid_request".to_owned()), answer, ..Attempt::default() };
+    // What was asked outside is not asked again when the run goes on; what would be sent is planned again.
+    let calls = story.calls.iter().filter(|call| !call.is_later()).cloned().collect();
+    let status = Some("invalid_request".to_owned());
+    let attempt = Attempt { status, answer, calls, ..Attempt::default() };
     End::Ended { state: RunState::Waiting, attempt: Box::new(attempt) }
 }

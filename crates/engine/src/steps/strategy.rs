@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::outcome::{error_of, run_error};
 use crate::rounds::{self, Ended, RoundLimits};
 use crate::story::{End, Story};
+use crate::tools;
 use crate::trial::RunTrial;
 use crate::work::Work;
 
@@ -179,6 +180,11 @@ impl Engine {
         story.questions.clone_from(&record.plan.questions);
         story.reason.clone_from(&record.plan.reason);
         story.usage = record.usage;
+        let asked = record
+            .calls
+            .iter()
+            .filter_map(|call| Some((tools::asked_for(&call.name, &call.arguments), call.result.clone()?)));
+        trial.asked.get_mut().extend(asked);
         trial.head.strategy = record.strategy;
         trial.head.started_at.clone_from(&record.started_at);
         if let Some(question) = story.questions.last_mut() {
