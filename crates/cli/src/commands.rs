@@ -32,6 +32,7 @@ pub(crate) mod resident;
 pub(crate) mod runs;
 pub(crate) mod schedule;
 pub(crate) mod serve;
+pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod tables;
 pub(crate) mod tools;

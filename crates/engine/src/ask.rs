@@ -1,12 +1,13 @@
 //! A request about the tables: what it says, how it is to be carried out, and the conversation that it is a turn of.
 
 use ordain_cell::Discard;
-use ordain_planner::{Planner, Progress, Quiet, Turn};
+use ordain_planner::{Planner, Progress, Quiet, Turn, reader};
 use ordain_store::ConversationTurn;
 use ordain_types::{BoxFuture, Outline, RunId, RunRecord, Strategy};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::code::CodeTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
@@ -156,8 +157,40 @@ impl Engine {
         progress: &'a mut dyn Progress,
     ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
         Box::pin(async move {
-            let finished = self.carry_out(Work::Ask(ask), progress, &mut Discard).await?;
-            Ok(finished.record)
+            let conversation = ask.conversation.clone();
+            let Some(task) = self.as_code(&ask) else {
+                return Ok(self.carry_out(Work::Ask(ask), progress, &mut Discard).await?.record);
+            };
+            let record = self.carry_out(Work::Code(task), progress, &mut Discard).await?.record;
+            if let Some(conversation) = conversation {
+                self.store.add_turn(&conversation, &turn_of(&record)).await?;
+            }
+            Ok(record)
+        })
+    }
+
+    /// The same request as a code task, where the strategy is open and no table can be meant: the workspace has none,
+    /// or every word is part of a calculation.
+    fn as_code(&self, ask: &Ask) -> Option<CodeTask> {
+        let is_open = ask.strategy == Strategy::Auto && !ask.show_plan;
+        let is_own = ask.plan.is_some() || ask.outline.is_some() || ask.resumed.is_some();
+        if !is_open || is_own || ask.request.trim().is_empty() {
+            return None;
+        }
+        let reason = if self.store.schema().tables.is_empty() && self.policy.tools.is_empty() {
+            "the workspace has no tables"
+        } else if reader::is_calculation(&ask.request) {
+            "every word is part of a calculation"
+        } else {
+            return None;
+        };
+        Some(CodeTask {
+            planner: ask.planner.clone(),
+            cache: ask.cache,
+            idempotency_key: ask.idempotency_key.clone(),
+            run_id: ask.run_id.clone(),
+            reason: Some(reason.to_owned()),
+            ..CodeTask::new(&ask.request, &ask.who, &ask.through)
         })
     }
 

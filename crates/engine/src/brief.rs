@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ordain_planner::reader::{self, Explained, Missed};
 use ordain_planner::{Brief, ColumnBrief, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn};
-use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
+use ordain_store::{BeginOptions, Call, Intent, Reply, RunFilter, StoreError, TableInfo, Transaction};
 use ordain_types::{RunKind, RunState, Table};
 use ordain_verify::Policy;
 use serde_json::Value;
@@ -128,7 +128,8 @@ impl Engine {
 
     /// The words for which the last requests were declined and that are still not understood, the most frequent first.
     pub async fn missed(&self) -> Result<Vec<Missed>, EngineError> {
-        let runs = self.store.runs(Some(RunState::Declined), None, MISSED_RUNS).await?;
+        let declined = RunFilter { states: vec![RunState::Declined], ..RunFilter::newest(MISSED_RUNS) };
+        let runs = self.store.find_runs(declined).await?;
         let asked = runs.iter().filter(|run| run.kind == RunKind::Ask).map(|run| run.request.as_str());
         let (brief, _) = self.brief("", Vec::new()).await?;
         Ok(reader::missed(&brief, asked))

@@ -48,6 +48,8 @@ pub struct CodeTask {
     pub session: Option<String>,
     /// Whether what was computed before a failure is kept, marked as partial.
     pub allow_partial: bool,
+    /// Why a request is carried out as a code task, where the engine chose that.
+    pub reason: Option<String>,
     /// The run's id, where the caller has told it already.
     pub run_id: Option<RunId>,
     /// Repeating a task with the same key gives the first outcome again.
@@ -71,6 +73,7 @@ impl CodeTask {
             cache: true,
             session: None,
             allow_partial: false,
+            reason: None,
             run_id: None,
             idempotency_key: None,
             who: who.to_owned(),

@@ -35,6 +35,7 @@ mod rebase;
 mod road;
 mod rounds;
 mod schedules;
+mod stats;
 mod steps;
 mod story;
 mod tools;
@@ -54,6 +55,7 @@ pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use schedules::{Due, Scheduled, ScheduledRun, ScheduledTask, Schedules};
+pub use stats::Stats;
 pub use steps::Budgets;
 pub use tools::deliver;
 pub use workspace::{

@@ -60,13 +60,17 @@ impl Engine {
         // The run is a large future; callers should not have to carry it on their stacks.
         let finished = Box::pin(self.go(&work, run_id.clone(), progress, output)).await;
         let is_over = finished.as_ref().is_ok_and(|finished| !is_planners(&finished.record));
-        if let (false, Some(key)) = (is_over, order.idempotency_key) {
+        // A run of several steps can go on from those that are done. A store that is not there cannot record that.
+        let can_go_on =
+            finished.is_err() && self.store.cut_short(&run_id).await.is_ok_and(|kept| kept.is_some());
+        if let (false, false, Some(key)) = (is_over, can_go_on, order.idempotency_key) {
             // Nothing was done, so the key is free for another try.
             let _ = self.store.release(key, &run_id).await;
         }
         match &finished {
             Ok(finished) => self.remember(&work, &finished.record).await?,
-            Err(error) => self.record_lost(&run_id, order, error).await,
+            Err(error) if !can_go_on => self.record_lost(&run_id, order, error).await,
+            Err(_) => {}
         }
         finished
     }
@@ -141,6 +145,9 @@ impl Engine {
             return self.with_given(draft, story, trial).await;
         }
         story.planned_by(order.planner);
+        if let Work::Code(task) = trial.work {
+            story.reason.clone_from(&task.reason);
+        }
         if order.request.trim().is_empty() {
             let text = "The request is empty; say what you would like to know or change.".to_owned();
             let end = End::Declined { status: "invalid_request", text };

@@ -48,6 +48,8 @@ pub(crate) struct Story {
     pub(crate) questions: Vec<Question>,
     /// Why this strategy was taken.
     pub(crate) reason: Option<String>,
+    /// What steps called outside of the tables, or is to be called after the commit.
+    pub(crate) calls: Vec<Call>,
     /// The code that was judged last, and what was found in it.
     draft: Option<Draft>,
     findings: Vec<Value>,

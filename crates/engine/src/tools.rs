@@ -19,7 +19,7 @@ use crate::claims::Evidence;
 /// The call by which a stub reaches the host.
 pub(crate) const CALL: &str = "tool.call";
 /// Calls that one run may make.
-const CALLS_MAX: usize = 100;
+pub(crate) const CALLS_MAX: usize = 100;
 /// The kind under which calls of tools are kept in the outbox.
 const KIND: &str = "tool";
 /// The field by which the place of a result that is not there yet is known.
@@ -72,7 +72,7 @@ impl Tools<'_> {
             let n = transaction.note_call(call);
             return Ok(json!({ HANDLE: format!("{}:{n}", transaction.run_id()) }));
         }
-        let key = format!("{name} {}", Value::Object(given.clone()));
+        let key = asked_for(&name, &Value::Object(given.clone()));
         let result = if let Some(result) = self.asked.get(&key) {
             result.clone()
         } else {
@@ -129,6 +129,21 @@ impl Tools<'_> {
             taken_back: None,
         }
     }
+}
+
+/// The key under which the result of a reading call is kept.
+pub(crate) fn asked_for(name: &str, arguments: &Value) -> String {
+    format!("{name} {arguments}")
+}
+
+/// Whether one of the calls that code was judged to make waits for the commit.
+pub(crate) fn calls_later(known: &[Tool], calls: &BTreeSet<String>) -> bool {
+    let reads = |call: &String| {
+        let (tool, verb) = call.split_once('.').unwrap_or_default();
+        let known = known.iter().find(|known| known.name == tool);
+        known.and_then(|known| known.verbs.get(verb)).is_some_and(|verb| verb.reads)
+    };
+    calls.iter().any(|call| !reads(call))
 }
 
 /// Whether a person has to approve one of the calls: those of verbs that the owner did not allow.

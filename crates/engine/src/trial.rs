@@ -1,6 +1,7 @@
 //! Tries accepted code: one cell, one transaction where there are tables, and the judgement of what they did.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -66,7 +67,9 @@ pub(crate) struct RunTrial<'a> {
     /// What those modules import.
     module_imports: BTreeSet<String>,
     /// What tools said that were asked while the code ran, over all tries.
-    asked: Asked,
+    pub(crate) asked: tokio::sync::Mutex<Asked>,
+    /// Whether what the run has come to is kept for the case that it is cut short.
+    pub(crate) has_progress: AtomicBool,
 }
 
 impl Trial for RunTrial<'_> {
@@ -171,7 +174,8 @@ impl<'a> RunTrial<'a> {
             output: Mutex::new(output),
             loader: String::new(),
             module_imports: BTreeSet::new(),
-            asked: Asked::new(),
+            asked: tokio::sync::Mutex::default(),
+            has_progress: AtomicBool::new(false),
         }
     }
 
@@ -305,7 +309,7 @@ impl<'a> RunTrial<'a> {
             toolbox: &self.engine.settings.tools,
             known: &self.policy.tools,
             granted: &accepted.effects.calls,
-            asked: &mut self.asked,
+            asked: self.asked.get_mut(),
         };
         let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
         let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
@@ -530,6 +534,7 @@ impl<'a> RunTrial<'a> {
             detail,
             claim: order.idempotency_key.map(str::to_owned),
             plan: self.plan_id.clone(),
+            has_progress: self.has_progress.load(Ordering::Relaxed),
             ..EntryNote::by(order.who, order.through)
         }
     }

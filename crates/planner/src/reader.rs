@@ -92,6 +92,11 @@ pub fn spoken(request: &str) -> Vec<String> {
     request.to_lowercase().split_whitespace().map(str::to_owned).collect()
 }
 
+/// Whether every word of a request is part of a calculation that needs no data.
+pub fn is_calculation(request: &str) -> bool {
+    compute::plan(request, &token::tokens(request)).is_some()
+}
+
 /// The values that stand in a request: what each is (`number`, `table.column`), and its words.
 pub fn values(brief: &Brief) -> Vec<(String, String)> {
     let index = indexed(brief);

@@ -103,6 +103,7 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(runs::undo))
         .routes(routes!(runs::cancel))
         .routes(routes!(runs::answer_question))
+        .routes(routes!(runs::rate))
         .routes(routes!(events::stream))
         .routes(routes!(artifacts::download))
         .routes(routes!(checks::list))

@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 8;
+const FORMAT: i64 = 10;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -136,6 +136,8 @@ fn added_since(older: i64, dialect: Dialect) -> String {
         (6, sixth_format(dialect)),
         (7, seventh_format(dialect)),
         (8, eighth_format(dialect)),
+        (9, ninth_format(dialect)),
+        (10, tenth_format(dialect)),
     ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
@@ -232,5 +234,27 @@ fn eighth_format(dialect: Dialect) -> String {
     format!(
         "CREATE TABLE {schedules} (name TEXT PRIMARY KEY, schedule TEXT NOT NULL, at_s {integer} NOT NULL,
            run_id TEXT) {strict};"
+    )
+}
+
+/// What the ninth format added: what runs of several steps have come to so far.
+fn ninth_format(dialect: Dialect) -> String {
+    let strict = match dialect {
+        Dialect::Sqlite => "STRICT",
+        Dialect::Postgres => "",
+    };
+    let progress = own(dialect, "progress");
+    format!(
+        "CREATE TABLE {progress} (run_id TEXT PRIMARY KEY, owner TEXT, kept TEXT NOT NULL, seal TEXT NOT NULL) {strict};"
+    )
+}
+
+/// What the tenth format added: indexes for lists of runs by state and by who decided, and of conversations by time.
+fn tenth_format(dialect: Dialect) -> String {
+    let (runs, turns) = (own(dialect, "runs"), own(dialect, "turns"));
+    format!(
+        "CREATE INDEX ordain_runs_in_state ON {runs} (state, run_id);
+         CREATE INDEX ordain_runs_decided ON {runs} (decided_by, run_id);
+         CREATE INDEX ordain_turns_by_time ON {turns} (at DESC, conversation, seq);"
     )
 }

@@ -8,6 +8,7 @@ use crate::alive;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
+use crate::progress;
 use crate::runs;
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
@@ -43,7 +44,7 @@ pub(crate) async fn claim(
         return Err(StoreError::BadCall { message });
     }
     // Most repeats are found by looking, without waiting for a run that writes: it may be the very one.
-    let looking = Looking { store, key, fingerprint, run };
+    let looking = Looking { store, key, fingerprint };
     if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
         return Ok(found);
     }
@@ -53,13 +54,11 @@ pub(crate) async fn claim(
         return Ok(found);
     }
     let claims = own(session.dialect(), "claims");
-    let now = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
-    let lease = i64::try_from(store.limits.claim_lease.as_millis()).unwrap_or(i64::MAX);
     let mut sql = session.sql(&format!(
         "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint, owner) VALUES ("
     ));
     sql.text_param(key).push(", ").text_param(run.as_str()).push(", ");
-    sql.integer_param(now.saturating_add(lease)).push(", 0, ");
+    sql.integer_param(lease_until(store)).push(", 0, ");
     sql.bind(fingerprint.map_or(Datum::Null, |text| Datum::Text(text.to_owned())), "text");
     sql.push(", ").bind(store.process().map_or(Datum::Null, |id| Datum::Text(id.to_owned())), "text");
     sql.push(") ON CONFLICT (claim) DO UPDATE SET run_id = excluded.run_id, owner = excluded.owner, ");
@@ -67,6 +66,25 @@ pub(crate) async fn claim(
     session.write(sql).await?;
     session.commit().await?;
     Ok(Claim::Taken)
+}
+
+fn lease_until(store: &Inner) -> i64 {
+    let now = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
+    now.saturating_add(i64::try_from(store.limits.claim_lease.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Gives a run that goes on more time with its key.
+pub(crate) async fn renew(
+    store: &Inner,
+    session: &mut Session,
+    key: &str,
+    run: &RunId,
+) -> Result<(), StoreError> {
+    let claims = own(session.dialect(), "claims");
+    let mut sql = session.sql(&format!("UPDATE {claims} SET lease_until_ms = "));
+    sql.integer_param(lease_until(store)).push(" WHERE finished = 0 AND claim = ").text_param(key);
+    sql.push(" AND run_id = ").text_param(run.as_str());
+    session.write(sql).await.map(drop)
 }
 
 /// The record of the finished run that holds a key. Nothing is claimed.
@@ -86,7 +104,6 @@ struct Looking<'a> {
     store: &'a Arc<Inner>,
     key: &'a str,
     fingerprint: Option<&'a str>,
-    run: &'a RunId,
 }
 
 impl Looking<'_> {
@@ -115,13 +132,20 @@ impl Looking<'_> {
             let record = runs::find(&self.store.ledger, session, holder.as_str()).await?;
             return Ok(Some(Claim::Finished(Box::new(record))));
         }
-        Ok((is_running && holder != *self.run).then_some(Claim::Running(holder)))
+        Ok(is_running.then_some(Claim::Running(holder)))
     }
 }
 
-/// Cleans up after processes that have died: their runs are recorded as failed, and their keys are free again.
+/// Cleans up after processes that have died: runs whose progress was kept can go on, the others are recorded as failed,
+/// and their keys are free again.
 pub(crate) async fn release_dead(store: &Arc<Inner>) -> Result<(), StoreError> {
     for process in alive::dead(&store.state) {
+        let mut session = store.pool.session().await?;
+        let left = progress::left_by(&mut session, &process.id).await?;
+        drop(session);
+        for run in left {
+            progress::cut_short(store, &run).await?;
+        }
         let mut session = store.pool.session().await?;
         let claims = own(session.dialect(), "claims");
         let mut sql =

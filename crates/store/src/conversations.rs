@@ -39,6 +39,8 @@ pub struct Conversation {
     pub turns: u64,
     /// When the last one was.
     pub last_at: String,
+    /// What was asked first.
+    pub title: String,
 }
 
 /// Adds a turn at the end.
@@ -92,29 +94,35 @@ pub(crate) async fn list(
     limit: u64,
 ) -> Result<Vec<Conversation>, StoreError> {
     let turns = own(session.dialect(), "turns");
+    let first = format!("SELECT request FROM {turns} AS first WHERE first.conversation = last.conversation");
     let mut sql = session.sql("SELECT conversation, ");
-    sql.result("count(*)").push(&format!(", max(at) FROM {turns} WHERE "));
-    sql.push(if beginnings.is_empty() { "1 = 1" } else { "1 = 0" });
+    // Turns are counted from one and stay, so the place of the last one is their number.
+    sql.result("seq")
+        .push(&format!(", at, ({first} ORDER BY first.seq LIMIT 1) FROM {turns} AS last WHERE "));
+    sql.push(if beginnings.is_empty() { "(1 = 1" } else { "(1 = 0" });
     for beginning in beginnings {
         let length = i64::try_from(beginning.chars().count()).unwrap_or(i64::MAX);
         sql.push(" OR substr(conversation, 1, ").integer_param(length).push(") = ").text_param(beginning);
     }
-    sql.push(" GROUP BY conversation");
+    sql.push(&format!(
+        ") AND NOT EXISTS (SELECT 1 FROM {turns} AS later WHERE later.conversation = last.conversation \
+         AND later.seq > last.seq)"
+    ));
     if let Some((name, at)) = after {
-        sql.push(" HAVING max(at) < ").text_param(at).push(" OR (max(at) = ").text_param(at);
-        sql.push(" AND conversation > ").text_param(name).push(")");
+        sql.push(" AND (at < ").text_param(at).push(" OR (at = ").text_param(at);
+        sql.push(" AND conversation > ").text_param(name).push("))");
     }
-    sql.push(" ORDER BY max(at) DESC, conversation LIMIT ");
+    sql.push(" ORDER BY at DESC, conversation LIMIT ");
     sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
     let rows = session.read(sql).await?;
-    Ok(rows
-        .iter()
-        .map(|row| Conversation {
-            conversation: row[0].as_text().unwrap_or_default().to_owned(),
-            turns: row[1].as_integer().and_then(|turns| u64::try_from(turns).ok()).unwrap_or_default(),
-            last_at: row[2].as_text().unwrap_or_default().to_owned(),
-        })
-        .collect())
+    let text = |datum: &Datum| datum.as_text().unwrap_or_default().to_owned();
+    let conversation = |row: &Vec<Datum>| Conversation {
+        conversation: text(&row[0]),
+        turns: row[1].as_integer().and_then(|turns| u64::try_from(turns).ok()).unwrap_or_default(),
+        last_at: text(&row[2]),
+        title: text(&row[3]),
+    };
+    Ok(rows.iter().map(conversation).collect())
 }
 
 fn turn(row: &[Datum]) -> ConversationTurn {

@@ -46,7 +46,7 @@ pub(crate) async fn newest_seq(session: &mut Session) -> Result<u64, StoreError>
 pub(crate) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Who did something, through what, and what else an entry should tell.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryNote {
     /// The person or key.
     pub who: String,
@@ -58,6 +58,8 @@ pub struct EntryNote {
     pub claim: Option<String>,
     /// The cached plan that the run used, to be counted with it.
     pub plan: Option<String>,
+    /// Whether the run kept its progress, which is not needed once it has ended.
+    pub has_progress: bool,
 }
 
 impl EntryNote {
@@ -72,7 +74,7 @@ impl EntryNote {
 pub struct LedgerEntry {
     /// Its place, counted from one.
     pub seq: u64,
-    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `seed`, `reseed`, `conflict`.
+    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `seed`, `reseed`, `conflict`.
     pub kind: String,
     /// The run that it is about.
     pub run_id: Option<String>,

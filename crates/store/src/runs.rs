@@ -1,11 +1,16 @@
 //! Records of runs, and what a person may do with them: approve, reject, undo.
 
+mod list;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ordain_types::{Receipt, RunId, RunKind, RunRecord, RunState};
-use serde_json::{Value, json};
+use ordain_types::{Grade, Rating, Receipt, RunId, RunRecord, RunState};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
+
+pub(crate) use list::altered;
+pub use list::{RunFilter, SeenBy};
 
 use crate::Answer;
 use crate::apply;
@@ -15,6 +20,7 @@ use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::outbox;
 use crate::plans;
+use crate::progress;
 use crate::sealed::{self, People};
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
@@ -23,31 +29,10 @@ use crate::transaction::Transaction;
 
 /// Ids that a short form may stand for before it counts as unclear.
 const MATCHES_MAX: i64 = 2;
-
-/// Records of one page, all together. A page has at least one.
-const PAGE_BYTES_MAX: i64 = 16 << 20;
-
-/// Which runs.
-#[derive(Debug, Clone, Default)]
-pub struct RunFilter {
-    /// Only those in this state.
-    pub state: Option<RunState>,
-    /// Only those that somebody may see.
-    pub seen_by: Option<SeenBy>,
-    /// Only those before this one.
-    pub before: Option<RunId>,
-    /// At most so many.
-    pub limit: u64,
-}
-
-/// Somebody who sees the runs that it asked for or decided on, and perhaps all that wait for a decision.
-#[derive(Debug, Clone)]
-pub struct SeenBy {
-    /// The caller.
-    pub who: String,
-    /// Whether it sees every held run.
-    pub sees_held: bool,
-}
+/// Characters of an id.
+const ID_LENGTH: usize = 26;
+/// Characters of the note of a rating.
+const RATING_CHARS_MAX: usize = 2000;
 
 /// A run, who asked for it and who decided on it.
 #[derive(Debug, Clone)]
@@ -106,7 +91,7 @@ async fn record_on(
 }
 
 /// Writes a record and its entry, and commits.
-async fn finish(
+pub(crate) async fn finish(
     store: &Inner,
     mut session: Session,
     kind: &str,
@@ -134,9 +119,10 @@ pub(crate) async fn record_unless_there(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     let mut session = store.pool.begin(Intent::Write).await?;
+    progress::forget(&mut session, &record.run_id).await?;
     match find(&store.ledger, &mut session, record.run_id.as_str()).await {
         Ok(there) => {
-            session.roll_back().await?;
+            session.commit().await?;
             return Ok(there);
         }
         Err(StoreError::UnknownRun { .. }) => {}
@@ -200,12 +186,15 @@ pub(crate) fn digest(changes: &ChangeSet) -> String {
     ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
 
-/// Marks the idempotency key of a run as finished. Fails if another run has taken it over.
+/// Marks the idempotency key of a run as finished, and forgets its progress. Fails if another run has taken the key over.
 pub(crate) async fn finish_claim(
     session: &mut Session,
     note: &EntryNote,
     run: &RunId,
 ) -> Result<(), StoreError> {
+    if note.has_progress {
+        progress::forget(session, run).await?;
+    }
     let Some(claim) = &note.claim else { return Ok(()) };
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!("UPDATE {claims} SET finished = 1 WHERE claim = "));
@@ -239,119 +228,6 @@ pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> 
     Ok(Owned { record: found.record, who, decided_by })
 }
 
-/// Records, newest first.
-pub(crate) async fn list(
-    ledger: &Ledger,
-    session: &mut Session,
-    state: Option<RunState>,
-    before: Option<&RunId>,
-    limit: u64,
-) -> Result<Vec<RunRecord>, StoreError> {
-    page(ledger, session, &RunFilter { state, seen_by: None, before: before.cloned(), limit }).await
-}
-
-impl RunFilter {
-    /// Whether a run meets the filter by what the ledger says; the table's columns only find it.
-    fn is_met(&self, record: &RunRecord, people: &People) -> bool {
-        let is_in_state = self.state.is_none_or(|state| record.state == state || sealed::is_altered(record));
-        let is_seen = self.seen_by.as_ref().is_none_or(|by| {
-            let is_own = |who: &Option<String>| who.as_ref() == Some(&by.who);
-            is_own(&people.asked_by)
-                || is_own(&people.decided_by)
-                || (by.sees_held && record.state == RunState::Held)
-        });
-        is_in_state && is_seen
-    }
-}
-
-/// Records that meet a filter, newest first. Large records make a page short: memory is bounded, and the rest is asked
-/// for behind the last one.
-pub(crate) async fn page(
-    ledger: &Ledger,
-    session: &mut Session,
-    filter: &RunFilter,
-) -> Result<Vec<RunRecord>, StoreError> {
-    let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql("SELECT run_id, ");
-    sql.result("length(record)").push(&format!(" FROM {runs} WHERE TRUE"));
-    if let Some(state) = filter.state {
-        sql.push(" AND state = ").text_param(state.as_str());
-    }
-    if let Some(SeenBy { who, sees_held }) = &filter.seen_by {
-        sql.push(" AND (who = ").text_param(who).push(" OR decided_by = ").text_param(who);
-        if *sees_held {
-            sql.push(" OR state = ").text_param(RunState::Held.as_str());
-        }
-        sql.push(")");
-    }
-    if let Some(before) = &filter.before {
-        sql.push(" AND run_id < ").text_param(before.as_str());
-    }
-    sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(i64::try_from(filter.limit).unwrap_or(i64::MAX));
-    let mut bytes = 0_i64;
-    let mut ids = Vec::new();
-    for row in session.read(sql).await? {
-        bytes = bytes.saturating_add(row[1].as_integer().unwrap_or_default());
-        if bytes > PAGE_BYTES_MAX && !ids.is_empty() {
-            break;
-        }
-        ids.push(row[0].as_text().unwrap_or_default().to_owned());
-    }
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut sql = session.sql(&format!("SELECT record, run_id FROM {runs} WHERE run_id IN ("));
-    sql.list(", ", &ids, |sql, id| {
-        sql.text_param(id);
-    });
-    sql.push(") ORDER BY run_id DESC");
-    let rows = session.read(sql).await?;
-    let records = rows.iter().map(|row| {
-        let run = RunId(row[1].as_text().unwrap_or_default().to_owned());
-        // What is no record at all was altered, as every other one that its entry does not have.
-        let record = parse(&row[0]).unwrap_or_else(|_| RunRecord::new(run.clone(), RunKind::Lost, ""));
-        (RunRecord { run_id: run, ..record }, row[0].as_text().unwrap_or_default().to_owned())
-    });
-    let records = records.collect();
-    let shown = sealed::marked(ledger, session, records).await?;
-    let met = shown.into_iter().filter(|(record, people)| filter.is_met(record, people));
-    Ok(met.map(|(record, _)| record).collect())
-}
-
-/// What is wrong with the kept records: those that are not as the ledger has them, and those that are gone.
-pub(crate) async fn altered(ledger: &Ledger, session: &mut Session) -> Result<Vec<String>, StoreError> {
-    let mut found = Vec::new();
-    let mut filter = RunFilter { limit: 100, ..RunFilter::default() };
-    loop {
-        let records = page(ledger, session, &filter).await?;
-        let Some(last) = records.last() else { break };
-        filter.before = Some(last.run_id.clone());
-        let altered = records.iter().filter(|record| sealed::is_altered(record));
-        found.extend(
-            altered
-                .map(|record| format!("the record of run `{}` is not the one of its entry", record.run_id)),
-        );
-    }
-    let (runs, entries) = (own(session.dialect(), "runs"), own(session.dialect(), "entries"));
-    let sql = session.sql(&format!(
-        "SELECT DISTINCT run_id FROM {entries} WHERE run_id IS NOT NULL AND run_id NOT IN (SELECT run_id FROM {runs}) LIMIT 100"
-    ));
-    for row in session.read(sql).await? {
-        found.push(format!("the record of run `{}` is gone", row[0].as_text().unwrap_or_default()));
-    }
-    Ok(found)
-}
-
-/// How many runs are in a state.
-pub(crate) async fn count(session: &mut Session, state: RunState) -> Result<u64, StoreError> {
-    let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql("SELECT ");
-    sql.result("count(*)").push(&format!(" FROM {runs} WHERE state = ")).text_param(state.as_str());
-    let rows = session.read(sql).await?;
-    let count = rows.first().and_then(|row| row[0].as_integer());
-    Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
-}
-
 /// Applies the diff of a held run without the rows that are named `table/key`, if every other row that it touches is
 /// still what it was.
 pub(crate) async fn approve(
@@ -369,7 +245,7 @@ pub(crate) async fn approve(
     let conflicts = apply::apply(&mut transaction, changes, apply::Purpose::Approve).await?;
     if !conflicts.is_empty() {
         transaction.roll_back().await?;
-        return Err(conflicted(store, record, conflicts, note).await?);
+        return Err(conflicted(store, run, conflicts, note).await?);
     }
     let review = transaction.review().await?;
     if !review.violations.is_empty() {
@@ -422,42 +298,22 @@ fn leave_out(
     Ok(before - changes.tables.values().map(Vec::len).sum::<usize>())
 }
 
-/// How many runs began on a day and are in a state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunCount {
-    /// The day, such as `2026-11-15`.
-    pub day: String,
-    /// The state, as records have it.
-    pub state: String,
-    /// How many.
-    pub runs: u64,
-}
-
 impl Store {
-    /// Runs from an id on, by day and state.
-    pub fn run_counts<'a>(&'a self, since: &'a RunId) -> Answer<'a, Vec<RunCount>> {
-        Box::pin(async move { counts(&mut self.inner.pool.session().await?, since).await })
+    /// Notes what a person thinks of a run, and why, in the ledger and in the run's record.
+    pub fn rate<'a>(
+        &'a self,
+        run: &'a str,
+        grade: Grade,
+        why: Option<&'a str>,
+        note: EntryNote,
+    ) -> Answer<'a, RunRecord> {
+        Box::pin(rate(&self.inner, run, grade, why, note))
     }
 
     /// Rows that changed since a held run saw them, so that it could not be committed as it stands.
     pub fn conflicts<'a>(&'a self, run: &'a str) -> Answer<'a, Vec<RowConflict>> {
         Box::pin(conflicts(&self.inner, run))
     }
-}
-
-async fn counts(session: &mut Session, since: &RunId) -> Result<Vec<RunCount>, StoreError> {
-    let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql("SELECT substr(started_at, 1, 10), state, ");
-    sql.result("count(*)").push(&format!(" FROM {runs} WHERE run_id >= ")).text_param(since.as_str());
-    sql.push(" GROUP BY 1, 2 ORDER BY 1, 2");
-    let text = |datum: &Datum| datum.as_text().unwrap_or_default().to_owned();
-    let rows = session.read(sql).await?;
-    let count = |row: &Vec<Datum>| RunCount {
-        day: text(&row[0]),
-        state: text(&row[1]),
-        runs: row[2].as_integer().and_then(|count| u64::try_from(count).ok()).unwrap_or_default(),
-    };
-    Ok(rows.iter().map(count).collect())
 }
 
 async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {
@@ -470,11 +326,35 @@ async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, St
 
 /// Says no to a run that is held or waits for a person.
 pub(crate) async fn reject(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (transaction, mut record, _) =
-        opened(store, run, &[RunState::Held, RunState::Waiting], "rejected").await?;
-    transaction.roll_back().await?;
-    record.state = RunState::Rejected;
-    restate(store, "reject", record, note, Value::Null).await
+    restate(store, run, "reject", note, |record| {
+        must_be(record, &[RunState::Held, RunState::Waiting], "rejected")?;
+        record.state = RunState::Rejected;
+        Ok(())
+    })
+    .await
+}
+
+/// Writes what a person thinks of a run into its record.
+async fn rate(
+    store: &Arc<Inner>,
+    run: &str,
+    grade: Grade,
+    why: Option<&str>,
+    mut note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    let why = why.map(str::trim).filter(|why| !why.is_empty());
+    if why.is_some_and(|why| why.chars().count() > RATING_CHARS_MAX) {
+        let message = format!("the note of a rating has at most {RATING_CHARS_MAX} characters");
+        return Err(StoreError::BadCall { message });
+    }
+    note.detail = json!({ "rating": grade, "comment": why });
+    let rating =
+        Rating { grade, note: why.map(str::to_owned), by: note.who.clone(), at: store.clock.timestamp() };
+    restate(store, run, "rate", note, |record| {
+        record.rating = Some(rating);
+        Ok(())
+    })
+    .await
 }
 
 /// Applies the inverse diff of a committed run, if every row that it touches is still as the run left it.
@@ -504,46 +384,59 @@ async fn opened(
     wanted: &[RunState],
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
-    // What the ledger says of the run counts only if nothing was taken out of it since. That is looked at first, without
-    // keeping others from writing.
-    let mut session = store.pool.begin(Intent::Read).await?;
-    let (_, _, seq) = load(&store.ledger, &mut session, run).await?;
-    store.ledger.check_since(&mut session, seq).await?;
-    session.roll_back().await?;
+    check_ledger_since(store, run).await?;
     let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
     let (record, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
-    if !wanted.contains(&record.state) {
-        let run = record.run_id.to_string();
-        return Err(StoreError::WrongState { run, state: record.state, operation });
-    }
+    must_be(&record, wanted, operation)?;
     transaction.run_id = record.run_id.clone();
     Ok((transaction, record, changes.unwrap_or_default()))
 }
 
+/// What the ledger says of a run counts only if nothing was taken out of it since. That is looked at first, without
+/// keeping others from writing.
+async fn check_ledger_since(store: &Arc<Inner>, run: &str) -> Result<(), StoreError> {
+    let mut session = store.pool.begin(Intent::Read).await?;
+    let (_, _, seq) = load(&store.ledger, &mut session, run).await?;
+    store.ledger.check_since(&mut session, seq).await?;
+    session.roll_back().await
+}
+
+fn must_be(record: &RunRecord, wanted: &[RunState], operation: &'static str) -> Result<(), StoreError> {
+    if wanted.contains(&record.state) {
+        return Ok(());
+    }
+    Err(StoreError::WrongState { run: record.run_id.to_string(), state: record.state, operation })
+}
+
 async fn conflicted(
     store: &Arc<Inner>,
-    mut record: RunRecord,
+    run: &str,
     conflicts: Vec<RowConflict>,
-    note: EntryNote,
+    mut note: EntryNote,
 ) -> Result<StoreError, StoreError> {
-    record.state = RunState::Conflicted;
-    let detail = serde_json::to_value(&conflicts).unwrap_or_default();
-    restate(store, "conflict", record, note, detail).await?;
+    note.detail = serde_json::to_value(&conflicts).unwrap_or_default();
+    restate(store, run, "conflict", note, |record| {
+        must_be(record, &[RunState::Held], "approved")?;
+        record.state = RunState::Conflicted;
+        Ok(())
+    })
+    .await?;
     Ok(StoreError::RowsConflict { conflicts })
 }
 
+/// Changes the record of a run, and nothing else. It is read and written in one transaction, so that what others decide
+/// meanwhile is not overwritten.
 async fn restate(
     store: &Arc<Inner>,
+    run: &str,
     kind: &str,
-    record: RunRecord,
-    mut note: EntryNote,
-    detail: Value,
+    note: EntryNote,
+    change: impl FnOnce(&mut RunRecord) -> Result<(), StoreError>,
 ) -> Result<RunRecord, StoreError> {
+    check_ledger_since(store, run).await?;
     let mut session = store.pool.begin(Intent::Write).await?;
-    let (_, changes, _) = load(&store.ledger, &mut session, record.run_id.as_str()).await?;
-    if !detail.is_null() {
-        note.detail = detail;
-    }
+    let (mut record, changes, _) = load(&store.ledger, &mut session, run).await?;
+    change(&mut record)?;
     finish(store, session, kind, record, changes.as_ref(), note).await
 }
 
@@ -569,13 +462,15 @@ struct Stored {
 
 async fn stored(session: &mut Session, run: &str) -> Result<Stored, StoreError> {
     let unknown = || StoreError::UnknownRun { run: crate::relation::shortened(run) };
-    // Ids have these characters only, and no other can mean anything to `LIKE`.
-    if run.is_empty() || !run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+    // Ids have these characters only, and `z` is the last of them in every order of text.
+    if run.is_empty() || run.len() > ID_LENGTH || !run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(unknown());
     }
     let runs = own(session.dialect(), "runs");
-    let mut sql = session.sql(&format!("SELECT record, changes, run_id FROM {runs} WHERE run_id LIKE "));
-    sql.text_param(&format!("{}%", run.to_ascii_lowercase())).push(" ORDER BY run_id LIMIT ");
+    let mut sql = session.sql(&format!("SELECT record, changes, run_id FROM {runs} WHERE run_id >= "));
+    let first = run.to_ascii_lowercase();
+    sql.text_param(&first).push(" AND run_id <= ").text_param(&format!("{first:z<ID_LENGTH$}"));
+    sql.push(" ORDER BY run_id LIMIT ");
     sql.integer_param(MATCHES_MAX);
     let rows = session.read(sql).await?;
     let row = match rows.as_slice() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use ordain_types::{RunId, RunRecord, RunState, Schema, Table};
+use ordain_types::{RunId, RunRecord, Schema, Table};
 use serde::Serialize;
 
 use crate::Answer;
@@ -21,9 +21,10 @@ use crate::error::StoreError;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
+use crate::progress;
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
-use crate::runs::{self, Owned, RunFilter};
+use crate::runs::{self, Owned};
 use crate::schedules::{self, ScheduleMark};
 use crate::seed::SeedReader;
 use crate::session::{Intent, Pool};
@@ -191,6 +192,16 @@ impl Store {
         Box::pin(async move { runs::record_unless_there(&self.inner, record, note).await })
     }
 
+    /// Keeps what a run of several steps has come to: the record that it has if it is cut short now.
+    pub fn keep_progress(&self, record: RunRecord, note: EntryNote) -> Answer<'_, ()> {
+        Box::pin(progress::keep(&self.inner, record, note))
+    }
+
+    /// Records a run that was cut short as far as it came. `None` if nothing of it was kept.
+    pub fn cut_short<'a>(&'a self, run: &'a RunId) -> Answer<'a, Option<RunRecord>> {
+        Box::pin(progress::cut_short(&self.inner, run))
+    }
+
     /// Claims an idempotency key for a run, durably, before anything else happens.
     pub fn claim<'a>(&'a self, key: &'a str, run: &'a RunId) -> Answer<'a, Claim> {
         Box::pin(async move { claims::claim(&self.inner, key, None, run).await })
@@ -219,36 +230,11 @@ impl Store {
         )
     }
 
-    /// Records of runs, newest first; `before` continues behind a run.
-    pub fn runs<'a>(
-        &'a self,
-        state: Option<RunState>,
-        before: Option<&'a RunId>,
-        limit: u64,
-    ) -> Answer<'a, Vec<RunRecord>> {
-        Box::pin(async move {
-            let mut session = self.inner.pool.session().await?;
-            runs::list(&self.inner.ledger, &mut session, state, before, limit).await
-        })
-    }
-
-    /// The same, of the runs that meet a filter. A page ends early where its records are large.
-    pub fn find_runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRecord>> {
-        Box::pin(async move {
-            runs::page(&self.inner.ledger, &mut self.inner.pool.session().await?, &filter).await
-        })
-    }
-
     /// The record of a run, with who asked for it and who decided on it.
     pub fn owned_run<'a>(&'a self, run: &'a str) -> Answer<'a, Owned> {
         Box::pin(
             async move { runs::owned(&self.inner.ledger, &mut self.inner.pool.session().await?, run).await },
         )
-    }
-
-    /// How many runs are in a state.
-    pub fn count_runs(&self, state: RunState) -> Answer<'_, u64> {
-        Box::pin(async move { runs::count(&mut self.inner.pool.session().await?, state).await })
     }
 
     /// Applies the diff of a held run: the very diff that was shown.

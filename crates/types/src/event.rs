@@ -116,6 +116,27 @@ impl Event {
     }
 }
 
+impl Event {
+    /// What a person reads of it, in one line; nothing of what is shown elsewhere.
+    pub fn line(&self) -> Option<String> {
+        match self {
+            Self::Strategy { name, reason } => Some(format!("strategy {name}: {reason}")),
+            Self::Outline { outline } => Some(format!("outline: {} steps", outline.steps.len())),
+            Self::StepStarted { step, title } => Some(format!("step {step}: {title}")),
+            Self::StepFinding { step, message } => Some(format!("step {step}: {message}")),
+            Self::StepFinished { step, state, took_ms, .. } => {
+                Some(format!("step {step}: {} after {took_ms:.0} ms", state.as_str()))
+            }
+            Self::Replan { why } => Some(format!("planned anew: {why}")),
+            Self::Look { .. }
+            | Self::StepCode { .. }
+            | Self::StepOutput { .. }
+            | Self::Budget { .. }
+            | Self::Question { .. } => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

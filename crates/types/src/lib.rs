@@ -14,6 +14,7 @@ mod limits;
 mod nearest;
 mod outline;
 mod quantity;
+mod rating;
 mod receipt;
 mod round;
 mod row;
@@ -37,13 +38,14 @@ pub use limits::Limits;
 pub use nearest::nearest;
 pub use outline::{ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
+pub use rating::{Grade, Rating};
 pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
 pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Trouble};
 pub use row::Row;
 pub use run::{
     Answer, Artifact, CodeError, CriterionJudge, CriterionRecord, InvariantResult, ModuleRecord, PlanRecord,
-    PlanSource, Question, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord,
-    StepState, Strategy, Timing, Usage, VerdictRecord,
+    PlanSource, Question, QuestionKind, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
+    StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use timestamp::{format_unix_millis, is_timestamp};

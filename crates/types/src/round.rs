@@ -42,6 +42,13 @@ pub enum ErrorClass {
     Internal,
 }
 
+impl ErrorClass {
+    /// The class as records have it.
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+}
+
 /// What was wrong with a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {

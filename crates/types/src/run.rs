@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, Modification, Outline, Receipt, Round,
+    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, Modification, Outline, Rating, Receipt, Round,
     StepKind,
 };
 
@@ -276,6 +276,9 @@ pub struct RunRecord {
     /// The run whose change this one makes again on newer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebases: Option<Rebase>,
+    /// What a person thinks of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<Rating>,
 }
 
 impl RunRecord {
@@ -302,7 +305,28 @@ impl RunRecord {
             started_at: String::new(),
             left_out: 0,
             rebases: None,
+            rating: None,
         }
+    }
+
+    /// What went wrong on the way, in the run's own rounds and in those of its steps.
+    pub fn failures(&self) -> impl Iterator<Item = ErrorClass> {
+        let rounds = self.plan.steps.iter().flat_map(|step| &step.rounds);
+        self.verdict.history.iter().chain(rounds).filter_map(|round| match round {
+            Round::KeptFailed { trouble, .. } => Some(trouble.class),
+            Round::Judged(judged) => judged.trouble.as_ref().map(|trouble| trouble.class),
+            Round::Stale { .. } | Round::ExecutorLost { .. } | Round::Looked { .. } => None,
+        })
+    }
+
+    /// Whether the success of each step that was judged by a criterion held.
+    pub fn criteria(&self) -> impl Iterator<Item = bool> {
+        self.plan.steps.iter().filter_map(|step| Some(step.criterion.as_ref()?.holds))
+    }
+
+    /// Whether a reader or a model wrote the plan in this run: neither a file nor the cache.
+    pub fn is_written(&self) -> bool {
+        matches!(self.plan.source, PlanSource::Model | PlanSource::Rules) && self.verdict.iterations > 0
     }
 }
 
@@ -379,6 +403,34 @@ pub struct Question {
     /// The answer, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "QuestionKind::is_planners")]
+    pub kind: QuestionKind,
+}
+
+/// What a question to a person is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// The planner asks.
+    #[default]
+    Planner,
+    /// An outline is shown before it is carried out.
+    Outline,
+    /// The run was cut short; it can go on from the steps that are done.
+    CutShort,
+}
+
+impl QuestionKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    fn is_planners(&self) -> bool {
+        *self == Self::Planner
+    }
+
+    /// Whether going on needs no words of the person.
+    pub fn can_be_approved(self) -> bool {
+        self != Self::Planner
+    }
 }
 
 /// Who wrote a plan.

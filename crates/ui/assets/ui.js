@@ -25,7 +25,56 @@ if (composer) {
     return item;
   }));
   files.addEventListener("change", showFiles);
+  // What the reader understands while somebody types: words underlined below the box's own text, and what may come next.
+  const words = one("#words"), mirror = one("#mirror");
+  const options = () => all("#next [role=option]");
+  const choose = (option) => {
+    for (const other of options()) other.setAttribute("aria-selected", String(other === option));
+    if (option) { box.setAttribute("aria-activedescendant", option.id); option.scrollIntoView({ block: "nearest" }); } else box.removeAttribute("aria-activedescendant");
+  };
+  const close = () => { one("#next")?.remove(); choose(); };
+  const forget = () => { words.replaceChildren(); mirror.replaceChildren(); choose(); };
+  let typing, asked = 0;
+  const read = async () => {
+    const text = box.value, mine = ++asked;
+    if (!text.trim() || text.length > 500 || files.files.length) { forget(); return; }
+    const answer = await fetch(`/ask/words?text=${encodeURIComponent(text)}`).catch(() => null);
+    if (mine !== asked || box.value !== text || !answer?.ok) return;
+    words.innerHTML = await answer.text();
+    const under = one("[data-mirror]", words);
+    mirror.replaceChildren(...under.childNodes);
+    under.remove();
+    choose();
+    const reads = one(".reads", words);
+    if (announce && reads) announce.textContent = reads.textContent;
+  };
+  const accept = (option) => {
+    const next = option.dataset.text, text = box.value;
+    // An unfinished last word, or the beginning of a name of several, is replaced.
+    const starts = [...text.matchAll(/(^|\s)\S/g)].map((found) => found.index + found[1].length);
+    const from = starts.find((start) => next.toLowerCase().startsWith(text.slice(start).toLowerCase())) ?? text.length;
+    const before = text.slice(0, from);
+    box.value = `${before}${before && !/\s$/.test(before) ? " " : ""}${next} `;
+    box.focus();
+    read();
+  };
+  box.addEventListener("input", () => {
+    if (!box.value.startsWith(mirror.textContent)) mirror.replaceChildren();
+    clearTimeout(typing);
+    typing = setTimeout(read, 150);
+  });
+  words.addEventListener("mousedown", (event) => {
+    const option = event.target.closest("[role=option]");
+    if (option) { event.preventDefault(); accept(option); }
+  });
   box.addEventListener("keydown", (event) => {
+    const list = options(), at = list.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    const isAtEnd = box.selectionStart === box.value.length;
+    if (list.length && (event.key === "ArrowDown" || event.key === "ArrowUp") && (isAtEnd || at >= 0)) {
+      event.preventDefault();
+      choose(list[event.key === "ArrowDown" ? Math.min(list.length - 1, at + 1) : at - 1]);
+    } else if (at >= 0 && event.key === "Enter" && !event.isComposing) { event.preventDefault(); accept(list[at]); return; }
+    else if (list.length && event.key === "Escape") { event.preventDefault(); close(); }
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); composer.requestSubmit(); }
   });
   for (const name of ["dragenter", "dragover"]) composer.addEventListener(name, (event) => { event.preventDefault(); composer.classList.add("over"); });
@@ -36,12 +85,14 @@ if (composer) {
   });
   document.addEventListener("click", (event) => {
     const example = event.target.closest("[data-draft]");
-    if (example) { event.preventDefault(); box.value = example.dataset.draft; box.focus(); }
+    if (example) { event.preventDefault(); box.value = example.dataset.draft; box.focus(); read(); }
   });
   // What was sent is on its way: the box is free for the next request.
   composer.addEventListener("htmx:before:request", () => {
     one(".welcome")?.remove();
     history.replaceState(null, "", composer.action);
+    asked++;
+    forget();
     setTimeout(() => { box.value = ""; composer.querySelector("#files").value = ""; showFiles(); box.focus(); });
   });
   // The newest answer is read from its beginning, and none of it lies under the box.
@@ -51,6 +102,7 @@ if (composer) {
     else scrollTo(0, document.documentElement.scrollHeight);
   };
   document.addEventListener("htmx:after:swap", () => { if (document.activeElement === box) toEnd(); });
+  if (box.value) read();
   if (one(".turn")) { box.focus({ preventScroll: true }); toEnd(); }
 }
 

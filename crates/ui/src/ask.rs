@@ -121,8 +121,13 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
             (viewer.hidden_token())
             (once(&conversation.once))
             label.unseen for="request" { "Your request" }
-            textarea #request name="request" rows="2" required maxlength="100000" autofocus[conversation.turns.is_empty()]
-                placeholder="Ask about the data, or ask for a change" { (conversation.draft) }
+            div.box {
+                div #mirror .mirror aria-hidden="true" {}
+                textarea #request name="request" rows="2" required maxlength="100000" autofocus[conversation.turns.is_empty()]
+                    aria-autocomplete="list" aria-controls="words"
+                    placeholder="Ask about the data, or ask for a change" { (conversation.draft) }
+            }
+            div #words .words {}
             ul #chosen .files aria-label="Chosen files" {}
             div.switches {
                 label.button.attach { (crate::icons::icon("file")) span { "Files" } input #files .unseen type="file" name="file" multiple; }
@@ -147,6 +152,42 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
                     }
                 }
                 button.primary type="submit" { "Ask" }
+            }
+        }
+    }
+}
+
+/// What the reader understands of a text that is being typed.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// The text in pieces: what stands there, and what kind of word it is; nothing for what is between words.
+    pub pieces: Vec<(String, Option<&'static str>)>,
+    /// What it means so far.
+    pub readings: Vec<String>,
+    /// The word that is not understood, and one that is spelled almost like it.
+    pub unknown: Option<(String, Option<String>)>,
+    /// What may come next: the words, and their kind.
+    pub next: Vec<(String, &'static str)>,
+}
+
+/// What is shown of it while somebody types: the text again, to lie under the box with its words underlined, what it
+/// means so far, and what may come next.
+pub fn words(words: &Words) -> Markup {
+    html! {
+        // Not made visible like other text: it must be as long as what is in the box.
+        div data-mirror { @for (text, kind) in &words.pieces { @if let Some(kind) = kind { span.word data-kind=(kind) { (text) } } @else { (text) } } }
+        @if let Some((word, nearest)) = &words.unknown {
+            p.reads { span.bad { "Not understood: “" (visible(word)) "”." } @if let Some(nearest) = nearest { " Did you mean “" (visible(nearest)) "”?" } }
+        } @else if let [reading] = words.readings.as_slice() {
+            p.reads { span.muted { "Read as: " } (lines(reading, 300)) }
+        } @else if !words.readings.is_empty() {
+            p.reads { span.muted { (words.readings.len()) " ways to read it; it will ask which." } }
+        }
+        @if !words.next.is_empty() {
+            ul #next .next role="listbox" aria-label="What may come next; arrow down chooses" {
+                @for (place, (text, kind)) in words.next.iter().enumerate() {
+                    li id={ "next-" (place) } role="option" aria-selected="false" data-text=(text) { (visible(text)) " " span.muted { (kind) } }
+                }
             }
         }
     }

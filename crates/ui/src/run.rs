@@ -84,6 +84,7 @@ pub fn body(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
         (stages::bar(record))
         (answer(record))
         @if record.state != RunState::Held { (decision(record, false, viewer)) }
+        (rating(record, viewer))
         @if !details.conflicts.is_empty() { (conflicts(&details.conflicts)) }
         @if !record.diff.is_empty() { section #diff { h2 { "Diff" } (diff::of_run(record)) } }
         @if record.state == RunState::Held { (decision(record, !details.conflicts.is_empty(), viewer)) }
@@ -172,6 +173,28 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// What somebody thinks of the run, and a form to say so.
+fn rating(record: &RunRecord, viewer: &Viewer) -> Markup {
+    html! {
+        @if let Some(rating) = &record.rating {
+            p.meta #rating {
+                (chip(rating.grade.as_str(), &format!("rated {}", rating.grade.as_str()))) " by " code { (visible(&rating.by)) } " · " (when(&rating.at))
+                @if let Some(note) = &rating.note { " · “" (lines(note, 2000)) "”" }
+            }
+        }
+        @if viewer.may_run {
+            (fold(&html! { @if record.rating.is_some() { "Rate it anew" } @else { "Did it do what you wanted?" } }, false, &html! {
+                form.rate.bar method="post" action={ "/runs/" (record.run_id.as_str()) "/rate" } {
+                    (viewer.hidden_token())
+                    label.grow { span.unseen { "Why" } input type="text" name="note" maxlength="2000" placeholder="Why (optional)" autocomplete="off"; }
+                    button type="submit" name="rating" value="good" { "Good" }
+                    button type="submit" name="rating" value="bad" { "Bad" }
+                }
+            }))
         }
     }
 }

@@ -6,7 +6,7 @@ use ordain_types::{Column, Row, RunRecord};
 use serde_json::Value;
 
 use crate::parts::{Pager, chip, empty, state};
-use crate::text::{cell, cells, grouped, in_path, is_number, lines, visible, when};
+use crate::text::{cell, cells, counted, grouped, in_path, is_number, lines, visible, when};
 
 /// The list of tables: those of the store, and those of files in `data` with their files.
 pub fn list(tables: &[TableInfo], files: &[(String, String)]) -> Markup {
@@ -174,16 +174,17 @@ pub struct RowEvent {
 }
 
 /// Who changed a row, by which run. `looked` says how many runs were looked through.
-pub fn history(table: &str, key: &Row, events: &[RowEvent], looked: usize) -> Markup {
+pub fn history(table: &str, key: &Row, events: &[RowEvent], looked: usize, pager: &Pager) -> Markup {
     html! {
         p.crumbs { a href="/tables" { "Tables" } " / " a href={ "/tables/" (in_path(table)) } { (visible(table)) } }
         h1 { "History of " @for (name, value) in &key.fields { (visible(name)) " " (cell(Some(value))) " " } }
-        p.muted { "From the last " (grouped(looked as u64)) " runs." }
+        p.muted { (counted(looked, "run that changed rows was", "runs that changed rows were")) " looked through, newest first." }
         @if events.is_empty() { (empty("None of them changed this row.", &html! {})) }
         ol.plain.lined { @for event in events { li {
             p.meta { (state(event.run.state)) " " a href={ "/runs/" (event.run.run_id.as_str()) } { (lines(&event.run.request, 120)) } " · by " code { (visible(&event.who)) } " · " (when(&event.run.started_at)) }
             (changes(event))
         } } }
+        (pager.show())
     }
 }
 

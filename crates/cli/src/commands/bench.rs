@@ -6,6 +6,7 @@ mod checks;
 mod sample;
 mod serve;
 mod store;
+mod strategies;
 mod ui;
 mod verify;
 
@@ -21,6 +22,7 @@ Examples:
   ordain bench checks             kept checks against plain pandas, about a minute
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
+  ordain bench strategies         what a step costs, steps side by side, a long session
   ordain bench ui                 pages of the web UI with 100,000 runs stored, some minutes
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes";
@@ -50,6 +52,9 @@ enum Bench {
     /// A purchase on small and large tables, against TinyDB with JSON storage
     #[command(after_help = EXAMPLES)]
     Store(store::Args),
+    /// What a step of a run costs besides its model and its code
+    #[command(after_help = EXAMPLES)]
+    Strategies(strategies::Args),
     /// Pages of the web UI with many runs stored
     #[command(after_help = EXAMPLES)]
     Ui(ui::Args),
@@ -64,6 +69,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Bench::Serve(args) => serve::run(&args),
         Bench::Checks(args) => checks::run(&args),
         Bench::Store(args) => store::run(&args),
+        Bench::Strategies(args) => strategies::run(&args),
         Bench::Ui(args) => ui::run(&args),
         Bench::Verify(args) => verify::run(&args),
     }

@@ -1,5 +1,7 @@
 //! `ordain plans`: the plans that are kept, and whether they still hold.
 
+mod promote;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -18,6 +20,8 @@ Examples:
   ordain plans show 3fa9           one plan, by its id or the beginning of it, with its code
   ordain plans pin 3fa9            prefer this plan, and never drop it for room
   ordain plans evict --stale       drop every plan that no longer holds
+  ordain plans promote 3fa9 --name sell_pair        show it as an action of the workspace
+  ordain plans promote 3fa9 --name sell_pair --yes  write helpers.py and ordain.toml
 
 A plan is used again for the same request, and for every request of the same shape (other numbers, other
 names from the tables), until the policy, a helper or a column that it uses changes.";
@@ -59,6 +63,8 @@ enum Command {
         #[arg(long)]
         off: bool,
     },
+    /// Turn a plan that did well into an action of the workspace
+    Promote(promote::Args),
     /// Drop plans
     Evict {
         /// Ids of plans, or the beginnings of them
@@ -88,16 +94,18 @@ impl Kept {
 
 /// Carries out `ordain plans`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let settings = match args.workspace.load() {
-        Ok(workspace) => workspace.settings(),
+    let workspace = match args.workspace.load() {
+        Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
+    let (root, settings) = (workspace.root.clone(), workspace.settings());
     workspace::with_store(&args.workspace, |store| async move {
         let kept = Kept { schema: store.schema(), store, settings };
         match &args.command {
             Command::List { kind, limit } => list(args, &kept, kind.as_deref(), *limit).await?,
             Command::Show { id } => show(args, &kept, id).await?,
             Command::Pin { id, off } => pin(args, &kept, id, !off).await?,
+            Command::Promote(promoted) => return promote::run(promoted, &kept.store, &root).await,
             Command::Evict { ids, stale, all } => evict(args, &kept, ids, *stale, *all).await?,
         }
         Ok(ExitCode::SUCCESS)

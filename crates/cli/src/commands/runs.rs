@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ordain_store::Store;
-use ordain_types::RunState;
+use ordain_store::{RunFilter, Store};
+use ordain_types::{Grade, RunState};
 use ordain_ui::run::{Details, Entry};
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::commands::answer::{self, ResumeArgs};
 use crate::show::diff::Extent;
 use crate::show::grid::Grid;
 use crate::show::{line, run as show_run};
-use crate::workspace::{Failure, WorkspaceArgs, with_store};
+use crate::workspace::{Failure, WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,8 @@ Examples:
   ordain runs show 06ewdk             one run, by its id or the beginning of it
   ordain runs show 06ewdk --code      with the code that ran
   ordain runs show 06ewdk --all       with every row that it changed
-  ordain runs report 06ewdk --out run.html    an HTML file to send to somebody";
+  ordain runs report 06ewdk --out run.html    an HTML file to send to somebody
+  ordain runs rate 06ewdk bad --note 'wrong customer'    say what you think of it";
 
 /// List runs, or show one
 #[derive(Debug, clap::Args)]
@@ -59,6 +60,17 @@ enum Command {
         /// Every row of its diff, and the whole of every value
         #[arg(long)]
         all: bool,
+    },
+    /// Say whether a run did what was wanted; the ledger keeps it, and `ordain stats` counts it
+    Rate {
+        /// The run's id, or the beginning of it
+        id: String,
+        /// `good` or `bad`
+        #[arg(value_parser = grade)]
+        rating: Grade,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
     },
     /// Go on with a run that waits for a decision on its outline
     Resume {
@@ -97,7 +109,8 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
     let mut stdout = io::stdout().lock();
     match args.command {
         Command::List { state, limit } => {
-            let runs = store.runs(state, None, limit).await?;
+            let states = state.into_iter().collect();
+            let runs = store.find_runs(RunFilter { states, ..RunFilter::newest(limit) }).await?;
             if args.json {
                 writeln!(stdout, "{:#}", json!(runs))?;
                 return Ok(ExitCode::SUCCESS);
@@ -127,6 +140,14 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
                 show_run::write_code(&mut stdout, &run)?;
             }
         }
+        Command::Rate { id, rating, note: why } => {
+            let run = store.rate(&id, rating, why.as_deref(), note()).await?;
+            if args.json {
+                writeln!(stdout, "{:#}", json!(run.rating))?;
+            } else {
+                writeln!(stdout, "run {} is rated {}", run.run_id, rating.as_str())?;
+            }
+        }
         // It needs more than the store, and was carried out before.
         Command::Resume { .. } => {}
         Command::Report { id, html: _, out } => {
@@ -144,6 +165,11 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn grade(text: &str) -> Result<Grade, String> {
+    let found = Grade::ALL.into_iter().find(|grade| grade.as_str() == text);
+    found.ok_or_else(|| "a run is `good` or `bad`".to_owned())
 }
 
 fn state(text: &str) -> Result<RunState, String> {

@@ -46,25 +46,9 @@ impl Progress for Shown {
     }
 
     fn event(&mut self, event: &Event) {
-        if !self.is_on {
-            return;
+        if let Some(said) = event.line() {
+            self.stage(&said);
         }
-        let said = match event {
-            Event::Strategy { name, reason } => format!("strategy {name}: {reason}"),
-            Event::Outline { outline } => format!("outline: {} steps", outline.steps.len()),
-            Event::StepStarted { step, title } => format!("step {step}: {title}"),
-            Event::StepFinding { step, message } => format!("step {step}: {message}"),
-            Event::StepFinished { step, state, took_ms, .. } => {
-                format!("step {step}: {} after {took_ms:.0} ms", state.as_str())
-            }
-            Event::Replan { why } => format!("planned anew: {why}"),
-            Event::Look { .. }
-            | Event::StepCode { .. }
-            | Event::StepOutput { .. }
-            | Event::Budget { .. }
-            | Event::Question { .. } => return,
-        };
-        self.stage(&said);
     }
 
     fn stage(&mut self, name: &str) {

@@ -114,3 +114,41 @@ fn a_session_answers_and_a_strategy_that_needs_a_model_says_so() {
     let unknown = shop.ordain(&["ask", REQUEST, "--strategy", "wizard"]);
     assert!(unknown.stderr.contains("there are auto, direct, plan, react"), "{unknown:?}");
 }
+
+#[test]
+fn a_plan_that_did_well_becomes_an_action_after_its_diff_was_shown() {
+    let shop = Shop::new();
+    let plan = "<plan>{\"params\":{\"days\":{\"value\":3,\"said\":\"3 days\"}}}</plan>";
+    let code = "inventory_tbl.update({'description': f\"back in {params['days']} days\"}, where('name') == 'Moon')\n\
+                ACTION, SHOULD_MUTATE = 'mutate', True\n\
+                answer_text, STATUS = f\"The Moon is back in {params['days']} days.\", 'success'";
+    let model = shop.model("late.jsonl", &[&format!("{plan}{}", program(code))]);
+    let request = "Tell everybody that the Moon comes back after 3 days";
+    let first = shop.ordain(&["ask", request, "--model", &model, "--strategy", "direct", "--json"]);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let id = first.json()["plan"]["plan_id"].as_str().unwrap().to_owned();
+    let before = fs_err::read_to_string(shop.root.join("helpers.py")).unwrap();
+    let shown =
+        shop.ordain(&["plans", "promote", &id, "--name", "delay_moon", "--word", "delay the moon by"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.stdout.contains("+def delay_moon(days):"), "{shown:?}");
+    assert!(shown.stdout.contains("+params.days = { type = \"count\" }"), "{shown:?}");
+    assert_eq!(fs_err::read_to_string(shop.root.join("helpers.py")).unwrap(), before);
+    let taken = shop.ordain(&["plans", "promote", &id, "--name", "sell", "--yes"]);
+    assert_eq!(taken.code, Some(2), "{taken:?}");
+    assert_eq!(fs_err::read_to_string(shop.root.join("helpers.py")).unwrap(), before, "nothing half written");
+    let written = shop.ordain(&[
+        "plans",
+        "promote",
+        &id,
+        "--name",
+        "delay_moon",
+        "--word",
+        "delay the moon by",
+        "--yes",
+    ]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let done = shop.ordain(&["ask", "delay the moon by 5", "--model", "rules", "--json"]);
+    assert_eq!(done.json()["state"], "committed", "{done:?}");
+    assert_eq!(done.json()["diff"]["inventory"]["changed"][0]["after"]["description"], "back in 5 days");
+}

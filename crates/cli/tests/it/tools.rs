@@ -90,6 +90,46 @@ fn a_sale_mails_and_opens_a_ticket_after_one_approval_and_is_taken_back() {
 }
 
 #[test]
+fn steps_call_tools_and_one_approval_sends_all_of_it() {
+    let shop = Shop::new();
+    let program = |code: &str| format!("<execute_python>\n{code}\n</execute_python>");
+    let outline = serde_json::json!({ "goal": "sell and tell", "steps": [
+        { "id": "whom", "title": "find the address" },
+        { "id": "sell", "title": "take one Aviator out of stock and open a ticket", "needs": ["whom"] },
+        { "id": "mail", "title": "mail the receipt", "needs": ["sell"] },
+    ]});
+    let replies = [
+        format!("<outline>{outline}</outline>"),
+        program("result = tools.mail.address_of(customer='Alice')['address']"),
+        program(
+            "item = inventory_tbl.get(Query().name == 'Aviator')\n\
+             inventory_tbl.update({'quantity_in_stock': item['quantity_in_stock'] - 1}, Query().name == 'Aviator')\n\
+             tools.tracker.open(title='One sold')\nresult = inputs['whom']",
+        ),
+        program(
+            "tools.mail.send(to=inputs['sell'], subject='Receipt', body='One Aviator')\n\
+             answer_text, STATUS, result = 'Sold.', 'success', 1",
+        ),
+    ];
+    let lines = replies.map(|reply| serde_json::json!({ "reply": reply }).to_string());
+    let cassette = shop.root().join("steps.jsonl");
+    std::fs::write(&cassette, lines.join("\n")).unwrap();
+    let model = format!("replay:{}", cassette.display());
+    let held =
+        shop.run(&["ask", "sell one and tell", "--strategy", "plan", "--model", &model, "--json"]).json();
+    assert_eq!(held["state"], "held", "{held:#}");
+    let calls: Vec<&str> =
+        held["calls"].as_array().unwrap().iter().map(|call| call["name"].as_str().unwrap()).collect();
+    assert_eq!(calls, ["mail.address_of", "tracker.open", "mail.send"]);
+    assert_eq!((shop.kept("mail.jsonl").len(), shop.kept("tickets.jsonl").len()), (0, 0));
+    let id = held["run_id"].as_str().unwrap();
+    let approved = shop.run(&["approve", id]);
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    assert_eq!(shop.kept("mail.jsonl")[0]["key"], format!("{id}:3"));
+    assert_eq!(shop.kept("tickets.jsonl")[0]["open"], "One sold");
+}
+
+#[test]
 fn what_the_owner_allows_is_sent_at_once_and_a_dry_run_sends_nothing() {
     let shop = Shop::new();
     let plan = "tools.tracker.open(title='Clean the window')";

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use futures_util::future::{Either, select};
-use ordain_cell::{Discard, Execution, Host, HostCall, HostError, HostFuture, InputFile};
+use ordain_cell::{Discard, Execution, Host, HostCall, HostError, HostFuture, InputFile, JudgedBy};
 use ordain_store::{BeginOptions, Intent, Pending, ReadDigest, StoreError, Transaction};
-use ordain_types::RESULT;
+use ordain_tools::Toolbox;
+use ordain_types::{Call, RESULT};
 use ordain_verify::{Contract, Policy};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -18,6 +19,7 @@ use crate::grant::Grant;
 use crate::host::{TABLE_CALL, TransactionHost, settled};
 use crate::outcome::COLLECTED;
 use crate::rounds::Accepted;
+use crate::tools::{Asked, Tools};
 use crate::trial::RunTrial;
 
 /// What the reads of one step may take in memory; of a step that reads more, nothing can be compared later.
@@ -31,6 +33,8 @@ pub(crate) type Shared = Arc<Mutex<Transaction>>;
 #[derive(Debug)]
 pub(crate) struct Program<'p> {
     pub(crate) accepted: &'p Accepted,
+    /// The rules by which it was accepted.
+    pub(crate) policy: &'p Policy,
     /// What the code finds in `inputs`.
     pub(crate) inputs: Map<String, Value>,
     /// Files that earlier steps left.
@@ -47,6 +51,8 @@ pub(crate) struct Ran {
     /// What it read before it wrote; `None` if that was too much to be kept.
     pub(crate) reads: Option<Vec<ReadDigest>>,
     pub(crate) acted: Acted,
+    /// What it called outside of the tables, or is to call after the commit.
+    pub(crate) calls: Vec<Call>,
 }
 
 /// The rules for a program that need not answer: a step in the middle, or a look, which may not write either.
@@ -77,6 +83,8 @@ impl RunTrial<'_> {
     ) -> Result<Ran, EngineError> {
         let accepted = program.accepted;
         let mut job = self.job(accepted, "");
+        let judged_by = JudgedBy { policy: program.policy.clone(), schema: self.schema.clone() };
+        job.judged_by = Some(Arc::new(judged_by));
         job.collect.push(RESULT.to_owned());
         job.values.insert("inputs".to_owned(), Value::Object(program.inputs));
         job.files.extend(program.files);
@@ -91,6 +99,9 @@ impl RunTrial<'_> {
         let actions =
             Actions { executor: engine.executor.as_ref(), settings: &engine.settings, schema: &self.schema };
         let mut host = StepHost {
+            toolbox: &engine.settings.tools,
+            asked: &self.asked,
+            program: (accepted, program.policy),
             transaction,
             grant: Grant::of_plan(&accepted.effects, &self.policy, &engine.settings.catalog),
             actions,
@@ -98,6 +109,7 @@ impl RunTrial<'_> {
             acted: Acted::default(),
             failure: None,
             reads: Reads::default(),
+            calls: Vec::new(),
         };
         let overdue = transaction.lock().await.overdue();
         let mut unheard = Discard;
@@ -106,14 +118,17 @@ impl RunTrial<'_> {
             // Dropping the run ends its cell.
             Either::Right((Err(late), _)) => return Err(late.into()),
         };
-        let StepHost { evidence, acted, failure, reads, .. } = host;
+        let StepHost { evidence, acted, failure, reads, calls, .. } = host;
         let execution = settled::<EngineError>(failure, execution)?;
-        Ok(Ran { execution, evidence, reads: reads.kept(), acted })
+        Ok(Ran { execution, evidence, reads: reads.kept(), acted, calls })
     }
 }
 
 /// Answers a program's calls from a transaction that others may use too, and keeps digests of what it read.
 struct StepHost<'a> {
+    toolbox: &'a Toolbox,
+    asked: &'a Mutex<Asked>,
+    program: (&'a Accepted, &'a Policy),
     transaction: &'a Shared,
     grant: Grant,
     actions: Actions<'a>,
@@ -121,6 +136,7 @@ struct StepHost<'a> {
     acted: Acted,
     failure: Option<StoreError>,
     reads: Reads,
+    calls: Vec<Call>,
 }
 
 impl StepHost<'_> {
@@ -128,17 +144,29 @@ impl StepHost<'_> {
         let operation = call.name.strip_prefix(TABLE_CALL).map(str::to_owned);
         let arguments = Value::Object(call.arguments.clone());
         let mut transaction = self.transaction.lock().await;
+        let mut asked = self.asked.lock().await;
+        let (accepted, policy) = self.program;
+        // A look and a criterion change nothing, and nothing is carried out by them either.
+        let tools = (!policy.read_only).then_some(Tools {
+            toolbox: self.toolbox,
+            known: &policy.tools,
+            granted: &accepted.effects.calls,
+            asked: &mut asked,
+        });
+        let called = transaction.calls().len();
         let mut host = TransactionHost::new(
             &mut transaction,
             self.grant.clone(),
             &mut self.evidence,
             Some(self.actions),
         )
-        .having_acted(std::mem::take(&mut self.acted));
+        .having_acted(std::mem::take(&mut self.acted))
+        .with_tools(tools);
         let answer = host.call(call).await;
         self.acted = host.take_acted();
         let failure = host.take_failure();
         self.failure = self.failure.take().or(failure);
+        self.calls.extend_from_slice(&transaction.calls()[called..]);
         if let Ok(reply) = &answer {
             self.reads.note(operation.as_deref(), &arguments, reply);
         }

@@ -53,7 +53,8 @@ impl RunTrial<'_> {
         let accepted = Accepted::plain(code, verdict.effects.clone());
         let mut inputs: Map<String, Value> = step.inputs.clone();
         inputs.insert(RESULT.to_owned(), result.clone());
-        let program = Program { accepted: &accepted, inputs, files: Vec::new(), session: None };
+        let policy = &unanswering(&self.policy, true);
+        let program = Program { accepted: &accepted, policy, inputs, files: Vec::new(), session: None };
         let ran = self.run_in(transaction, program).await?;
         if ran.execution.cause != Cause::Ok {
             return Ok(Some(record(false, Some(printed(&ran.execution)))));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ordain_cell::{Execution, InputFile};
 use ordain_store::{Pending, ReadDigest, StoreError, Transaction};
-use ordain_types::{Approval, Artifact, CriterionRecord, ErrorClass, RunId, Trouble};
+use ordain_types::{Approval, Artifact, Call, CriterionRecord, ErrorClass, RunId, Trouble};
 use serde_json::{Map, Value};
 
 use crate::claims::Evidence;
@@ -28,6 +28,8 @@ pub(crate) struct Gathered {
     pub(crate) evidence: Evidence,
     /// When the changes of their actions wait for a person.
     pub(crate) approvals: Vec<Approval>,
+    /// What they called outside of the tables, or is to be called after the commit.
+    pub(crate) calls: Vec<Call>,
     /// The files that they left.
     pub(crate) artifacts: BTreeMap<String, Artifact>,
     /// What they gave, by their ids.
@@ -48,6 +50,7 @@ pub(crate) struct StepRan {
     pub(crate) reads: Option<Vec<ReadDigest>>,
     pub(crate) approvals: Vec<Approval>,
     pub(crate) criterion: Option<CriterionRecord>,
+    pub(crate) calls: Vec<Call>,
 }
 
 impl Gathered {
@@ -65,6 +68,10 @@ impl Gathered {
         self.evidence.extend(std::mem::take(&mut ran.evidence));
         self.evidence.take(&ran.result);
         self.approvals.append(&mut ran.approvals);
+        for mut call in std::mem::take(&mut ran.calls) {
+            call.n = u32::try_from(self.calls.len() + 1).unwrap_or(u32::MAX);
+            self.calls.push(call);
+        }
         for artifact in &ran.attempt.outcome.artifacts {
             self.artifacts.insert(artifact.name.clone(), artifact.clone());
         }

@@ -28,7 +28,8 @@ impl RunTrial<'_> {
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());
         let transaction = Arc::new(Mutex::new(self.begin_over(pending, false).await?));
-        let program = Program { accepted: &accepted, inputs: Map::new(), files: Vec::new(), session: None };
+        let (inputs, files, session) = (Map::new(), Vec::new(), None);
+        let program = Program { accepted: &accepted, policy: &policy, inputs, files, session };
         let ran = self.run_in(&transaction, program).await?;
         Ok(printed(&ran.execution))
     }

@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, StepBrief};
 use ordain_types::{
-    Cause, ErrorClass, Event, RunError, RunRecord, RunState, StepRecord, StepState, Timing, Trouble,
+    Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, RunState, StepRecord, StepState, Timing,
+    Trouble,
 };
+use ordain_verify::Policy;
 use tokio::sync::Mutex;
 
 use super::budget::Spent;
@@ -22,6 +24,7 @@ use crate::fingerprint::hash;
 use crate::outcome::{self, error_of, run_error};
 use crate::rounds::{self, Accepted, Tried, declined};
 use crate::story::{Attempt, End, Story, millis};
+use crate::tools::calls_later;
 use crate::trial::{RunTrial, violated};
 
 /// The same program with the same outcome so often in a row is no progress.
@@ -97,12 +100,12 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let version = self.trial.engine.store.data_version().await?;
         self.take_up(earlier, exchange).await?;
         loop {
-            let stop = self.steps(exchange).await?;
+            let stop = self.steps(story, exchange).await?;
             self.tell(story, exchange);
             let mut ran = match stop {
                 Stop::Asks(question) => {
                     self.progress.event(&Event::Question { text: question.clone() });
-                    return self.trial.wait(story, question, exchange).await;
+                    return self.trial.wait(story, (QuestionKind::Planner, question), exchange).await;
                 }
                 Stop::Over(end) => {
                     return self.trial.write_down(story, end, exchange).await;
@@ -127,6 +130,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story.steps.clone_from(&self.records);
         story.replans.clone_from(&self.replans);
         story.usage = exchange.usage;
+        story.calls.clone_from(&self.gathered.calls);
         story.is_of_steps();
     }
 
@@ -141,7 +145,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         self.planner.complain(exchange, trouble)
     }
 
-    /// Runs the steps of a run that waited again: Python state dies with its cell.
+    /// Runs the steps of a run that waited or was cut short again: Python state dies with its cell. Where one prints
+    /// something else than it did, the planner goes on from there.
     async fn take_up(&mut self, earlier: &[StepRecord], exchange: &mut Exchange) -> Result<(), EngineError> {
         for record in earlier.iter().filter(|record| record.state == StepState::Done) {
             let draft = Draft { code: record.code.clone(), title: record.title.clone(), ..Draft::default() };
@@ -155,12 +160,20 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 Reacted::Trouble(trouble) => trouble.message,
             };
             self.planner.show(exchange, &shown, GO_ON);
+            if self.records.last().is_some_and(|again| again.output != record.output) {
+                let why = format!("step `{}` prints something else than before the run stopped", record.id);
+                self.progress.event(&Event::Replan { why: why.clone() });
+                self.replans.push(why);
+                break;
+            }
         }
         Ok(())
     }
 
-    async fn steps(&mut self, exchange: &mut Exchange) -> Result<Stop, EngineError> {
+    async fn steps(&mut self, story: &mut Story, exchange: &mut Exchange) -> Result<Stop, EngineError> {
         loop {
+            self.tell(story, exchange);
+            self.trial.keep_progress(story).await?;
             if let Err(error) = self.spent.step() {
                 return Ok(Stop::Over(stopped(error)));
             }
@@ -241,9 +254,9 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let title = if draft.title.is_empty() { format!("step {id}") } else { draft.title.clone() };
         self.progress.event(&Event::StepStarted { step: id.clone(), title: title.clone() });
         let mut story = Story::default();
-        let (draft, accepted) = self.judge(draft, &mut story);
+        let (draft, accepted, policy) = self.judge(draft, &mut story);
         let reacted = match accepted {
-            Ok(accepted) => self.run(&accepted, &mut story).await?,
+            Ok(accepted) => self.run(&accepted, &policy, &mut story).await?,
             Err(trouble) => Reacted::Trouble(trouble),
         };
         self.progress.event(&Event::StepCode { step: id.clone(), code: draft.code.clone() });
@@ -281,7 +294,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
     }
 
     /// Names that earlier steps may have defined are left to Python.
-    fn judge(&self, draft: Draft, story: &mut Story) -> (Draft, Result<Accepted, Trouble>) {
+    fn judge(&self, draft: Draft, story: &mut Story) -> (Draft, Result<Accepted, Trouble>, Policy) {
         let (snapshot, step) = (Mutex::new(Weak::new()), StepBrief::default());
         let mut trial = StepTrial::new(self.trial, &self.gathered, &snapshot, &step);
         trial.policy = unanswering(&self.trial.policy, false);
@@ -297,14 +310,24 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let (draft, verdict) = rounds::judge(draft, &trial, &mut Timing::default());
         story.judged(1, &draft, &verdict);
         let accepted = rounds::accepted(&verdict, &draft);
-        (draft, accepted)
+        (draft, accepted, trial.policy)
     }
 
-    async fn run(&mut self, accepted: &Accepted, story: &mut Story) -> Result<Reacted, EngineError> {
-        let may_write = accepted.effects.may_write;
+    async fn run(
+        &mut self,
+        accepted: &Accepted,
+        policy: &Policy,
+        story: &mut Story,
+    ) -> Result<Reacted, EngineError> {
+        let may_write = accepted.effects.may_write || calls_later(&policy.tools, &accepted.effects.calls);
         let over = Arc::clone(&self.gathered.pending);
         let transaction = match self.trial.begin_over(&over, may_write).await {
-            Ok(transaction) => Arc::new(Mutex::new(transaction)),
+            Ok(mut transaction) => {
+                for call in &self.gathered.calls {
+                    transaction.note_call(call.clone());
+                }
+                Arc::new(Mutex::new(transaction))
+            }
             Err(error) => {
                 let error = EngineError::from(error);
                 let Some(trouble) = rows_conflict(&error) else { return Err(error) };
@@ -314,13 +337,14 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         };
         let session = Some(self.session.clone());
         let (inputs, files) = Default::default();
-        let program = Program { accepted, inputs, files, session };
-        let Ran { execution, evidence, reads, acted } = match self.trial.run_in(&transaction, program).await {
-            Err(EngineError::Store(ordain_store::StoreError::Conflict)) => {
-                return Ok(Reacted::Trouble(conflict("rows that the step used")));
-            }
-            ran => ran?,
-        };
+        let program = Program { accepted, policy, inputs, files, session };
+        let Ran { execution, evidence, reads, acted, calls } =
+            match self.trial.run_in(&transaction, program).await {
+                Err(EngineError::Store(ordain_store::StoreError::Conflict)) => {
+                    return Ok(Reacted::Trouble(conflict("rows that the step used")));
+                }
+                ran => ran?,
+            };
         let mut open = transaction.lock().await;
         let review = open.review().await?;
         let pending = open.pending();
@@ -349,6 +373,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             evidence,
             reads,
             approvals: acted.approvals,
+            calls: if execution.cause == Cause::Ok { calls } else { Vec::new() },
             ..StepRan::default()
         };
         let is_answer = execution.cause == Cause::Ok && ran.attempt.answer.text.is_some();

@@ -64,6 +64,7 @@ fn check(record: &RunRecord, decision: &Decision) -> Result<(), EngineError> {
         Err(EngineError::Decision { message: message.to_owned(), hint: hint.to_owned() })
     };
     let has_outline = record.plan.outline.is_some();
+    let can_be_approved = record.plan.questions.last().is_some_and(|asked| asked.kind.can_be_approved());
     match decision {
         Decision::Respond(text) if text.trim().is_empty() => {
             wrong("the answer is empty", "say what the run asked for")
@@ -71,7 +72,7 @@ fn check(record: &RunRecord, decision: &Decision) -> Result<(), EngineError> {
         Decision::Respond(text) if text.len() > ANSWER_BYTES_MAX => {
             wrong("the answer is longer than 16 KiB", "say it in fewer words")
         }
-        Decision::Approve if !has_outline => {
+        Decision::Approve if !can_be_approved => {
             wrong("the run has a question, not an outline", "answer it with `ordain answer`")
         }
         Decision::Edit(_) if !has_outline => {

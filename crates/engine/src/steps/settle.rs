@@ -1,16 +1,22 @@
 //! The end of a run of several steps: what it decided from is compared with the rows of now, its pending changes are
 //! laid over them, and one transaction commits, with invariants, receipt and one ledger entry.
 
+use std::sync::atomic::Ordering;
+
 use ordain_planner::Exchange;
 use ordain_store::{Pending, StoreError};
-use ordain_types::{Answer, Question, RunRecord, RunState, Trouble};
+use ordain_types::{Answer, Question, QuestionKind, RunRecord, RunState, Trouble};
 
 use super::gathered::{Gathered, conflict, rows_conflict};
 use crate::error::EngineError;
 use crate::outcome::error_of;
 use crate::rounds::Tried;
 use crate::story::{Attempt, End, Story};
+use crate::tools::need_approval;
 use crate::trial::{RunTrial, TRIES_MAX};
+
+/// The question of a run that was cut short.
+const CUT_SHORT: &str = "The run was cut short before its end; nothing was changed. Shall it go on?";
 
 /// What the steps gathered, and the version of the rows when they began.
 #[derive(Debug, Clone, Copy)]
@@ -49,12 +55,13 @@ impl RunTrial<'_> {
     async fn settle_once(
         &self,
         story: &mut Story,
-        attempt: Attempt,
+        mut attempt: Attempt,
         course: Course<'_>,
         exchange: &Exchange,
     ) -> Result<Settled, EngineError> {
         let gathered = course.gathered;
-        if gathered.pending.is_empty() {
+        attempt.calls.clone_from(&gathered.calls);
+        if gathered.pending.is_empty() && !attempt.has_later_calls() {
             let settled = self.settle(story, attempt, None, exchange, false).await?;
             return self.after(settled, story, exchange).await;
         }
@@ -67,7 +74,11 @@ impl RunTrial<'_> {
         }
         transaction.lay(&gathered.pending).await?;
         let rows = transaction.diff().rows();
-        let is_held = gathered.approvals.iter().any(|approval| approval.holds(rows));
+        for call in &gathered.calls {
+            transaction.note_call(call.clone());
+        }
+        let is_held = gathered.approvals.iter().any(|approval| approval.holds(rows))
+            || need_approval(&self.engine.settings.tools, &gathered.calls);
         let settled = self.settle(story, attempt, Some(transaction), exchange, is_held).await?;
         self.after(settled, story, exchange).await
     }
@@ -101,13 +112,30 @@ impl RunTrial<'_> {
     pub(crate) async fn wait(
         &self,
         story: &mut Story,
-        question: String,
+        (kind, question): (QuestionKind, String),
         exchange: &Exchange,
     ) -> Result<RunRecord, EngineError> {
-        story.questions.push(Question { text: question.clone(), answer: None });
-        let answer = Answer { text: Some(question), ..Answer::default() };
-        let attempt = Attempt { status: Some("invalid_request".to_owned()), answer, ..Attempt::default() };
-        let end = End::Ended { state: RunState::Waiting, attempt: Box::new(attempt) };
+        let end = waiting(story, kind, question);
         self.write_down(story, end, exchange).await
     }
+
+    /// Keeps what the run has come to, for the case that its process ends: it then waits for somebody who lets it go on.
+    pub(crate) async fn keep_progress(&self, story: &Story) -> Result<(), EngineError> {
+        let mut story = story.clone();
+        let end = waiting(&mut story, QuestionKind::CutShort, CUT_SHORT.to_owned());
+        let note = self.note(&Exchange::default());
+        self.engine.store.keep_progress(story.record(&self.head, end), note).await?;
+        self.has_progress.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn waiting(story: &mut Story, kind: QuestionKind, question: String) -> End {
+    story.questions.push(Question { text: question.clone(), answer: None, kind });
+    let answer = Answer { text: Some(question), ..Answer::default() };
+    // What was asked outside is not asked again when the run goes on; what would be sent is planned again.
+    let calls = story.calls.iter().filter(|call| !call.is_later()).cloned().collect();
+    let status = Some("invalid_request".to_owned());
+    let attempt = Attempt { status, answer, calls, ..Attempt::default() };
+    End::Ended { state: RunState::Waiting, attempt: Box::new(attempt) }
 }

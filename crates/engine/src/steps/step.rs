@@ -19,6 +19,7 @@ use crate::error::EngineError;
 use crate::outcome;
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, Story};
+use crate::tools::{CALLS_MAX, calls_later};
 use crate::trial::{RunTrial, TRIES_MAX, violated};
 
 /// Items for which one step runs.
@@ -67,7 +68,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         is_last: bool,
     ) -> Result<Tried<StepDone>, EngineError> {
         let over = Arc::clone(&self.gathered.pending);
-        let transaction = self.transaction(&over, accepted.effects.may_write).await?;
+        let transaction = self.transaction(&over, self.writes(accepted)).await?;
         let items = match self.items() {
             Ok(items) => items,
             Err(trouble) => return Ok(failed(trouble, Attempt::default())),
@@ -76,7 +77,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         let mut results = Vec::new();
         for inputs in items {
             let files = self.gathered.files(self.run.engine, &self.run.head.run_id);
-            let program = Program { accepted, inputs, files, session: None };
+            let program = Program { accepted, policy: &self.policy, inputs, files, session: None };
             let one = self.run.run_in(&transaction, program).await?;
             match self.took(one, &mut ran)? {
                 Ok(result) => results.push(result),
@@ -101,10 +102,19 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         Ok(Tried::Done(StepDone::Ran(Box::new(ran))))
     }
 
+    /// Whether it changes rows, or something outside after the commit: such steps run in their order.
+    fn writes(&self, accepted: &Accepted) -> bool {
+        accepted.effects.may_write || calls_later(&self.policy.tools, &accepted.effects.calls)
+    }
+
     /// A transaction of its own for a step that writes; steps that only read share one while they run.
     async fn transaction(&self, over: &Pending, may_write: bool) -> Result<Shared, EngineError> {
         if may_write {
-            return Ok(Arc::new(Mutex::new(self.run.begin_over(over, true).await?)));
+            let mut own = self.run.begin_over(over, true).await?;
+            for call in &self.gathered.calls {
+                own.note_call(call.clone());
+            }
+            return Ok(Arc::new(Mutex::new(own)));
         }
         let mut snapshot = self.snapshot.lock().await;
         if let Some(open) = snapshot.upgrade() {
@@ -135,7 +145,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
 
     /// Takes what one execution gave into what the step came to; gives its result.
     fn took(&self, one: Ran, ran: &mut StepRan) -> Result<Result<Value, Trouble>, EngineError> {
-        let Ran { mut execution, evidence, reads, acted } = one;
+        let Ran { mut execution, evidence, reads, acted, calls } = one;
         ran.evidence.extend(evidence);
         ran.reads = match (ran.reads.take(), reads) {
             (Some(mut kept), Some(more)) => {
@@ -157,6 +167,11 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             return Ok(Err(contract("action-refused", message, "check for this before calling the action")));
         }
         ran.approvals.extend(acted.approvals);
+        ran.calls.extend(calls);
+        if self.gathered.calls.len() + ran.calls.len() > CALLS_MAX {
+            let message = format!("a run may make at most {CALLS_MAX} calls of tools");
+            return Ok(Err(contract("too-many-calls", message, "call for fewer items at once")));
+        }
         self.run.engine.add_artifacts(&self.run.head.run_id, &execution)?;
         let result = execution.values.get(RESULT).cloned();
         if let Some(reason) = execution.notes.get(RESULT).and_then(Value::as_str) {
@@ -178,7 +193,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         accepted: &Accepted,
         ran: &mut StepRan,
     ) -> Result<(Diff, Option<Tried<StepDone>>), EngineError> {
-        if !accepted.effects.may_write {
+        if !self.writes(accepted) {
             return Ok((transaction.lock().await.diff(), None));
         }
         let mut open = transaction.lock().await;
@@ -211,7 +226,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         if !self.step.is_last {
             let gave_nothing =
                 ran.result.is_null() && ran.pending.is_none() && ran.attempt.outcome.artifacts.is_empty();
-            return gave_nothing.then(|| {
+            return (gave_nothing && ran.calls.is_empty()).then(|| {
                 let message = format!("the step set no `{RESULT}`, changed nothing and left no file");
                 contract("missing-result", message, "set `result` to what later steps need")
             });
@@ -267,7 +282,7 @@ impl Trial for StepTrial<'_, '_> {
         is_last: bool,
         _exchange: &Exchange,
     ) -> Result<Tried<StepDone>, EngineError> {
-        if self.defers_writes && accepted.effects.may_write {
+        if self.defers_writes && self.writes(accepted) {
             return Ok(Tried::Done(StepDone::Deferred));
         }
         for _ in 0..TRIES_MAX {

@@ -1,7 +1,7 @@
 //! Which way a plan grows: one program, an outline, or step by step.
 
 use ordain_planner::{Brief, Exchange, Forms, OutlineForm, Planner, Progress, Reply, Stage, reader};
-use ordain_types::{ErrorClass, Event, Outline, RunRecord, RunState, StepRecord, Strategy};
+use ordain_types::{ErrorClass, Event, Outline, QuestionKind, RunRecord, RunState, StepRecord, Strategy};
 
 use super::budget::Spent;
 use super::plan::{PlanRun, record_of};
@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::outcome::{error_of, run_error};
 use crate::rounds::{self, Ended, RoundLimits};
 use crate::story::{End, Story};
+use crate::tools;
 use crate::trial::RunTrial;
 use crate::work::Work;
 
@@ -128,7 +129,7 @@ impl Engine {
             progress.event(&Event::Outline { outline: outline.clone() });
             story.outline = Some(outline);
             story.is_of_steps();
-            return trial.wait(story, SHALL_IT.to_owned(), exchange).await;
+            return trial.wait(story, (QuestionKind::Outline, SHALL_IT.to_owned()), exchange).await;
         }
         self.carry_out_outline((planner, brief), outline, (story, exchange), trial, progress, &[]).await
     }
@@ -144,9 +145,8 @@ impl Engine {
     ) -> Result<RunRecord, EngineError> {
         let mut spent = Spent::new(&self.settings.budgets);
         spent.add(story.usage, exchange.cost_usd);
-        let mut run = PlanRun::new(trial, asked, outline, spent, progress);
-        Box::pin(run.take_up(earlier)).await?;
-        Box::pin(run.carry_out(story, exchange)).await
+        let run = PlanRun::new(trial, asked, outline, spent, progress);
+        Box::pin(run.carry_out(story, exchange, earlier)).await
     }
 
     /// Goes step by step in a session.
@@ -160,6 +160,7 @@ impl Engine {
     ) -> Result<RunRecord, EngineError> {
         let brief = Brief { stage: Stage::React, forms: Forms::default(), ..brief.clone() };
         let mut exchange = planner.begin(&brief);
+        exchange.usage = story.usage;
         let spent = Spent::new(&self.settings.budgets);
         let run = ReactRun::new(trial, (planner, &brief), spent, progress);
         Box::pin(run.carry_out(story, &mut exchange, earlier)).await
@@ -178,18 +179,29 @@ impl Engine {
         let Some(resumed) = &ask.resumed else { return Ok(None) };
         story.questions.clone_from(&record.plan.questions);
         story.reason.clone_from(&record.plan.reason);
+        story.usage = record.usage;
+        let asked = record
+            .calls
+            .iter()
+            .filter_map(|call| Some((tools::asked_for(&call.name, &call.arguments), call.result.clone()?)));
+        trial.asked.get_mut().extend(asked);
         trial.head.strategy = record.strategy;
         trial.head.started_at.clone_from(&record.started_at);
-        if let (Decision::Respond(text), Some(question)) = (&resumed.decision, story.questions.last_mut()) {
-            question.answer = Some(text.clone());
+        if let Some(question) = story.questions.last_mut() {
+            let yes = "yes".to_owned();
+            question.answer = Some(match &resumed.decision {
+                Decision::Respond(text) => text.clone(),
+                Decision::Approve | Decision::Edit(_) => yes,
+            });
         }
-        brief.answers.clone_from(&story.questions);
+        let answers = story.questions.iter().filter(|question| question.kind == QuestionKind::Planner);
+        brief.answers = answers.cloned().collect();
         let is_respond = matches!(resumed.decision, Decision::Respond(_));
         let outline = match &resumed.decision {
             Decision::Edit(outline) => Some(outline.clone()),
             Decision::Approve | Decision::Respond(_) => record.plan.outline.clone(),
         };
-        let was_shown = story.questions.last().is_some_and(|question| question.text == SHALL_IT);
+        let was_shown = story.questions.last().is_some_and(|question| question.kind == QuestionKind::Outline);
         match (record.strategy, outline) {
             (Strategy::React, _) => {
                 self.react((planner, brief), story, trial, progress, &record.plan.steps).await.map(Some)
@@ -230,7 +242,7 @@ pub(crate) async fn ask_back(
     let can_wait = matches!(trial.work, Work::Ask(ask)
         if ask.planner.can_repair() && ask.conversation.is_none() && ask.turns.is_none());
     if can_wait {
-        return trial.wait(story, question, exchange).await;
+        return trial.wait(story, (QuestionKind::Planner, question), exchange).await;
     }
     trial.write_down(story, rounds::declined("invalid_request", &question), exchange).await
 }

@@ -9,6 +9,7 @@ mod checks;
 mod code;
 mod concurrency;
 mod crash;
+mod crash_steps;
 mod files;
 mod grants;
 mod models;

@@ -18,7 +18,7 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 26] = [
+const HELP: [Help; 30] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -26,6 +26,7 @@ const HELP: [Help; 26] = [
     ("ordain_cells_idle", "gauge", "Cells of this machine that are ready and wait for a job."),
     ("ordain_check_results_total", "counter", "Results of checks by status and severity."),
     ("ordain_connections_open", "gauge", "Connections that are open."),
+    ("ordain_criteria_total", "counter", "Criteria of steps by whether they held."),
     ("ordain_declined_total", "counter", "Requests that were not carried out, by what their plan says."),
     ("ordain_executions_reused_total", "counter", "Jobs answered from an earlier identical one."),
     ("ordain_executors", "gauge", "Executors by whether they get jobs."),
@@ -36,9 +37,16 @@ const HELP: [Help; 26] = [
     ("ordain_model_cost_usd_total", "counter", "Estimated cost of models whose price is known, in dollars."),
     ("ordain_model_tokens_total", "counter", "Tokens of models."),
     ("ordain_queue_depth", "gauge", "Jobs that wait for a cell, here or at the executors."),
+    ("ordain_ratings_total", "counter", "Runs that people marked as good or bad."),
     ("ordain_recompiles_total", "counter", "Kept plans that were stale and made anew, by why."),
     ("ordain_rejections_total", "counter", "Runs that the verifier refused, by the first finding."),
     ("ordain_repair_rounds", "histogram", "Repairs of a plan before it was accepted or given up."),
+    ("ordain_replans_total", "counter", "How often the steps of a run were planned anew."),
+    (
+        "ordain_round_failures_total",
+        "counter",
+        "Rounds of runs and steps in which something was wrong, by class.",
+    ),
     ("ordain_run_duration_seconds", "histogram", "Time from the beginning of a run to its end."),
     ("ordain_runs_active", "gauge", "Runs that go on."),
     ("ordain_runs_total", "counter", "Runs by kind and state."),
@@ -89,9 +97,16 @@ impl Metrics {
             let cause = record.outcome.error.as_ref().map_or(Cause::Ok, |error| error.cause);
             self.count("ordain_cell_ends_total", &format!("cause=\"{cause}\""));
         }
-        if matches!(record.plan.source, PlanSource::Model | PlanSource::Rules)
-            && record.verdict.iterations > 0
-        {
+        for class in record.failures() {
+            self.count("ordain_round_failures_total", &format!("class=\"{}\"", class.name()));
+        }
+        for _ in &record.plan.replans {
+            self.count("ordain_replans_total", "");
+        }
+        for holds in record.criteria() {
+            self.count("ordain_criteria_total", &format!("met=\"{}\"", if holds { "yes" } else { "no" }));
+        }
+        if record.is_written() {
             let repairs = f64::from(record.verdict.iterations - 1);
             let labels = format!("kind=\"{kind}\"");
             self.0.observe_in(&BOUNDS_ROUNDS, "ordain_repair_rounds", &labels, repairs);

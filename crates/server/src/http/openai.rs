@@ -138,7 +138,7 @@ async fn complete(
         fingerprint: chat.fingerprint.clone(),
         who: caller.id.clone(),
     };
-    let work = Work::of(&chat, service, caller)?;
+    let work = Box::pin(Work::of(&chat, service, caller)).await?;
     let has_key = call.given.is_some();
     match service.join_or_begin(caller, call, &work).await? {
         Found::Record(record) => {

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
 use super::body::Query;
-use super::caller::{May, Read};
+use super::caller::{Caller, May, Read};
 use super::problem::Problem;
 use super::service::Service;
 
@@ -102,11 +102,15 @@ pub(crate) async fn read(
     may: May<Read>,
     typed: Query<Typed>,
 ) -> Result<Response, Problem> {
-    if typed.prefix.len() > PREFIX_BYTES_MAX {
+    Ok(answer::json(&read_typed(&service, &may.caller, &typed.prefix).await?))
+}
+
+/// What the reader understands of what a caller has typed so far.
+pub(crate) async fn read_typed(service: &Service, caller: &Caller, text: &str) -> Result<Explained, Problem> {
+    if text.len() > PREFIX_BYTES_MAX {
         let message = format!("`prefix` has at most {PREFIX_BYTES_MAX} bytes");
         let problem = Problem::new(axum::http::StatusCode::BAD_REQUEST, "bad_query", message.clone());
         return Err(problem.about("prefix", message));
     }
-    let explained: Explained = service.engine_for(&may.caller).read(&typed.prefix).await?;
-    Ok(answer::json(&explained))
+    Ok(service.engine_for(caller).read(text).await?)
 }

@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use ordain_engine::{Ask, Decision as Waited, EngineError, Planner};
-use ordain_store::{EntryNote, RunFilter, StoreError};
-use ordain_types::{RunId, RunRecord, RunState};
+use ordain_store::{EntryNote, RunFilter, Store, StoreError};
+use ordain_types::{Grade, RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -84,20 +84,27 @@ pub(crate) async fn list(
     }
     let mut next_cursor = None;
     if state != Some(None) {
-        let filter = RunFilter { state: state.flatten(), seen_by: may.caller.seen_by(), before, limit };
-        let store = service.engine().store();
-        let found = store.find_runs(filter.clone()).await?;
-        // A page with large records is short, so only a look behind the last one tells whether there are more.
-        let last = found.last().map(|run| run.run_id.clone());
-        if last.is_some() {
-            let behind = RunFilter { before: last.clone(), limit: 1, ..filter };
-            let more = !store.find_runs(behind).await?.is_empty();
-            next_cursor = last.filter(|_| more).map(|run| cursor::write(run.as_str()));
-        }
+        let states = state.flatten().into_iter().collect();
+        let filter = RunFilter { states, seen_by: may.caller.seen_by(), before, limit };
+        let (found, next) = page(service.engine().store(), filter).await?;
+        next_cursor = next;
         runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run))));
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
     Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
+}
+
+/// A page of records, and where the next one begins, if there is one.
+pub(crate) async fn page(
+    store: &Store,
+    filter: RunFilter,
+) -> Result<(Vec<RunRecord>, Option<String>), StoreError> {
+    let found = store.find_runs(filter.clone()).await?;
+    let Some(last) = found.last().map(|run| run.run_id.clone()) else { return Ok((found, None)) };
+    // A page with large records is short, so only a look behind the last one tells whether there are more.
+    let behind = RunFilter { before: Some(last.clone()), limit: 1, ..filter };
+    let more = !store.find_runs(behind).await?.is_empty();
+    Ok((found, more.then(|| cursor::write(last.as_str()))))
 }
 
 /// A state that records have, or `None` for runs that go on.
@@ -266,7 +273,55 @@ pub(crate) async fn answer_question(
     answer::of_run(run, &context, &headers).await
 }
 
+/// What a person thinks of a run.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRating {
+    /// Whether it did what was wanted.
+    #[schema(value_type = schema::Grade)]
+    rating: Grade,
+    /// Why.
+    #[serde(default)]
+    #[schema(example = "it took the wrong customer", max_length = 2000)]
+    note: Option<String>,
+}
+
+/// Say whether a run did what was wanted
+///
+/// The rating is part of the run's record and of the ledger. A later one replaces it in the record; the ledger keeps both.
+#[utoipa::path(post, path = "/v1/runs/{run}/feedback", tag = "runs", operation_id = "rate_run",
+    params(("run" = String, Path, description = "the run's id")),
+    request_body = NewRating,
+    responses((status = 200, description = "The run with its rating", body = schema::RunRecord)))]
+pub(crate) async fn rate(
+    State(service): State<Service>,
+    may: May<Run>,
+    Extension(context): Extension<Context>,
+    Path(run): Path<String>,
+    Json(body): Json<NewRating, ANSWER_BODY_MAX>,
+) -> Result<Response, Problem> {
+    let record = service.rate_run(&may.caller, &run, body.rating, body.note.as_deref(), "http").await?;
+    context.is_about(record.run_id.as_str());
+    Ok(answer::json(&record))
+}
+
 impl Service {
+    /// Notes what a caller thinks of a run that it sees.
+    pub(crate) async fn rate_run(
+        &self,
+        caller: &Caller,
+        run: &str,
+        grade: Grade,
+        why: Option<&str>,
+        through: &str,
+    ) -> Result<RunRecord, Problem> {
+        let seen = self.run_seen_by(caller, run).await?;
+        let note = EntryNote::by(&caller.id, through);
+        let record = self.engine().store().rate(seen.run_id.as_str(), grade, why, note).await?;
+        self.inner.metrics.count("ordain_ratings_total", &format!("rating=\"{}\"", grade.as_str()));
+        Ok(record)
+    }
+
     /// Begins to go on with a run that waits.
     fn begin_resume(
         &self,

@@ -93,6 +93,34 @@ pub(crate) struct RunRecord {
     /// The run whose change this one makes again on newer rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rebases: Option<Rebase>,
+    /// What a person thinks of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rating: Option<Rating>,
+}
+
+/// What a person thinks of a run.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rating {
+    /// Whether it did what was wanted.
+    pub(crate) grade: Grade,
+    /// Why, in the person's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    /// The person or key.
+    pub(crate) by: String,
+    /// When.
+    pub(crate) at: String,
+}
+
+/// Whether a run did what was wanted.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Grade {
+    /// It did.
+    Good,
+    /// It did not.
+    Bad,
 }
 
 /// A change that is made again on newer rows.
@@ -534,6 +562,8 @@ pub(crate) struct Conversation {
     pub(crate) turns: u64,
     /// When the last one was.
     pub(crate) last_at: String,
+    /// What was asked first.
+    pub(crate) title: String,
 }
 
 /// One turn of a conversation.
@@ -600,7 +630,10 @@ mod tests {
         });
         record.plan.reason = Some("it was asked for".to_owned());
         record.plan.outline = Some(ordain_types::Outline::default());
-        record.plan.questions.push(ordain_types::Question { text: "who?".to_owned(), answer: None });
+        record
+            .plan
+            .questions
+            .push(ordain_types::Question { text: "who?".to_owned(), ..ordain_types::Question::default() });
         record.plan.replans.push("rows changed".to_owned());
         record.outcome.artifacts.push(ordain_types::Artifact {
             name: "a.csv".to_owned(),
@@ -624,6 +657,12 @@ mod tests {
         let (code, message) = ("c".to_owned(), "m".to_owned());
         record.error = Some(ordain_types::RunError { class, code, message, hint });
         record.answer.notes.push("n".to_owned());
+        record.rating = Some(ordain_types::Rating {
+            grade: ordain_types::Grade::Bad,
+            note: Some("n".to_owned()),
+            by: "b".to_owned(),
+            at: "a".to_owned(),
+        });
         record.receipt = ordain_types::Receipt::of(&record);
         let value = serde_json::to_value(&record).unwrap();
         let described: RunRecord = serde_json::from_value(value.clone()).unwrap();

@@ -21,7 +21,7 @@ use super::problem::Problem;
 use super::rate::RateLimits;
 use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
-use super::ui::{Draft, RunCounts, Shelf, SignIns};
+use super::ui::{Draft, RunCounts, Shelf, SignIns, UsualChanges};
 use super::uploads::Uploading;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
@@ -160,6 +160,7 @@ pub(crate) struct Inner {
     pub(crate) rates: RateLimits,
     pub(crate) sign_ins: SignIns,
     pub(crate) run_counts: RunCounts,
+    pub(crate) usual_changes: UsualChanges,
     /// Changes of check files that were shown and wait to be saved.
     pub(crate) drafts: Shelf<Draft>,
     /// Keys that were made a moment ago, until the page has shown them.
@@ -185,6 +186,7 @@ impl Service {
             rates: RateLimits::default(),
             sign_ins: SignIns::new(),
             run_counts: RunCounts::default(),
+            usual_changes: UsualChanges::default(),
             drafts: Shelf::default(),
             new_keys: Shelf::default(),
             live: LiveRuns::new(options.runs_max),

@@ -24,7 +24,11 @@ impl Progress for Telling {
     }
 
     fn event(&mut self, event: &ordain_types::Event) {
-        self.0.tell(event.name(), &json!(event));
+        let mut data = json!(event);
+        if let Some(line) = event.line() {
+            data["line"] = line.into();
+        }
+        self.0.tell(event.name(), &data);
     }
 
     fn expect(&mut self, checks: usize) {

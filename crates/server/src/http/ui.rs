@@ -22,7 +22,7 @@ mod tables;
 mod visit;
 
 pub(crate) use checks::edit::Draft;
-pub(crate) use counts::RunCounts;
+pub(crate) use counts::{RunCounts, UsualChanges};
 pub(crate) use reply::{POLICY, ProblemForm};
 pub(crate) use shelf::Shelf;
 pub(crate) use sign_ins::SignIns;
@@ -41,6 +41,7 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/sign-out", post(sign_in::leave))
         .route("/theme", post(sign_in::theme))
         .route("/ask", get(ask::new))
+        .route("/ask/words", get(ask::words))
         .route("/ask/{conversation}", get(ask::page).post(ask::create))
         .route("/runs", get(runs::list))
         .route("/runs/live", get(runs::live::list))
@@ -51,6 +52,7 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/runs/{run}/approve", post(runs::decide::approve))
         .route("/runs/{run}/reject", post(runs::decide::reject))
         .route("/runs/{run}/undo", post(runs::decide::undo))
+        .route("/runs/{run}/rate", post(runs::decide::rate))
         .route("/runs/{run}/cancel", post(runs::decide::cancel))
         .route("/runs/{run}/again", post(runs::decide::again))
         .route("/approvals", get(approvals::page))

@@ -19,6 +19,7 @@ mod openai_stream;
 mod operations;
 mod schemathesis;
 mod scopes;
+mod strategies;
 mod streams;
 mod traces;
 mod ui;

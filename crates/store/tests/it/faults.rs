@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ordain_store::{Faults, Intent, Store, StoreError};
+use ordain_store::{Faults, Intent, RunFilter, Store, StoreError};
 use ordain_types::RunState;
 use serde_json::{Value, json};
 
@@ -184,7 +184,7 @@ on_both! {
         assert_eq!(inventory[0]["quantity_in_stock"], 1_000_000 - runs);
         assert_eq!(transactions.last().unwrap()["balance"].as_f64(), Some(500.0 + f64::from(u32::try_from(runs).unwrap())));
         assert_eq!(report.entries, runs as u64 + 1);
-        let committed = store.runs(Some(RunState::Committed), None, 1_000_000).await.unwrap();
+        let committed = store.find_runs(RunFilter { states: vec![RunState::Committed], ..RunFilter::newest(1_000_000) }).await.unwrap();
         assert_eq!(committed.len(), runs);
     }
 }

@@ -87,10 +87,11 @@ async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     let database = rusqlite::Connection::open(find(world.folder.path())).unwrap();
     database
         .execute_batch(
-            "DROP TABLE ordain_keys; DROP TABLE ordain_outbox; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
+            "DROP TABLE ordain_keys; DROP TABLE ordain_outbox; DROP TABLE ordain_progress; DROP TABLE ordain_schedules; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
              ALTER TABLE ordain_claims DROP COLUMN owner; ALTER TABLE ordain_plans DROP COLUMN seal;
              ALTER TABLE ordain_plans RENAME COLUMN declared TO shape;
              CREATE INDEX ordain_plans_shape ON ordain_plans (shape);
+             DROP INDEX ordain_runs_in_state; DROP INDEX ordain_runs_decided; DROP INDEX ordain_turns_by_time;
              DROP INDEX ordain_runs_of_caller; ALTER TABLE ordain_runs DROP COLUMN who;
              ALTER TABLE ordain_runs DROP COLUMN decided_by;
              UPDATE ordain_meta SET value = '2' WHERE name = 'format';",

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use ordain_store::{Clock, Faults, Intent, OutboxState, SendOutcome, Store, StoreError, StoreOptions, Taken};
+use ordain_store::{
+    Clock, Faults, Intent, OutboxState, RunFilter, SendOutcome, Store, StoreError, StoreOptions, Taken,
+};
 use ordain_types::{Call, RunRecord, RunState, TakenBack, UndoCall};
 use serde_json::{Value, json};
 
@@ -78,7 +80,7 @@ on_both! {
             faults.0.store(nth, Ordering::SeqCst);
             let result = bought(&store, &[("mail.send", "mail")]).await;
             let untouched = faults.0.swap(0, Ordering::SeqCst) > 0;
-            let runs = store.runs(Some(RunState::Committed), None, 1000).await.unwrap();
+            let runs = store.find_runs(RunFilter { states: vec![RunState::Committed], ..RunFilter::newest(1000) }).await.unwrap();
             let waiting = store.outbox(None, 1000).await.unwrap();
             assert_eq!(waiting.len(), runs.len(), "after failing operation {nth}");
             if result.is_ok() && untouched {
@@ -328,7 +330,7 @@ on_both! {
         let count = received.len();
         received.sort_unstable();
         received.dedup();
-        let runs = store.runs(Some(RunState::Committed), None, 1_000_000).await.unwrap();
+        let runs = store.find_runs(RunFilter { states: vec![RunState::Committed], ..RunFilter::newest(1_000_000) }).await.unwrap();
         assert!(count >= 8 && received.len() == count && runs.len() == count, "{} runs, {count} received", runs.len());
         assert_eq!(store.outbox(None, 10).await.unwrap(), []);
         assert!(store.verify_ledger().await.unwrap().is_whole());

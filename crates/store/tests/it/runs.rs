@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use ordain_store::{Claim, Clock, EntryNote, Intent, Invariant, Store, StoreError, StoreLimits};
-use ordain_types::{Row, RunState};
+use ordain_store::{
+    Claim, Clock, EntryNote, Intent, Invariant, RunFilter, SeenBy, Store, StoreError, StoreLimits,
+};
+use ordain_types::{Grade, Row, RunId, RunState};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -57,13 +59,12 @@ on_both! {
     async fn runs_are_counted_by_day_and_state(world: World) {
         let store = world.shop().await;
         held_purchase(&store).await;
-        held_purchase(&store).await;
-        let since = ordain_types::RunId::from_parts(0, [0; 10]);
-        let counts = store.run_counts(&since).await.unwrap();
-        let held = counts.iter().find(|count| count.state == "held").unwrap();
-        assert_eq!(held.runs, 2, "{counts:?}");
-        let later = ordain_types::RunId::from_parts(u64::MAX >> 16, [0xff; 10]);
-        assert_eq!(store.run_counts(&later).await.unwrap(), []);
+        let second = held_purchase(&store).await;
+        let bounds = [0, 1, u64::MAX >> 16].map(|millis| RunId::from_parts(millis, [0; 10]));
+        let counts = store.run_counts(&bounds).await.unwrap();
+        assert_eq!(counts, [vec![], vec![(RunState::Held, 2)]]);
+        let newest = store.run_ids(RunState::Held, 1).await.unwrap();
+        assert_eq!(newest, [second.run_id]);
     }
 
     async fn an_invariant_that_does_not_hold_rolls_everything_back(world: World) {
@@ -96,7 +97,7 @@ on_both! {
         let held = held_purchase(&store).await;
         assert_eq!(held.state, RunState::Held);
         assert_eq!(rows(&store, "inventory").await, before);
-        assert_eq!(store.runs(Some(RunState::Held), None, 10).await.unwrap().len(), 1);
+        assert_eq!(store.count_runs(RunState::Held).await.unwrap(), 1);
         let approved = store.approve(&held.run_id.as_str()[..12], note()).await.unwrap();
         assert_eq!((approved.state, &approved.diff), (RunState::Committed, &held.diff));
         assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 7);
@@ -148,6 +149,25 @@ on_both! {
         assert_eq!(store.run(held.run_id.as_str()).await.unwrap().state, RunState::Held);
         set_stock(&store, 2, 1).await;
         store.approve(held.run_id.as_str(), note()).await.unwrap();
+    }
+
+    async fn a_rating_is_in_the_record_and_in_the_ledger_and_decides_nothing(world: World) {
+        let store = world.shop().await;
+        let held = held_purchase(&store).await;
+        let run = held.run_id.as_str();
+        store.rate(run, Grade::Bad, Some(" too slow "), EntryNote::by("anna", "test")).await.unwrap();
+        let rated = store.rate(run, Grade::Good, None, EntryNote::by("anna", "test")).await.unwrap();
+        assert_eq!(rated.rating.as_ref().map(|rating| rating.grade), Some(Grade::Good));
+        let kinds: Vec<_> = store.entries_of_run(&held.run_id).await.unwrap().into_iter().map(|entry| entry.kind).collect();
+        assert_eq!(kinds, [held.kind.as_str(), "rate", "rate"]);
+        let owned = store.owned_run(run).await.unwrap();
+        assert_eq!((owned.record, owned.decided_by), (rated, None));
+        let committed = store.approve(run, note()).await.unwrap();
+        assert_eq!((committed.state, committed.rating.is_some()), (RunState::Committed, true));
+        let long = "x".repeat(2001);
+        let error = store.rate(run, Grade::Bad, Some(&long), note()).await.unwrap_err();
+        assert!(matches!(error, StoreError::BadCall { .. }), "{error}");
+        assert!(matches!(store.rate("zz", Grade::Bad, None, note()).await, Err(StoreError::UnknownRun { .. })));
     }
 
     async fn a_rejected_run_stays_rejected(world: World) {
@@ -294,6 +314,27 @@ on_both! {
         assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 10);
     }
 
+    async fn a_caller_sees_its_own_runs_and_those_it_decided_on_and_no_others(world: World) {
+        let store = world.shop().await;
+        let held = held_purchase(&store).await;
+        let decided = held_purchase(&store).await;
+        store.reject(decided.run_id.as_str(), EntryNote::by("boss", "test")).await.unwrap();
+        let own = record(&store.new_run_id().unwrap());
+        let own = store.record(own, EntryNote::by("boss", "test")).await.unwrap();
+        for (sees_held, states, seen) in [
+            (false, vec![], vec![&own, &decided]),
+            (true, vec![], vec![&own, &decided, &held]),
+            (true, vec![RunState::Held, RunState::Rejected], vec![&decided, &held]),
+        ] {
+            let seen_by = Some(SeenBy { who: "boss".to_owned(), sees_held });
+            let filter = RunFilter { states, seen_by, ..RunFilter::newest(10) };
+            let found = store.find_runs(filter.clone()).await.unwrap();
+            let found: Vec<_> = found.iter().map(|run| &run.run_id).collect();
+            assert_eq!(found, seen.iter().map(|run| &run.run_id).collect::<Vec<_>>());
+            assert_eq!(store.find_runs(RunFilter { limit: 1, ..filter }).await.unwrap().len(), 1);
+        }
+    }
+
     async fn runs_are_found_by_a_unique_beginning_only(world: World) {
         let store = world.shop().await;
         let first = held_purchase(&store).await;
@@ -303,11 +344,37 @@ on_both! {
             assert!(matches!(store.run(wrong).await, Err(StoreError::UnknownRun { .. })), "{wrong}");
         }
         assert!(matches!(store.run("0").await, Err(StoreError::AmbiguousRun { .. })), "both begin so");
-        let newest: Vec<_> = store.runs(None, None, 10).await.unwrap().into_iter().map(|run| run.run_id).collect();
+        let newest: Vec<_> = store.find_runs(RunFilter::newest(10)).await.unwrap().into_iter().map(|run| run.run_id).collect();
         assert_eq!(newest.len(), 2);
-        let older = store.runs(None, Some(&newest[0]), 10).await.unwrap();
+        let older = RunFilter { before: Some(newest[0].clone()), limit: 10, ..RunFilter::default() };
+        let older = store.find_runs(older).await.unwrap();
         assert_eq!((older.len(), &older[0].run_id), (1, &newest[1]));
         assert!(newest.contains(&second.run_id));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_of_runs_and_conversations_follow_an_index() {
+    let world = World::sqlite();
+    let _store = world.shop().await;
+    let database = rusqlite::Connection::open(world.folder.path().join("store.db")).unwrap();
+    for (sql, index) in [
+        ("SELECT count(*) FROM ordain_runs WHERE state = 'held'", "ordain_runs_in_state"),
+        (
+            "SELECT run_id FROM ordain_runs WHERE state = 'x' AND run_id < 'y' ORDER BY run_id DESC",
+            "ordain_runs_in_state",
+        ),
+        ("SELECT run_id FROM ordain_runs WHERE who = 'x' ORDER BY run_id DESC", "ordain_runs_of_caller"),
+        ("SELECT run_id FROM ordain_runs WHERE decided_by = 'x' ORDER BY run_id DESC", "ordain_runs_decided"),
+        (
+            "SELECT record FROM ordain_runs WHERE run_id >= 'a' AND run_id <= 'b' ORDER BY run_id",
+            "sqlite_autoindex_ordain_runs_1",
+        ),
+        ("SELECT conversation FROM ordain_turns ORDER BY at DESC, conversation", "ordain_turns_by_time"),
+    ] {
+        let mut plan = database.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let plan: Vec<String> = plan.query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
+        assert!(plan.len() == 1 && plan[0].contains(index), "{sql}: {plan:?}");
     }
 }
 

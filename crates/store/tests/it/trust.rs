@@ -110,7 +110,7 @@ on_both! {
         assert!(is_ledger(&shown), "{shown:?}");
         assert!(is_ledger(&store.approve(id, note()).await));
         assert!(is_ledger(&store.reject(id, note()).await));
-        let listed = store.runs(None, None, 10).await.unwrap();
+        let listed = store.find_runs(RunFilter::newest(10)).await.unwrap();
         assert_eq!(listed[0].error.as_ref().unwrap().code, "altered");
         assert!(listed[0].diff.is_empty());
     }
@@ -237,7 +237,7 @@ on_both! {
         let seen_by = |sees_held| Some(SeenBy { who: "mallory".to_owned(), sees_held });
         for filter in [
             RunFilter { seen_by: seen_by(true), limit: 9, ..RunFilter::default() },
-            RunFilter { state: Some(RunState::Held), limit: 9, ..RunFilter::default() },
+            RunFilter { states: vec![RunState::Held], limit: 9, ..RunFilter::default() },
         ] {
             assert!(store.find_runs(filter.clone()).await.unwrap().is_empty(), "{filter:?}");
         }
@@ -298,7 +298,7 @@ on_both! {
         for (finding, run) in std::iter::zip(&findings, [&edited, &gone]) {
             assert!(finding.code == "record" && finding.message.contains(run.run_id.as_str()), "{finding:?}");
         }
-        assert_eq!(store.runs(None, None, 9).await.unwrap()[0].error.as_ref().unwrap().code, "altered");
+        assert_eq!(store.find_runs(RunFilter::newest(9)).await.unwrap()[0].error.as_ref().unwrap().code, "altered");
     }
 
     async fn a_trigger_that_comes_while_the_store_is_open_changes_no_row(world: World) {
@@ -457,7 +457,7 @@ async fn a_claim_of_before_without_an_owner_keeps_its_lease() {
     drop(store);
     let store = world.shop().await;
     assert_eq!(store.claim("k", &RunId("02".to_owned())).await.unwrap(), Claim::Running(run));
-    assert!(json!(store.runs(None, None, 5).await.unwrap()).as_array().unwrap().is_empty());
+    assert!(json!(store.find_runs(RunFilter::newest(5)).await.unwrap()).as_array().unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,9 +12,9 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Ask, Engine, Planner, Workspace, init};
+use ordain_engine::{Ask, Engine, Mode, Planner, Workspace, init};
 use ordain_server::http::{self, HttpOptions, Service};
-use ordain_store::{EntryNote, Store};
+use ordain_store::{ConversationTurn, EntryNote, Store, StoreError};
 use ordain_types::{RunRecord, RunState};
 use serde_json::{Map, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -24,6 +24,8 @@ use super::sample::{Sample, rounded};
 use crate::commands::python;
 use crate::runtime;
 
+/// Runs that wait for approval, which the page of approvals shows whole.
+const HELD: usize = 20;
 /// Records that are written together.
 const TOGETHER: usize = 256;
 /// What a page may take, and what it may weigh with everything that it loads.
@@ -72,6 +74,10 @@ async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
     let engine = Engine::new(store.clone(), executor.clone(), workspace.settings());
     let bought = engine.ask(Ask::new("buy 2 pairs of Aviator", "bench", "cli")).await?;
     fill(&store, &bought, runs).await?;
+    for _ in 0..HELD {
+        let ask = Ask::new("buy 1 pair of Aviator", "bench", "cli");
+        engine.ask(Ask { mode: Mode::Hold, ..ask }).await?;
+    }
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let mut options = HttpOptions::new("bench", address, workspace.state());
@@ -91,8 +97,11 @@ async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
         "/checks",
         "/tables",
         "/tables/inventory",
+        "/tables/inventory/history?key=%7B%22item_id%22%3A%22SG001%22%7D",
         "/plans",
         "/ledger",
+        "/settings",
+        "/keys",
     ];
     let mut pages = Vec::new();
     for path in paths {
@@ -116,15 +125,27 @@ async fn fill(store: &Store, like: &RunRecord, runs: usize) -> anyhow::Result<()
                 started_at: store.timestamp(),
                 ..like.clone()
             };
-            let store = store.clone();
-            writing
-                .push(tokio::spawn(async move { store.record(record, EntryNote::by("bench", "cli")).await }));
+            writing.push(tokio::spawn(keep(store.clone(), record, place % 10 == 0)));
         }
         for written in writing {
             written.await??;
         }
     }
     Ok(())
+}
+
+/// Stores a run, perhaps with a conversation of its own.
+async fn keep(store: Store, record: RunRecord, has_conversation: bool) -> Result<(), StoreError> {
+    let turn = ConversationTurn {
+        seq: 0,
+        at: String::new(),
+        run_id: record.run_id.to_string(),
+        request: record.request.clone(),
+        answer: record.answer.text.clone().unwrap_or_default(),
+        status: record.status.clone(),
+    };
+    store.record(record, EntryNote::by("bench", "cli")).await?;
+    if has_conversation { store.add_turn(&turn.run_id, &turn).await } else { Ok(()) }
 }
 
 async fn page(address: SocketAddr, path: &str) -> anyhow::Result<Page> {

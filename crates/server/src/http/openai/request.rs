@@ -20,6 +20,8 @@ use crate::http::requests::{shortened, strategy_named};
 
 /// More messages are no conversation.
 const MESSAGES_MAX: usize = 10_000;
+/// Messages before a request in which files are looked for.
+const EARLIER_MESSAGES_MAX: usize = 20;
 /// The strategy, for clients that can add a header and no field.
 const AGENT_TYPE: &str = "x-agent-type";
 
@@ -133,6 +135,8 @@ pub(crate) struct Chat {
     pub(super) request: String,
     /// The files that come with it: then it is a question about them.
     pub(super) files: Vec<GivenFile>,
+    /// The files that came with the last message before it that had some.
+    pub(super) earlier_files: Vec<GivenFile>,
     /// What was said before.
     pub(super) turns: Vec<Turn>,
     /// The name that the answer carries as its model.
@@ -192,6 +196,7 @@ impl NewCompletion {
         });
         let spoken = spoken(&self.messages)?;
         let files = parts::files(self.messages.last().and_then(Message::parts), self.messages.len())?;
+        let earlier_files = if files.is_empty() { earlier_files(&self.messages)? } else { Vec::new() };
         let fingerprint = fingerprint(spoken.iter(), &files, &format!("{strategy}\0{mode:?}\0{is_json}"));
         // What assistants and systems say is the client's word for it, so the user's own words name a conversation.
         let own = || spoken.iter().filter(|(role, _)| *role == "user");
@@ -201,6 +206,7 @@ impl NewCompletion {
         Ok(Chat {
             request,
             files,
+            earlier_files,
             turns,
             model: format!("ordain-{strategy}"),
             strategy,
@@ -276,6 +282,19 @@ impl Part {
         let is_text = matches!(self.kind.as_str(), "text" | "input_text" | "output_text");
         is_text.then_some(self.text.as_deref().unwrap_or_default())
     }
+}
+
+/// The files of the last of a few messages before the request that has some.
+fn earlier_files(messages: &[Message]) -> Result<Vec<GivenFile>, Problem> {
+    let before = messages.split_last().map_or(&[][..], |(_, before)| before);
+    let near = before.iter().enumerate().rev().take(EARLIER_MESSAGES_MAX);
+    for (place, message) in near.filter(|(_, message)| message.role == "user") {
+        let files = parts::files(message.parts(), place + 1)?;
+        if !files.is_empty() {
+            return Ok(files);
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// The messages as role and text.

@@ -1,6 +1,6 @@
 //! The chunks of a streamed answer.
 //!
-//! While the run goes on, what its planner says comes as `reasoning_content`; at its end come the answer, the reason
+//! While the run goes on, what its planner says and how its steps go comes as `reasoning_content`; at its end come the answer, the reason
 //! why it ended, and `[DONE]`. Losing the connection drops the stream, and with it the last one who waits for the run.
 
 use std::collections::VecDeque;
@@ -103,7 +103,12 @@ impl Flow {
                 self.reason(&unmarked(data["text"].as_str().unwrap_or_default()));
             }
             "stage" => self.reason(&format!("{}…\n", data["stage"].as_str().unwrap_or_default())),
-            _ => {}
+            // The words that a person reads of an event are the same as on the terminal.
+            _ => {
+                if let Some(line) = data["line"].as_str() {
+                    self.reason(&format!("{}\n", unmarked(line)));
+                }
+            }
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use ordain_engine::{Ask, CodeTask};
-use ordain_types::{RunKind, format_bytes};
+use ordain_types::{RunKind, Strategy, format_bytes};
 use tempfile::TempDir;
 
-use super::request::Chat;
+use super::request::{Chat, GivenFile};
 use crate::http::body;
 use crate::http::caller::Caller;
 use crate::http::live::{About, LiveRun};
@@ -25,30 +25,47 @@ pub(super) enum Work {
 
 impl Work {
     /// What a conversation asks for.
-    pub(super) fn of(chat: &Chat, service: &Service, caller: &Caller) -> Result<Self, Problem> {
-        let planner = service.inner.planner.clone();
-        if chat.files.is_empty() {
-            let ask = Ask::new(&chat.request, &caller.id, "http");
-            let turns = Some(chat.turns.clone());
-            return Ok(Self::Ask(Box::new(Ask {
-                planner,
-                turns,
-                mode: chat.mode,
-                strategy: chat.strategy,
-                ..ask
-            })));
+    pub(super) async fn of(chat: &Chat, service: &Service, caller: &Caller) -> Result<Self, Problem> {
+        if !chat.files.is_empty() {
+            return Self::about_files(chat, &chat.files, service, caller);
         }
+        if !chat.earlier_files.is_empty() && chat.strategy == Strategy::Auto {
+            let work = Self::about_files(chat, &chat.earlier_files, service, caller)?;
+            if work.is_about_its_files(service, caller).await? {
+                return Ok(work);
+            }
+        }
+        let ask = Ask::new(&chat.request, &caller.id, "http");
+        let (planner, turns) = (service.inner.planner.clone(), Some(chat.turns.clone()));
+        Ok(Self::Ask(Box::new(Ask { planner, turns, mode: chat.mode, strategy: chat.strategy, ..ask })))
+    }
+
+    /// Whether a request goes on about the files of an earlier message: it can be read that way, or it cannot be read as
+    /// a request about the tables.
+    async fn is_about_its_files(&self, service: &Service, caller: &Caller) -> Result<bool, Problem> {
+        let Self::Code(task, _) = self else { return Ok(false) };
+        let engine = service.engine_for(caller);
+        let is_readable = !engine.read_files(task).await?.readings.is_empty();
+        Ok(is_readable || engine.read(&task.request).await?.readings.is_empty())
+    }
+
+    fn about_files(
+        chat: &Chat,
+        files: &[GivenFile],
+        service: &Service,
+        caller: &Caller,
+    ) -> Result<Self, Problem> {
         service.must_take_code()?;
         let most = service.engine().settings().limits.file_bytes;
         let failed =
             |error: std::io::Error| Problem::internal(format!("an upload could not be kept: {error}"));
         let folder = tempfile::tempdir().map_err(failed)?;
         let mut task = CodeTask {
-            planner,
+            planner: service.inner.planner.clone(),
             cache: !caller.is_limited(),
             ..CodeTask::new(&chat.request, &caller.id, "http")
         };
-        for (place, file) in chat.files.iter().enumerate() {
+        for (place, file) in files.iter().enumerate() {
             if file.content.len() as u64 > most {
                 let mut problem = body::too_large(usize::try_from(most).unwrap_or(usize::MAX));
                 problem.detail = format!("the file `{}` is larger than {}", file.name, format_bytes(most));

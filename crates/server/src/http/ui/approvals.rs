@@ -1,15 +1,14 @@
 //! What waits for a person.
 
-use std::collections::BTreeSet;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use ordain_store::{RowConflict, RunFilter, Store, StoreError};
-use ordain_types::{Diff, Row, RunState};
+use ordain_store::{RowConflict, RunFilter};
+use ordain_types::{Row, RunState};
 use ordain_ui::Place;
 use ordain_ui::approvals::{Conflict, Waiting};
 
+use super::counts::changes;
 use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::caller::Read;
@@ -17,8 +16,6 @@ use crate::http::service::Service;
 
 /// Runs that the page shows whole; the others come when these are decided.
 const SHOWN_MAX: u64 = 20;
-/// Committed runs that say what is usual.
-const USUAL_RUNS: u64 = 200;
 
 /// The queue.
 pub(super) async fn page(
@@ -29,15 +26,15 @@ pub(super) async fn page(
     let store = service.engine().store();
     let mut waiting = Vec::new();
     let filter = RunFilter {
-        state: Some(RunState::Held),
+        states: vec![RunState::Held],
         seen_by: visit.caller.seen_by(),
         before: None,
         limit: SHOWN_MAX,
     };
-    let known = usual(store).await?;
+    let known = service.inner.usual_changes.get(store).await?;
     for record in store.find_runs(filter).await? {
         let conflicts = store.conflicts(record.run_id.as_str()).await?;
-        let unheard = deeds(&record.diff).difference(&known).cloned().collect();
+        let unheard = changes(&record.diff).difference(&known).cloned().collect();
         waiting.push(Waiting { conflicts: conflicts.iter().map(shown).collect(), unheard, record });
     }
     waiting.sort_by_key(|one| one.unheard.is_empty());
@@ -45,28 +42,6 @@ pub(super) async fn page(
     let content =
         ordain_ui::approvals::page(&waiting, shell.waiting.max(waiting.len() as u64), &visit.viewer);
     Ok(reply::html(&headers, shell.page(Place::Approvals, "Approvals", &content)))
-}
-
-/// What the last committed runs did.
-async fn usual(store: &Store) -> Result<BTreeSet<String>, StoreError> {
-    let filter =
-        RunFilter { state: Some(RunState::Committed), seen_by: None, before: None, limit: USUAL_RUNS };
-    Ok(store.find_runs(filter).await?.iter().flat_map(|run| deeds(&run.diff)).collect())
-}
-
-/// What a diff does, without the values.
-fn deeds(diff: &Diff) -> BTreeSet<String> {
-    let mut deeds = BTreeSet::new();
-    for (table, diff) in &diff.tables {
-        deeds.extend((!diff.added.is_empty()).then(|| format!("rows added to {table}")));
-        deeds.extend((!diff.removed.is_empty()).then(|| format!("rows removed from {table}")));
-        for change in &diff.changed {
-            let changed =
-                change.after.names().filter(|name| change.before.get(name) != change.after.get(name));
-            deeds.extend(changed.map(|name| format!("{name} of {table} changed")));
-        }
-    }
-    deeds
 }
 
 /// The cells in which the row that is there differs from the one that the run saw.

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::{Ask, CodeTask, Mode};
 use ordain_ui::Place;
-use ordain_ui::ask::{Conversation, Earlier, Turn};
+use ordain_ui::ask::{Conversation, Earlier, Turn, Words};
 use serde::Deserialize;
 
 use super::reply;
@@ -19,6 +19,7 @@ use crate::http::caller::{Caller, Read, Run};
 use crate::http::files::{self, NewFile, Uploads, WithFiles};
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
+use crate::http::read::read_typed;
 use crate::http::requests::strategy_named;
 use crate::http::service::Service;
 
@@ -28,6 +29,8 @@ const WAIT: Duration = Duration::from_secs(10);
 const TURNS_MAX: u64 = 50;
 /// Earlier conversations that the page lists.
 const EARLIER_MAX: usize = 20;
+/// Words that are offered to go on with.
+const NEXT_MAX: usize = 8;
 /// Conversations that are looked through for those of one caller.
 const LOOKED_MAX: u64 = 200;
 
@@ -115,9 +118,7 @@ async fn earlier(service: &Service, caller: &Caller, but: &str) -> Result<Vec<Ea
         let Some(name) = name.filter(|name| *name != but && check_name(name).is_ok()) else {
             continue;
         };
-        let first = store.turns(&found.conversation, TURNS_MAX).await?.into_iter().next();
-        let title = first.map_or_else(String::new, |turn| turn.request);
-        earlier.push(Earlier { name: name.to_owned(), title, last_at: found.last_at });
+        earlier.push(Earlier { name: name.to_owned(), title: found.title, last_at: found.last_at });
         if earlier.len() == EARLIER_MAX {
             break;
         }
@@ -133,6 +134,45 @@ fn check_name(name: &str) -> Result<(), Problem> {
     }
     let detail = "there is no such conversation";
     Err(Problem::new(axum::http::StatusCode::NOT_FOUND, "unknown_conversation", detail))
+}
+
+/// What somebody has typed so far.
+#[derive(Debug, Deserialize)]
+pub(super) struct Typed {
+    text: String,
+}
+
+/// What the reader understands of a text while it is typed. With a model, a word that the reader does not know is none
+/// to warn of.
+pub(super) async fn words(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+    query: Query<Typed>,
+) -> Result<Response, Turned> {
+    let read = read_typed(&service, &visit.caller, &query.text).await?;
+    let warns = service.inner.planner.name() == "rules";
+    let unknown = read.not_understood.filter(|_| warns);
+    let mut pieces = Vec::new();
+    let mut end = 0;
+    for token in &read.tokens {
+        let (from, to) = token.at;
+        let is_unknown = unknown.as_ref().is_some_and(|unknown| unknown.at == token.at);
+        pieces.push((query.text.get(end..from).unwrap_or_default().to_owned(), None));
+        let kind = if is_unknown { "unknown" } else { token.kind };
+        let kind = (is_unknown || kind != "unknown").then_some(kind);
+        pieces.push((query.text.get(from..to).unwrap_or_default().to_owned(), kind));
+        end = to;
+    }
+    pieces.push((query.text.get(end..).unwrap_or_default().to_owned(), None));
+    let next = read.next.into_iter().filter(|next| !next.text.is_empty()).take(NEXT_MAX);
+    let words = Words {
+        pieces,
+        readings: read.readings.into_iter().map(|reading| reading.reading).collect(),
+        unknown: unknown.map(|unknown| (unknown.text, unknown.nearest)),
+        next: next.map(|next| (next.text, next.kind)).collect(),
+    };
+    Ok(reply::html(&headers, ordain_ui::ask::words(&words).into_string()))
 }
 
 /// The form of a new turn.

@@ -1,12 +1,10 @@
 //! The start page: how everything stands.
 
-use std::collections::BTreeMap;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_checks::CheckStatus;
-use ordain_store::{RunCount, RunFilter};
+use ordain_store::RunFilter;
 use ordain_types::{RunId, RunState, format_unix_millis};
 use ordain_ui::Place;
 use ordain_ui::chart::Chart;
@@ -36,12 +34,13 @@ pub(super) async fn page(
     let store = service.engine().store();
     let shell = visit.shell(&service, None).await?;
     let (checks, failing) = of_checks(&service, &visit.caller).await;
-    let runs = |state| RunFilter { state, seen_by: visit.caller.seen_by(), before: None, limit: LISTED };
+    let seen_by = visit.caller.seen_by();
+    let runs = |states| RunFilter { states, seen_by: seen_by.clone(), before: None, limit: LISTED };
     let overview = Overview {
         checks,
         failing,
-        waiting: (store.find_runs(runs(Some(RunState::Held))).await?, shell.waiting),
-        newest: store.find_runs(runs(None)).await?,
+        waiting: (store.find_runs(runs(vec![RunState::Held])).await?, shell.waiting),
+        newest: store.find_runs(runs(Vec::new())).await?,
         running: service.inner.live.count(),
         cells: cells(&service).await,
         planner: service.inner.planner.name(),
@@ -82,38 +81,33 @@ async fn cells(service: &Service) -> Option<(usize, usize, usize)> {
 
 /// Runs of the last days, by what became of them.
 async fn runs_by_day(service: &Service) -> Result<Chart, Problem> {
-    let counts = service.inner.run_counts.get(service.engine().store(), DAYS).await?;
-    let now = reply::unix_millis();
-    let mut days: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for back in (0..DAYS).rev() {
-        let day = format_unix_millis(now.saturating_sub(back * DAY_MS));
-        days.insert(day.get(..10).unwrap_or_default().to_owned(), vec![0.0; 4]);
-    }
-    for RunCount { day, state, runs } in counts.iter() {
-        if let Some(figures) = days.get_mut(day) {
-            figures[place(state)] += ordain_ui::chart::count(*runs);
+    let tomorrow = reply::unix_millis() / DAY_MS + 1;
+    let midnights: Vec<u64> = (tomorrow.saturating_sub(DAYS)..=tomorrow).map(|day| day * DAY_MS).collect();
+    let bounds: Vec<RunId> = midnights.iter().map(|midnight| RunId::from_parts(*midnight, [0; 10])).collect();
+    let counts = service.inner.run_counts.get(service.engine().store(), &bounds).await?;
+    let mut rows = Vec::new();
+    for (midnight, counts) in midnights.iter().zip(counts.iter()) {
+        let mut figures = vec![0.0; 4];
+        for (state, runs) in counts {
+            figures[place(*state)] += ordain_ui::chart::count(*runs);
         }
+        rows.push((format_unix_millis(*midnight).get(..10).unwrap_or_default().to_owned(), figures));
     }
     let series =
         [("committed", "good"), ("answered", "calm"), ("waiting", "wait"), ("not carried out", "bad")];
     Ok(Chart {
         title: "Runs a day".to_owned(),
         series: series.map(|(name, class)| (name.to_owned(), class)).to_vec(),
-        rows: days.into_iter().collect(),
+        rows,
         is_stacked: true,
     })
 }
 
-fn place(state: &str) -> usize {
+fn place(state: RunState) -> usize {
     match state {
-        "committed" | "undone" => 0,
-        "answered" => 1,
-        "held" => 2,
+        RunState::Committed | RunState::Undone => 0,
+        RunState::Answered => 1,
+        RunState::Held | RunState::Waiting => 2,
         _ => 3,
     }
-}
-
-/// The oldest id that a run of the last days can have.
-pub(super) fn since(days: u64) -> RunId {
-    RunId::from_parts(reply::unix_millis().saturating_sub(days * DAY_MS), [0; 10])
 }

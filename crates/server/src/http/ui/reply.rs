@@ -140,6 +140,7 @@ pub(crate) fn notice(word: Option<&str>) -> Option<Notice> {
         "reject" => (false, "Rejected. Nothing was changed."),
         "undo" => (false, "Taken back."),
         "cancel" => (false, "Cancelled and rolled back."),
+        "rated" => (false, "Thank you. The rating is in the ledger."),
         "ended" => (false, "It had ended already."),
         "saved" => (false, "Saved. Run it to see what it finds."),
         "draft_gone" => {

@@ -25,7 +25,7 @@ use crate::http::checks::look;
 use crate::http::cursor;
 use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
-use crate::http::runs::read_state;
+use crate::http::runs::{page as runs_page, read_state};
 use crate::http::service::Service;
 
 /// Runs on a page.
@@ -55,7 +55,7 @@ pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> 
     let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
     let state = query.state.as_deref().map(read_state).transpose()?;
     let mut list = RunList { state: query.state.clone(), ..RunList::default() };
-    let mut more = false;
+    let mut next = None;
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
         let mut going_on = service.inner.live.going_on();
         going_on.retain(|run| caller.sees_all() || run.about.who == caller.id);
@@ -63,18 +63,13 @@ pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> 
     }
     if state != Some(None) {
         let filter = RunFilter {
-            state: state.flatten(),
+            states: state.flatten().into_iter().collect(),
             seen_by: caller.seen_by(),
             before: before.clone(),
             limit: RUNS_SHOWN,
         };
-        list.ended = service.engine().store().find_runs(filter.clone()).await?;
-        // A page with large records is short, so only a look behind the last one tells whether there are more.
-        let last_shown = list.ended.last().map(|run| run.run_id.clone());
-        let behind = RunFilter { before: last_shown.clone(), limit: 1, ..filter };
-        more = last_shown.is_some() && !service.engine().store().find_runs(behind).await?.is_empty();
+        (list.ended, next) = runs_page(service.engine().store(), filter).await?;
     }
-    let next = list.ended.last().filter(|_| more).map(|oldest| cursor::write(oldest.run_id.as_str()));
     let filters: Vec<(&str, &str)> = query.state.iter().map(|state| ("state", state.as_str())).collect();
     list.pager = Pager::new("/runs", &filters, before.is_none(), next.as_deref());
     Ok(list)

@@ -6,7 +6,7 @@ use axum::response::Response;
 use ordain_checks::Check;
 use ordain_engine::checks::TableState;
 use ordain_store::{Condition, RunFilter, Store, TableInfo};
-use ordain_types::{Column, ColumnType, Row, RunRecord, RunState};
+use ordain_types::{Column, ColumnType, Row, RunId, RunRecord, RunState};
 use ordain_ui::run::Entry;
 use ordain_ui::tables::{FilePage, RowEvent, RowsPage};
 use ordain_ui::{Pager, Place};
@@ -20,13 +20,14 @@ use crate::http::caller::Read;
 use crate::http::checks::{look, read as read_checks, served};
 use crate::http::cursor;
 use crate::http::problem::Problem;
+use crate::http::runs::page as runs_page;
 use crate::http::service::Service;
 use crate::http::tables::{as_rows, read, shown};
 
 /// Rows on a page.
 const ROWS_SHOWN: u64 = 50;
 /// Runs that are looked through for the history of a row.
-const RUNS_LOOKED: u64 = 500;
+const RUNS_LOOKED: u64 = 50;
 
 /// The list of tables.
 pub(super) async fn list(
@@ -149,6 +150,7 @@ fn mismatch(info: &TableInfo, column: &str, value: &str) -> Option<String> {
 #[derive(Debug, Deserialize)]
 pub(super) struct OfRow {
     key: String,
+    cursor: Option<String>,
 }
 
 /// Who changed a row, by which run.
@@ -162,18 +164,25 @@ pub(super) async fn history(
     find(service.engine_for(&visit.caller).store(), &table).await?;
     let key: Row = serde_json::from_str(&query.key)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "bad_query", "`key` is not a row's key"))?;
-    let filter = RunFilter { state: None, seen_by: visit.caller.seen_by(), before: None, limit: RUNS_LOOKED };
+    let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
+    let filter = RunFilter {
+        // Other runs changed nothing, whatever their diffs say.
+        states: vec![RunState::Committed, RunState::Undone],
+        seen_by: visit.caller.seen_by(),
+        before: before.clone(),
+        limit: RUNS_LOOKED,
+    };
     let store = service.engine().store();
-    let mut runs = store.find_runs(filter).await?;
+    let (runs, next) = runs_page(store, filter).await?;
     let looked = runs.len();
-    // Other runs changed nothing, whatever their diffs say.
-    runs.retain(|run| matches!(run.state, RunState::Committed | RunState::Undone));
     let mut events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
     for event in &mut events {
         let entries = store.entries_of_run(&event.run.run_id).await?;
         event.who = entries.first().map(|entry| Entry::of(entry).who).unwrap_or_default();
     }
-    let content = ordain_ui::tables::history(&table, &key, &events, looked);
+    let address = format!("/tables/{}/history", ordain_ui::text::in_path(&table));
+    let pager = Pager::new(&address, &[("key", &query.key)], before.is_none(), next.as_deref());
+    let content = ordain_ui::tables::history(&table, &key, &events, looked, &pager);
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Tables, "History of a row", &content)))
 }

@@ -143,3 +143,31 @@ async fn a_check_that_is_compiled_anew_is_counted_with_the_kind_of_its_reason() 
     run().await;
     has(&figures(&served).await, "ordain_recompiles_total{reason=\"rule\"} 1");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rating_is_kept_with_the_run_and_counted() {
+    let shop = served().await;
+    let bought = shop.post("/v1/requests", &json!({ "request": "buy an Aviator", "plan": BUY })).await.json();
+    let path = format!("/v1/runs/{}/feedback", bought["run_id"].as_str().unwrap());
+    for (body, status) in [
+        (json!({ "rating": "bad", "note": "wrong <b>customer</b>" }), 200),
+        (json!({ "rating": "awful" }), 422),
+        (json!({}), 422),
+        (json!({ "rating": "good", "note": "x".repeat(2001) }), 422),
+    ] {
+        let answer = shop.post(&path, &body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text());
+    }
+    let run = shop.get(path.trim_end_matches("/feedback")).await.json();
+    assert_eq!((&run["state"], &run["rating"]["grade"]), (&json!("committed"), &json!("bad")));
+    has(&figures(&shop).await, "ordain_ratings_total{rating=\"bad\"} 1");
+    let page = client::send(
+        shop.address,
+        "GET",
+        path.trim_end_matches("/feedback").trim_start_matches("/v1"),
+        &["Accept: text/html"],
+        b"",
+    )
+    .await;
+    assert!(page.text().contains("rated bad") && page.text().contains("wrong &lt;b&gt;"), "{}", page.text());
+}

@@ -1,5 +1,6 @@
 //! The workspace as a model: what chat clients send and read.
 
+use ordain_store::RunFilter;
 use serde_json::{Value, json};
 
 use super::client::{self, Answer};
@@ -142,7 +143,7 @@ async fn prompts_of_front_ends_are_answered_without_a_run() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_change_is_approved_in_words_by_whom_the_key_allows() {
     let shop = served_with(|options| options.keys_required = true).await;
-    let before = shop.store().runs(None, None, 10).await.unwrap().len();
+    let before = shop.store().find_runs(RunFilter::newest(10)).await.unwrap().len();
     let (_, runs) = shop.key(|_| {}).await;
     let (_, chief) = shop.key(|key| key.scopes = vec!["run".to_owned(), "approve".to_owned()]).await;
     let mut order = said("buy 1 aviator");
@@ -171,7 +172,7 @@ async fn a_held_change_is_approved_in_words_by_whom_the_key_allows() {
     let too_late = shop.post_with("/v1/chat/completions", &[&chief], &no).await;
     assert_eq!((too_late.status, error(&too_late).1.as_str()), (409, "wrong_state"));
     assert_eq!(too_late.header("x-should-retry"), Some("false"));
-    assert_eq!(shop.store().runs(None, None, 10).await.unwrap().len(), before + 1);
+    assert_eq!(shop.store().find_runs(RunFilter::newest(10)).await.unwrap().len(), before + 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -21,6 +21,7 @@ GET  /v1/runs/{files}/artifacts/out.txt  | no  | no  | no  | yes
 GET  /v1/runs/{held}                     | no  | no  | yes | yes
 POST /v1/runs/{held}/reject              | no  | no  | yes | yes
 POST /v1/runs/{committed}/undo           | no  | no  | no  | yes
+POST /v1/runs/{committed}/feedback       | no  | no  | no  | yes
 GET  /v1/plans/{plan}                    | no  | no  | no  | yes
 GET  /v1/sessions/{talk}                 | no  | no  | no  | yes
 GET  /v1/ledger                          | no  | no  | no  | yes
@@ -91,6 +92,7 @@ async fn every_scope_sees_what_the_matrix_says_and_nothing_else() {
                 "/v1/requests" => json!({ "request": "how many items are there?" }),
                 "/v1/exec" => json!({ "code": "print(1)" }),
                 "/chat" => json!({ "message": "how much is the Moon?" }),
+                path if path.ends_with("/feedback") => json!({ "rating": "good" }),
                 _ => json!({}),
             };
             let answer = ask(&shop, &key, method, &path, &body).await;

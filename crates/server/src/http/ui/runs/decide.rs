@@ -1,10 +1,10 @@
-//! What a person does with a run: approve, reject, undo, cancel, run again.
+//! What a person does with a run: approve, reject, undo, rate, cancel, run again.
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::{Ask, EngineError, Mode};
 use ordain_store::{EntryNote, StoreError};
-use ordain_types::{RunKind, RunState};
+use ordain_types::{Grade, RunKind, RunState};
 use ordain_ui::diff_hash;
 use serde::Deserialize;
 use serde_json::json;
@@ -102,6 +102,25 @@ async fn decided(
         Err(EngineError::Store(StoreError::RowsConflict { .. })) => Ok(back(run, "conflict")),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a person thinks of a run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Rated {
+    rating: Grade,
+    #[serde(default)]
+    note: String,
+}
+
+/// Notes what a person thinks of a run.
+pub(crate) async fn rate(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Run, Rated>,
+) -> Result<Response, Turned> {
+    let Rated { rating, note } = &sent.form;
+    let record = service.rate_run(&sent.visit.caller, &run, *rating, Some(note), "ui").await?;
+    Ok(back(record.run_id.as_str(), "rated"))
 }
 
 /// Ends a run that goes on.
