@@ -79,7 +79,7 @@ fn what_config_shows_holds_for_exec_too() {
     fs_err::write(&endless, "while True: pass\n").unwrap();
     fs_err::write(shop.root.join(".env"), "PYTHON_CODE_TIMEOUT=1\nORDAIN_LIMITS_MEMORY=300MiB\n").unwrap();
     let ran = shop.ordain(&["exec", "endless.py", "--json"], &[]).json();
-    assert_eq!((&ran["cause"], &ran["limits"]["wall"]), (&"timeout".into(), &"1s".into()), "{ran}");
+    assert_eq!((&ran["cause"], &ran["limits"]["wall_ms"]), (&"timeout".into(), &1000.into()), "{ran}");
     assert_eq!(shop.setting("limits.wall", &[])["value"], "1s");
     assert_eq!(shop.setting("limits.memory", &[])["value"], "300MiB");
     // Where there are two names for a setting, ours comes first; and a flag before both.

@@ -192,8 +192,7 @@ fn an_id_is_not_given_again_after_an_undo() {
     let book = || {
         let ran = shop.ordain(&["ask", "book it", "--plan", "book.py", "--json"]).json();
         assert_eq!(ran["state"], "committed", "{ran}");
-        let id =
-            ran["diff"]["transactions"]["added"][0]["after"]["transaction_id"].as_str().unwrap().to_owned();
+        let id = ran["diff"]["transactions"]["added"][0]["transaction_id"].as_str().unwrap().to_owned();
         (ran["run_id"].as_str().unwrap().to_owned(), id)
     };
     let (run, first) = book();
