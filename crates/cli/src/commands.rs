@@ -23,6 +23,7 @@ pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod outbox;
 pub(crate) mod plans;
+pub(crate) mod policy;
 pub(crate) mod python;
 pub(crate) mod read;
 pub(crate) mod reject;

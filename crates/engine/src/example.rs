@@ -64,6 +64,50 @@ pub const EXAMPLES: &[Example] = &[
         ),
     },
     Example {
+        name: "library",
+        about: "a library whose verb `lend` its owner declared in ten lines",
+        first: "ordain ask \"lend Silas Marner to Ida Bloom\"",
+        files: files!(
+            "library",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/books.json",
+            "tables/members.json",
+            "tables/loans.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "bank",
+        about: "accounts between which money moves by one verb, `transfer`, and in no other way",
+        first: "ordain ask \"transfer 50 from House fund to Travel fund\"",
+        files: files!(
+            "bank",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/accounts.json",
+            "tables/transfers.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "clinic",
+        about: "doctors, patients, and appointments that the verb `book` makes",
+        first: "ordain ask \"book Lena Fox with Dr Amin on 2026-05-04 at 10:00\"",
+        files: files!(
+            "clinic",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/doctors.json",
+            "tables/patients.json",
+            "tables/appointments.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
         name: "shop-tools",
         about: "a shop whose plans mail receipts and open tickets: tools, approval, the outbox and undo",
         first: "ordain trust . && ordain tools list",
@@ -111,6 +155,26 @@ pub const EXAMPLES: &[Example] = &[
             "replies/onboarding.jsonl",
             "replies/report.jsonl",
             "replies/dashboard.jsonl"
+        ),
+    },
+    Example {
+        name: "returns-desk",
+        about: "a returns desk: eight tables that refer to each other, a policy, and forty tasks with end states",
+        first: "ordain eval eval.jsonl --model replay:replies/desk.jsonl --no-cache",
+        files: files!(
+            "returns-desk",
+            "ordain.toml",
+            "policy.md",
+            "tables/customers.json",
+            "tables/products.json",
+            "tables/variants.json",
+            "tables/orders.json",
+            "tables/order_lines.json",
+            "tables/payments.json",
+            "tables/returns.json",
+            "tables/notes.json",
+            "eval.jsonl",
+            "replies/desk.jsonl"
         ),
     },
     Example {

@@ -79,7 +79,7 @@ impl Tools<'_> {
             let made = self.toolbox.call(tool, verb, given, None).await.map_err(|error| refusal(&error))?;
             self.asked.entry(key).or_insert(made).clone()
         };
-        evidence.take(&result);
+        evidence.take(None, &result);
         call.result = Some(result.clone());
         transaction.note_call(call);
         Ok(result)

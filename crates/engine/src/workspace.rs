@@ -1,6 +1,7 @@
 //! A workspace: a folder with `ordain.toml` and what belongs to it.
 
 mod backup;
+mod built_in;
 mod catalog;
 mod environment;
 mod error;
@@ -53,8 +54,8 @@ pub struct Workspace {
     pub root: PathBuf,
     /// What it is called.
     pub name: String,
-    /// Statuses that plans may set besides the usual ones.
-    pub statuses: Vec<String>,
+    /// Statuses that plans may set besides the usual ones, and when they are set.
+    pub statuses: BTreeMap<String, String>,
     /// The policy, as the model reads it.
     pub policy: String,
     /// Python that defines functions for plans.
@@ -114,7 +115,7 @@ impl Workspace {
         check_paths(root, &file)?;
         let mut workspace = Self::from_parts(root, file, environment)?;
         workspace.policy = optional(root, "policy.md")?;
-        workspace.helpers = optional(root, "helpers.py")?;
+        workspace.helpers = built_in::completed(optional(root, "helpers.py")?);
         workspace.check_invariant_names(&text)?;
         catalog::check(&workspace.catalog, &workspace.helpers, &text)?;
         Ok(workspace)
@@ -262,7 +263,7 @@ impl Workspace {
             catalog: Arc::default(),
             root: root.to_owned(),
             name,
-            statuses: file.workspace.statuses,
+            statuses: file.workspace.statuses.0,
             policy: String::new(),
             helpers: String::new(),
             database,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -16,7 +16,7 @@ use crate::Answer;
 use crate::access::CallerLimits;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
-use crate::ledger::{EntryNote, NewEntry, hex};
+use crate::ledger::{EntryNote, hex};
 use crate::options::Secret;
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
@@ -268,18 +268,12 @@ async fn insert(
 
 async fn finish(
     store: &Arc<Inner>,
-    mut session: Session,
+    session: Session,
     action: &str,
     key: &CallerKey,
     note: EntryNote,
 ) -> Result<(), StoreError> {
-    let content: Value = json!({ "action": action, "key": key });
-    let entry = NewEntry { kind: "key".to_owned(), run_id: None, note, content };
-    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
-    let committed = session.commit().await;
-    store.settle(committed, &checkpoint, "").await?;
-    store.ledger.remember(&checkpoint);
-    Ok(())
+    store.commit_with_entry(session, "key", json!({ "action": action, "key": key }), note).await
 }
 
 async fn get(session: &mut Session, key_id: &str) -> Result<CallerKey, StoreError> {

@@ -74,7 +74,7 @@ impl EntryNote {
 pub struct LedgerEntry {
     /// Its place, counted from one.
     pub seq: u64,
-    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `seed`, `reseed`, `conflict`.
+    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `rule`, `key`, `seed`, `reseed`, `conflict`.
     pub kind: String,
     /// The run that it is about.
     pub run_id: Option<String>,

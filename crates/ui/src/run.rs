@@ -7,7 +7,9 @@ mod stages;
 use maud::{Markup, html};
 use ordain_checks::CheckResult;
 use ordain_store::LedgerEntry;
-use ordain_types::{Artifact, CodeError, PlanSource, RunKind, RunRecord, RunState, format_bytes};
+use ordain_types::{
+    Artifact, CodeError, PlanSource, QuestionKind, RunKind, RunRecord, RunState, format_bytes,
+};
 use serde_json::Value;
 
 use crate::approvals::{Conflict, conflicts};
@@ -159,12 +161,13 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
                     @if has_conflicts {
                         button.primary type="submit" name="rebase" value="yes" title="The same code on the rows of today" { "Commit on today’s rows" }
                     } @else {
-                        label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out table/key (optional)" autocomplete="off"; }
+                        label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out: table/key" autocomplete="off"; }
                         button.primary type="submit" { "Commit " (rows) }
                     }
                     button.danger type="submit" formaction=(action("reject")) { "Reject" }
                 }
             }
+            RunState::Waiting => { (question(record, viewer)) },
             RunState::Held => { p.notice { "It waits for someone whose key has the scope `approve`." } },
             RunState::Committed if viewer.may_approve && !record.diff.is_empty() => {
                 form.decide.bare method="post" action=(action("undo")) {
@@ -174,6 +177,34 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
             }
             _ => {}
         }
+    }
+}
+
+/// What a run asks, or the outline that it shows, and a form to answer.
+fn question(record: &RunRecord, viewer: &Viewer) -> Markup {
+    let asked = record.plan.questions.last().filter(|question| question.answer.is_none());
+    let kind = asked.map(|question| question.kind).unwrap_or_default();
+    // An outline or a run that was cut short may go on without a word.
+    let needs_words = kind == QuestionKind::Planner;
+    let (hint, button) = if needs_words {
+        ("Your answer", "Answer")
+    } else {
+        ("What should be different (optional)", "Go on")
+    };
+    let address = |verb: &str| format!("/runs/{}/{verb}", record.run_id);
+    html! {
+        @if let Some(question) = asked { p.said { (lines(&question.text, 2000)) } }
+        @if let Some(outline) = record.plan.outline.as_ref().filter(|_| kind == QuestionKind::Outline) {
+            ol.outline { @for step in &outline.steps { li { (visible(&step.title)) @if !step.success.is_empty() { span.muted { " · done when " (visible(&step.success)) } } } } }
+        }
+        @if viewer.may_run {
+            form.decide.bar method="post" action=(address("answer")) {
+                (viewer.hidden_token())
+                label.grow { span.unseen { "Your answer" } input type="text" name="answer" maxlength="16000" required[needs_words] autocomplete="off" placeholder=(hint); }
+                button.primary type="submit" { (button) }
+                @if viewer.may_approve { button.danger type="submit" formnovalidate formaction=(address("reject")) { "Reject" } }
+            }
+        } @else { p.notice { "It waits for an answer of someone whose key has the scope " code { "run" } "." } }
     }
 }
 
@@ -405,11 +436,12 @@ fn events(events: &[(String, String)]) -> Markup {
 pub fn card(record: &RunRecord, viewer: &Viewer) -> Markup {
     html! {
         (answer(record))
-        (decision(record, false, viewer))
         div.one-click {
             @if !record.diff.is_empty() {
                 (fold(&html! { "Diff " span.muted { (counted(record.diff.rows(), "row", "rows")) } }, record.state == RunState::Held, &diff::of_run(record)))
             }
+            // What is decided on is read first.
+            (decision(record, false, viewer))
             @if !record.plan.steps.is_empty() {
                 (fold(&html! { "Plan and code " span.muted { (writer(record)) } }, false, &html! {
                     @for step in &record.plan.steps {

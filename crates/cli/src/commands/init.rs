@@ -14,7 +14,7 @@ Examples:
   ordain init --example sunglasses shop    a shop with stock, sales and rules, ready to be asked
   ordain init my-workspace                 an empty workspace
 
-Examples to start from: sunglasses, bike-parts, data-quality, sales-files.";
+Examples to start from: sunglasses, bike-parts, library, bank, clinic, data-quality, sales-files.";
 
 /// Make a new workspace
 #[derive(Debug, clap::Args)]

@@ -94,6 +94,7 @@ impl TableFacts {
             null_share: column.null_share,
             samples: column.samples.clone(),
             values: column.values.clone(),
+            shape: None,
         });
         TableBrief {
             table: self.table.clone(),
@@ -101,7 +102,7 @@ impl TableFacts {
             columns: columns.collect(),
             roles: BTreeMap::new(),
             references: Vec::new(),
-            summary: None,
+            indexes: Vec::new(),
         }
     }
 }

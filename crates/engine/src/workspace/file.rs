@@ -50,8 +50,12 @@ pub(super) struct File {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WorkspaceSection {
     pub(super) name: Option<String>,
-    pub(super) statuses: Vec<String>,
+    pub(super) statuses: Statuses,
 }
+
+/// `["backordered"]`, or `{ backordered = "it comes later" }`.
+#[derive(Debug, Default)]
+pub(super) struct Statuses(pub(super) BTreeMap<String, String>);
 
 #[derive(Debug, Default, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -307,6 +311,20 @@ impl LevelName {
 
 ordain_types::written_as_text!(WrittenDuration, WrittenBytes);
 
+impl JsonSchema for Statuses {
+    fn schema_name() -> Cow<'static, str> {
+        "Statuses".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = json_schema!({ "type": "string" });
+        json_schema!({ "anyOf": [
+            { "type": "array", "items": text },
+            { "type": "object", "additionalProperties": text },
+        ] })
+    }
+}
+
 impl JsonSchema for Names {
     fn schema_name() -> Cow<'static, str> {
         "Names".into()
@@ -342,6 +360,36 @@ impl<'de> Deserialize<'de> for StoreSection {
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
         let Written { url, tables, checkpoint, plan_role } = written;
         Ok(Self { url: url.map(Spanned::into_inner), url_line, tables, checkpoint, plan_role })
+    }
+}
+
+impl<'de> Deserialize<'de> for Statuses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StatusesVisitor;
+        impl<'de> Visitor<'de> for StatusesVisitor {
+            type Value = Statuses;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of statuses, or a table that says when each is given")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Statuses, A::Error> {
+                let mut statuses = BTreeMap::new();
+                while let Some(name) = list.next_element()? {
+                    statuses.insert(name, String::new());
+                }
+                Ok(Statuses(statuses))
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut table: A) -> Result<Statuses, A::Error> {
+                let mut statuses = BTreeMap::new();
+                while let Some((name, when)) = table.next_entry()? {
+                    statuses.insert(name, when);
+                }
+                Ok(Statuses(statuses))
+            }
+        }
+        deserializer.deserialize_any(StatusesVisitor)
     }
 }
 

@@ -82,6 +82,7 @@ impl Transaction {
     ) -> Result<RunRecord, StoreError> {
         let touched = self.changes.touched().map(|(table, ..)| self.catalog.at(table).table.name.as_str());
         self.store.check_schema(&mut self.session, &touched.collect()).await?;
+        self.note_ids().await?;
         let changes = self.change_set();
         let record = runs::with_receipt(record);
         runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
