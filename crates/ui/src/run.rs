@@ -37,6 +37,8 @@ pub struct Details {
     pub conflicts: Vec<Conflict>,
     /// What each check of the run gave, while its report is kept.
     pub checks: Vec<CheckResult>,
+    /// Where the server listens, if one shows the page.
+    pub server: Option<String>,
 }
 
 /// An entry of the ledger that is about a run.
@@ -386,7 +388,7 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
                     button type="submit" { (again_words(record)) }
                 }
             }
-            (fold(&html! { "Repeat from a terminal" }, false, &terminal(record)))
+            (fold(&html! { "Repeat from a terminal" }, false, &terminal(record, details.server.as_deref())))
             @if !details.events.is_empty() { (fold(&html! { "Events" }, false, &events(&details.events))) }
             (fold(&html! { "The whole record" }, false, &json(&whole)))
         }
@@ -415,13 +417,20 @@ fn timing(record: &RunRecord) -> Markup {
     facts(&shown)
 }
 
-fn terminal(record: &RunRecord) -> Markup {
-    let quoted = format!("'{}'", record.request.replace('\'', "'\\''"));
-    let body = serde_json::json!({ "request": record.request }).to_string().replace('\'', "'\\''");
-    let (command, route) = if record.kind == RunKind::Code { ("code", "code") } else { ("ask", "requests") };
+/// How to ask the same on a command line and over HTTP.
+fn terminal(record: &RunRecord, server: Option<&str>) -> Markup {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let body = quoted(&serde_json::json!({ "request": record.request }).to_string());
+    let asked = match record.kind {
+        RunKind::Ask => Some(("ask", "requests")),
+        RunKind::Code => Some(("code", "code")),
+        RunKind::Check | RunKind::Exec | RunKind::Lost => None,
+    };
     html! {
-        pre tabindex="0" { (lines(&format!("ordain {command} {quoted}"), 4000)) }
-        pre tabindex="0" { (lines(&format!("curl -s localhost:8000/v1/{route} -H 'Content-Type: application/json' -d '{body}'"), 4000)) }
+        @if let Some((command, route)) = asked {
+            pre tabindex="0" { (lines(&format!("ordain {command} {}", quoted(&record.request)), 4000)) }
+            @if let Some(server) = server { pre tabindex="0" { (lines(&format!("curl -s http://{server}/v1/{route} -H 'Content-Type: application/json' -d {body}"), 4000)) } }
+        }
         pre tabindex="0" { "ordain runs show " (record.run_id.as_str()) }
     }
 }
