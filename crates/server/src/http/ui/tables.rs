@@ -6,7 +6,7 @@ use axum::response::Response;
 use ordain_checks::Check;
 use ordain_engine::checks::TableState;
 use ordain_store::{BeginOptions, Call, Intent, Reply, RunFilter, Store, TableInfo};
-use ordain_types::{Column, ColumnType, Row, RunId, RunRecord, RunState};
+use ordain_types::{Column, Row, RunId, RunRecord, RunState};
 use ordain_ui::run::Entry;
 use ordain_ui::tables::{FilePage, Order, RowEvent, RowsPage};
 use ordain_ui::{Pager, Place};
@@ -150,12 +150,13 @@ async fn chosen(
     let names = columns.iter().map(|column| quoted(&column.name)).collect::<Result<Vec<_>, _>>()?;
     let mut params = Vec::new();
     let condition = match filter {
-        None => "TRUE".to_owned(),
-        Some((column, value)) => {
-            let escaped = value.to_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_");
-            params.push(Value::from(format!("%{escaped}%")));
-            format!("lower(CAST({} AS TEXT)) LIKE ? ESCAPE '!'", quoted(column)?)
+        Some((column, value)) if !value.is_empty() => {
+            params.push(Value::from(value.to_lowercase()));
+            let text = format!("lower(CAST({} AS TEXT))", quoted(column)?);
+            // Both databases know this, and no sign of the value means anything to them.
+            format!("replace({text}, ?, '') <> {text}")
         }
+        _ => "TRUE".to_owned(),
     };
     let by = sort.map(|(column, order)| Ok::<_, Problem>(format!("{} {}", quoted(column)?, order.sql())));
     let keys = info.table.key.iter().map(|key| quoted(key));
@@ -170,9 +171,7 @@ async fn chosen(
     let mut rows = found(store, sql, params).await?;
     let more = rows.len() as u64 > ROWS_SHOWN;
     rows.truncate(usize::try_from(ROWS_SHOWN).unwrap_or(usize::MAX));
-    let as_read =
-        |row: Row| row.fields.into_iter().map(|(name, value)| typed(&columns, name, value)).collect();
-    Ok((rows.into_iter().map(as_read).collect(), more.then_some(from + ROWS_SHOWN)))
+    Ok((rows, more.then_some(from + ROWS_SHOWN)))
 }
 
 /// What a query finds, as plans would see it.
@@ -185,17 +184,6 @@ async fn found(store: &Store, sql: String, params: Vec<Value>) -> Result<Vec<Row
         Reply::Found { rows } => Ok(rows),
         _ => Err(Problem::internal("a query gave no rows")),
     }
-}
-
-/// A value as its column has it: SQLite's queries give booleans as numbers, and nested values as text.
-fn typed(columns: &[&Column], name: String, value: Value) -> (String, Value) {
-    let kind = columns.iter().find(|column| column.name == name).map(|column| column.column_type);
-    let value = match (kind, &value) {
-        (Some(ColumnType::Boolean), Value::Number(number)) => Value::from(number.as_i64() != Some(0)),
-        (Some(ColumnType::Json), Value::String(text)) => serde_json::from_str(text).unwrap_or(value),
-        _ => value,
-    };
-    (name, value)
 }
 
 /// Which row.
