@@ -16,6 +16,7 @@ pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod executor;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;

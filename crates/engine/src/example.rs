@@ -1,6 +1,6 @@
 //! Ready workspaces, and how a new one is laid out.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A workspace that comes with the program.
@@ -251,10 +251,7 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
     if folder.exists() && fs_err::read_dir(folder)?.next().is_some() {
         return Err(InitError::NotEmpty { folder: folder.to_owned() });
     }
-    let name = folder.file_name().map_or_else(|| "workspace".into(), |name| name.to_string_lossy());
-    // Only letters and digits go into the file as they are.
-    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let name: String = name.chars().map(plain).collect();
+    let name = plain_name(folder);
     let mut written = Vec::new();
     for (path, content) in files {
         let target = folder.join(path);
@@ -269,8 +266,32 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
         }
         written.push(PathBuf::from(path));
     }
-    // State holds a key and data; neither belongs in a repository.
+    ignore_state(folder, &mut written)?;
+    Ok(written)
+}
+
+/// Makes a workspace of a folder with data files, which `sections` of its `ordain.toml` describe.
+pub fn init_around(folder: &Path, sections: &str) -> Result<Vec<PathBuf>, InitError> {
+    let text = format!("[workspace]\nname = \"{}\"\n{sections}", plain_name(folder));
+    let mut file = fs_err::File::create_new(folder.join("ordain.toml"))?;
+    file.write_all(text.as_bytes())?;
+    let mut written = vec![PathBuf::from("ordain.toml")];
+    if !folder.join(".gitignore").exists() {
+        ignore_state(folder, &mut written)?;
+    }
+    Ok(written)
+}
+
+/// The folder's name; only letters and digits go into a file as they are.
+fn plain_name(folder: &Path) -> String {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = folder.file_name().map_or_else(|| "workspace".into(), |name| name.to_string_lossy());
+    name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect()
+}
+
+/// State holds a key and data; neither belongs in a repository.
+fn ignore_state(folder: &Path, written: &mut Vec<PathBuf>) -> io::Result<()> {
     fs_err::write(folder.join(".gitignore"), ".ordain/\n")?;
     written.push(PathBuf::from(".gitignore"));
-    Ok(written)
+    Ok(())
 }

@@ -49,7 +49,7 @@ pub use ask::{Ask, Decision, Mode, PlanFile, Resumed, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
-pub use example::{EXAMPLES, Example, InitError, init};
+pub use example::{EXAMPLES, Example, InitError, init, init_around};
 pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;

@@ -74,7 +74,7 @@ impl EntryNote {
 pub struct LedgerEntry {
     /// Its place, counted from one.
     pub seq: u64,
-    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `seed`, `reseed`, `conflict`.
+    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `rule`, `key`, `seed`, `reseed`, `conflict`.
     pub kind: String,
     /// The run that it is about.
     pub run_id: Option<String>,
@@ -273,6 +273,14 @@ pub(crate) async fn of_runs(
     });
     let statements = statements.collect();
     session.read_all(statements).await?.into_iter().map(decode).collect()
+}
+
+/// The entries about keys of callers, in order.
+pub(crate) async fn about_keys(session: &mut Session) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    // They belong to no run, and so do few others: the index by run finds them.
+    sql.push(" WHERE run_id IS NULL AND kind = 'key' ORDER BY seq");
+    decode(session.read(sql).await?)
 }
 
 fn select(session: &Session) -> Sql {

@@ -57,7 +57,7 @@ pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
 pub use fault::Faults;
-pub use keys::{CallerKey, NewKey, split_key};
+pub use keys::{CallerKey, KeyState, NewKey, split_key};
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,

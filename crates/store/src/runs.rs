@@ -5,7 +5,7 @@ mod list;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ordain_types::{Grade, Rating, Receipt, RunId, RunRecord, RunState};
+use ordain_types::{Grade, Rating, Receipt, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -102,6 +102,10 @@ pub(crate) async fn finish(
     let record = with_receipt(record);
     store.check_schema(&mut session, &HashSet::new()).await?;
     write(&mut session, &record, changes, Role::of(kind, &note)).await?;
+    if record.kind == RunKind::Check && record.state == RunState::Answered {
+        // Results go where the owner wants them if and only if the run is recorded.
+        outbox::put(&mut session, &record, 0, &store.clock.timestamp()).await?;
+    }
     finish_claim(&mut session, &note, &record.run_id).await?;
     let entry = entry(kind, &record, changes, note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;

@@ -5,7 +5,7 @@ mod live;
 mod record;
 mod save;
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use ordain_verify::{Contract, VerifiedCode};
 use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::given;
 use crate::resident::ResidentArgs;
 use crate::verification;
 use crate::workspace::{self, WorkspaceArgs};
@@ -114,13 +115,14 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         failure::print_text(&format!("cannot save artifacts in `{}`: {error}", out.display()), Some(hint));
         return Ok(ExitCode::from(USAGE));
     }
-    let programs = match args.programs.iter().map(|path| read_program(path)).collect::<io::Result<Vec<_>>>() {
-        Ok(programs) => programs,
-        Err(error) => {
-            failure::print_text(&error.to_string(), Some("name a Python file, or `-` for standard input"));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+    let programs =
+        match args.programs.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, String>>() {
+            Ok(programs) => programs,
+            Err(error) => {
+                failure::print_text(&error, Some("name a Python file, or `-` for standard input"));
+                return Ok(ExitCode::from(USAGE));
+            }
+        };
     if let Err(error) = python::ensure(args.profile) {
         return Ok(python::report(&error));
     }
@@ -154,31 +156,8 @@ struct Program {
     code: Vec<u8>,
 }
 
-fn read_program(path: &Path) -> io::Result<Program> {
-    let shown = path.display();
-    let wrong = |problem: &dyn std::fmt::Display| {
-        io::Error::other(format!("cannot read the program `{shown}`: {problem}"))
-    };
-    let is_stdin = path == Path::new("-");
-    let mut reader: Box<dyn Read> = if is_stdin {
-        Box::new(io::stdin().lock())
-    } else {
-        if path.is_dir() {
-            return Err(wrong(&"it is a folder"));
-        }
-        Box::new(std::fs::File::open(path).map_err(|error| wrong(&error))?)
-    };
-    let mut code = Vec::new();
-    reader.by_ref().take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut code).map_err(|error| wrong(&error))?;
-    if code.len() as u64 > PROGRAM_BYTES_MAX {
-        return Err(wrong(&format!("it is larger than {}", ordain_types::format_bytes(PROGRAM_BYTES_MAX))));
-    }
-    // Some editors put a mark before the text that Python does not take in a text.
-    if code.starts_with(b"\xef\xbb\xbf") {
-        code.drain(..3);
-    }
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Program { name: if is_stdin { "stdin.py".to_owned() } else { name.unwrap_or_default() }, code })
+fn read_program(path: &Path) -> Result<Program, String> {
+    given::program(path, PROGRAM_BYTES_MAX).map(|(code, name)| Program { name, code })
 }
 
 async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {

@@ -40,6 +40,7 @@ pub(super) struct File {
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
+    pub(super) notify: BTreeMap<String, ordain_tools::NotifySettings>,
     pub(super) schedules: Vec<ScheduleSection>,
 }
 

@@ -332,7 +332,11 @@ on_both! {
         let late = overdue.await;
         assert!(matches!(late, Err(StoreError::LockLimit { hold_ms: 50 })), "{late:?}");
         first.roll_back().await.unwrap();
-        second.await.unwrap();
+        // The one that waited is next, however quickly the first one wants to write again.
+        let again = bought(&store).await;
+        let waited = second.await.unwrap();
+        let seq = async |run: &RunId| store.entries_of_run(run).await.unwrap()[0].seq;
+        assert!(seq(&waited.run_id).await < seq(&again.run_id).await);
         let third = begin(&store, Intent::Write).await;
         assert!(tokio::time::timeout(Duration::from_millis(600), third.overdue()).await.is_err());
     }

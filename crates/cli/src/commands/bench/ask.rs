@@ -124,7 +124,7 @@ fn reading(rounds: usize) -> anyhow::Result<Sample> {
         ],
         roles: BTreeMap::new(),
         references: Vec::new(),
-        summary: None,
+        indexes: Vec::new(),
     };
     let mut brief = Brief::new(Task::Ask, "");
     brief.tables = Arc::new(vec![table]);
