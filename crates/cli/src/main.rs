@@ -4,6 +4,7 @@ mod commands;
 mod engine;
 mod executor;
 mod failure;
+mod given;
 mod planner;
 mod resident;
 mod runtime;

@@ -275,6 +275,14 @@ pub(crate) async fn of_runs(
     session.read_all(statements).await?.into_iter().map(decode).collect()
 }
 
+/// The entries about keys of callers, in order.
+pub(crate) async fn about_keys(session: &mut Session) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    // They belong to no run, and so do few others: the index by run finds them.
+    sql.push(" WHERE run_id IS NULL AND kind = 'key' ORDER BY seq");
+    decode(session.read(sql).await?)
+}
+
 fn select(session: &Session) -> Sql {
     let mut sql = session.sql("SELECT ");
     sql.result("seq").push(", kind, run_id, at, previous, hash, signature, body FROM ");

@@ -41,14 +41,14 @@ fn row(key: &CallerKey, now: &str, viewer: &Viewer) -> Markup {
     let time = |time: &Option<String>| html! { @if let Some(time) = time { (when(time)) } @else { span.muted { "never" } } };
     html! {
         tr data-row {
-            td { @if key.revoked_at.is_some() { (chip("off", "revoked")) } @else if key.is_good(now) { (chip("good", "good")) } @else { (chip("off", "ended")) } }
+            td { (chip(if key.is_good(now) { "good" } else { "off" }, key.state(now).as_str())) }
             td { (visible(&key.name)) code.muted.below { (visible(&key.key_id)) } }
             td { @for scope in &key.scopes { span.tag { (visible(scope)) } " " } }
             td { @if let Some(most) = key.requests_per_minute { (grouped(most)) " requests a minute " } @if let Some(most) = key.cells { (grouped(most)) " cells " } @if let Some(most) = key.tokens_per_day { (grouped(most)) " tokens a day" } }
             td { (when(&key.created_at)) }
             td { (time(&key.expires_at)) }
             td { (time(&key.last_used_at)) }
-            td.nowrap { @if key.is_good(now) { (form("rotate", "Rotate", "")) (form("revoke", "Revoke", "danger")) } }
+            td.nowrap { @if key.is_good(now) { (form("rotate", "Rotate", "")) } @if key.is_good(now) || key.altered { (form("revoke", "Revoke", "danger")) } }
         }
     }
 }

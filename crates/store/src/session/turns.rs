@@ -13,7 +13,7 @@ use crate::error::StoreError;
 /// How often the database is asked whether another process waits.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// The line of one process. A second process waits for the database's own lock, which knows no order.
+/// The line of one process. Processes follow one another by the database.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// A fair lock: waiting writers get it in the order in which they came.

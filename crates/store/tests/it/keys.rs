@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ordain_store::{Claim, NewKey, StoreError, split_key};
+use ordain_store::{CallerLimits, Claim, KeyState, NewKey, StoreError, split_key};
 use ordain_types::RunState;
 
 use crate::world::{World, note, on_both, record};
@@ -47,6 +47,33 @@ on_both! {
         let unknown = store.revoke_key("' OR 1=1 --", note()).await.unwrap_err();
         assert!(matches!(unknown, StoreError::UnknownKey { .. }));
         assert!(store.verify_ledger().await.unwrap().is_whole());
+    }
+
+    async fn a_key_that_was_written_behind_our_back_is_no_key(world: World) {
+        let store = world.shop().await;
+        let limits = CallerLimits { tables: Some(vec!["inventory".to_owned()]), ..CallerLimits::default() };
+        let (key, _) = store.create_key(NewKey { limits, ..new(&["read"]) }, note()).await.unwrap();
+        let (ended, _) = store.create_key(new(&["run"]), note()).await.unwrap();
+        store.revoke_key(&ended.key_id, note()).await.unwrap();
+        let (keys, id) = (world.own("keys"), &key.key_id);
+        let ways = [
+            format!("UPDATE {keys} SET scopes = 'admin' WHERE key_id = '{id}'"),
+            format!("UPDATE {keys} SET scopes = 'read', secret_sha256 = 'ab' WHERE key_id = '{id}'"),
+            format!("UPDATE {keys} SET secret_sha256 = '', limits = NULL WHERE key_id = '{id}'"),
+            format!("UPDATE {keys} SET revoked_at = NULL WHERE key_id = '{}'", ended.key_id),
+            format!("INSERT INTO {keys} (key_id, name, scopes, secret_sha256, created_at) VALUES ('0123456789ab', '', 'admin', 'ab', '2026')"),
+        ];
+        for way in ways {
+            world.tamper(&way);
+            let now = store.timestamp();
+            let altered = store.keys().await.unwrap().into_iter().filter(|key| key.state(&now) == KeyState::Altered);
+            let altered: Vec<_> = altered.map(|key| key.key_id).collect();
+            assert_eq!(altered.len(), 1, "{way}");
+            assert!(store.verify_rows().await.unwrap().findings.iter().any(|finding| finding.code == "key"), "{way}");
+            assert!(store.rotate_key(&altered[0], Duration::from_hours(1), note()).await.is_err());
+            store.revoke_key(&altered[0], note()).await.unwrap();
+        }
+        assert!(store.verify_rows().await.unwrap().is_whole(), "what was revoked is in order again");
     }
 
     async fn a_key_that_is_used_for_something_else_is_told_apart(world: World) {

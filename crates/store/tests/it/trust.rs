@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ordain_store::{
-    CachedPlan, Claim, EntryNote, Intent, RestoreAt, RunFilter, SeenBy, Store, StoreError, StoreLimits,
-    StoreOptions, TableDeclaration,
+    CachedPlan, Claim, EntryNote, Intent, PlanAuthor, RestoreAt, RunFilter, SeenBy, Store, StoreError,
+    StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_types::{RunId, RunState};
 use serde_json::json;
@@ -41,7 +41,7 @@ fn plan(code: &str) -> CachedPlan {
         request: "do you have classic?".to_owned(),
         title: "looks".to_owned(),
         code: code.to_owned(),
-        source: "rules".to_owned(),
+        source: PlanAuthor::Rules,
         model: None,
         run_id: "r".to_owned(),
         components: BTreeMap::new(),
@@ -332,7 +332,11 @@ on_both! {
         let late = overdue.await;
         assert!(matches!(late, Err(StoreError::LockLimit { hold_ms: 50 })), "{late:?}");
         first.roll_back().await.unwrap();
-        second.await.unwrap();
+        // The one that waited is next, however quickly the first one wants to write again.
+        let again = bought(&store).await;
+        let waited = second.await.unwrap();
+        let seq = async |run: &RunId| store.entries_of_run(run).await.unwrap()[0].seq;
+        assert!(seq(&waited.run_id).await < seq(&again.run_id).await);
         let third = begin(&store, Intent::Write).await;
         assert!(tokio::time::timeout(Duration::from_millis(600), third.overdue()).await.is_err());
     }
