@@ -50,6 +50,8 @@ pub struct EngineSettings {
     pub holds_outlines: bool,
     /// What plans may call outside of the tables.
     pub tools: Toolbox,
+    /// Whether what code computed before it failed is kept, also where a task does not ask for it.
+    pub keeps_partial: bool,
 }
 
 impl Default for EngineSettings {
@@ -70,6 +72,7 @@ impl Default for EngineSettings {
             budgets: Budgets::default(),
             holds_outlines: false,
             tools: Toolbox::default(),
+            keeps_partial: false,
         }
     }
 }

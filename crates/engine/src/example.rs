@@ -3,6 +3,8 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::workspace::{FILE, config_schema};
+
 /// A workspace that comes with the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
@@ -13,6 +15,15 @@ pub struct Example {
     /// The command to begin with.
     pub first: &'static str,
     files: &'static [(&'static str, &'static [u8])],
+}
+
+impl Example {
+    /// The text of one of its files.
+    #[cfg(test)]
+    pub(crate) fn text(&self, name: &str) -> Option<&'static str> {
+        let (_, content) = self.files.iter().find(|(path, _)| *path == name)?;
+        std::str::from_utf8(content).ok()
+    }
 }
 
 macro_rules! files {
@@ -195,6 +206,9 @@ const EMPTY: &[(&str, &[u8])] = &[
     ("policy.md", b"1. Change nothing unless the request clearly asks for it.\n"),
 ];
 
+/// The schema of `ordain.toml`, beside it.
+const SCHEMA: &str = "ordain.schema.json";
+
 /// Why no workspace was made.
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
@@ -260,12 +274,16 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
         }
         match std::str::from_utf8(content) {
             Ok(text) => {
+                let text = if *path == FILE { format!("#:schema {SCHEMA}\n{text}") } else { text.to_owned() };
                 fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?;
             }
             Err(_) => fs_err::write(&target, content)?,
         }
         written.push(PathBuf::from(path));
     }
+    // Editors complete and check `ordain.toml` by it.
+    fs_err::write(folder.join(SCHEMA), format!("{:#}\n", config_schema()))?;
+    written.push(PathBuf::from(SCHEMA));
     ignore_state(folder, &mut written)?;
     Ok(written)
 }

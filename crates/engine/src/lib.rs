@@ -62,5 +62,5 @@ pub use steps::Budgets;
 pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
-    Workspace, WorkspaceError, backup_folder,
+    Workspace, WorkspaceError, backup_folder, config_schema, limits_without_workspace,
 };

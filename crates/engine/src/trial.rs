@@ -253,7 +253,8 @@ impl<'a> RunTrial<'a> {
             outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
         {
             roll_back(transaction).await?;
-            attempt.outcome.partial = self.work.allows_partial() && execution.cause != Cause::Ok;
+            attempt.outcome.partial =
+                self.work.allows_partial(self.engine.settings.keeps_partial) && execution.cause != Cause::Ok;
             if attempt.outcome.partial && is_last || matches!(self.work, Work::Exec(_)) {
                 self.engine.keep_artifacts(&self.head.run_id, &execution)?;
             }

@@ -29,7 +29,7 @@ pub use backup::{BackupSettings, backup_folder};
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
-pub use settings::{Resolved, SETTINGS, Setting};
+pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
 pub use trust::{Accepted, TrustList};
 
 use crate::engine::{Approval, EngineSettings};
@@ -37,7 +37,7 @@ use crate::schedules::Scheduled;
 use crate::steps::Budgets;
 
 /// The file that makes a folder a workspace.
-const FILE: &str = "ordain.toml";
+pub(crate) const FILE: &str = "ordain.toml";
 /// Begins the name of a model whose replies are in a file.
 const REPLAY: &str = "replay:";
 /// The folder with the workspace's state.
@@ -213,6 +213,7 @@ impl Workspace {
             catalog: self.catalog.clone(),
             artifacts: Some(self.artifacts()),
             tools: self.tools.clone(),
+            keeps_partial: settings::allows_partial(&self.environment),
         }
     }
 

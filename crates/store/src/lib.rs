@@ -64,7 +64,7 @@ pub use options::{
 };
 pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
 pub use pending::{Pending, ReadDigest};
-pub use plans::{CachedPlan, PlanMark};
+pub use plans::{CachedPlan, PlanAuthor, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};

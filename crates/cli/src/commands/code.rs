@@ -120,7 +120,7 @@ fn task(args: &Args) -> Result<CodeTask, String> {
         modules,
         cache: !args.no_cache,
         session: args.session.clone(),
-        allow_partial: args.partial || setup::allows_partial(),
+        allow_partial: args.partial,
         ..CodeTask::new(&args.request, &workspace::note().who, "cli")
     })
 }

@@ -221,7 +221,8 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
     HttpOptions {
         keys_required: args.require_keys,
         cors: args.cors.clone(),
-        model_base_url: workspace.model.base_url.clone(),
+        model: workspace.model.clone(),
+        environment: workspace.environment.clone(),
         log: match args.log.unwrap_or(by_default) {
             LogArg::Json => LogFormat::Json,
             LogArg::Text => LogFormat::Text,

@@ -180,6 +180,27 @@ fn a_rejected_run_changes_nothing() {
 }
 
 #[test]
+fn an_id_is_not_given_again_after_an_undo() {
+    let shop = Shop::new();
+    let plan = shop.root.join("book.py");
+    let code = "number = next_transaction_id(transactions_tbl)\n\
+        transactions_tbl.insert({'transaction_id': number, 'customer_name': 'Ada', 'transaction_summary': 'x', \
+        'transaction_amount': 0.0, 'balance_after_transaction': get_current_balance(transactions_tbl), \
+        'timestamp': '2026-01-01T00:00:00'})\n\
+        answer_text = 'Booked.'\nSTATUS = 'success'\n";
+    std::fs::write(&plan, code).unwrap();
+    let book = || {
+        let ran = shop.ordain(&["ask", "book it", "--plan", "book.py", "--json"]).json();
+        assert_eq!(ran["state"], "committed", "{ran}");
+        let id = ran["diff"]["transactions"]["added"][0]["transaction_id"].as_str().unwrap().to_owned();
+        (ran["run_id"].as_str().unwrap().to_owned(), id)
+    };
+    let (run, first) = book();
+    assert_eq!(shop.ordain(&["undo", &run]).code, Some(0));
+    assert_ne!(book().1, first);
+}
+
+#[test]
 fn a_committed_run_is_undone_unless_a_row_changed_since() {
     let shop = Shop::new();
     let first = shop.sell(false);

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::compile::{Ready, is_ours};
+use super::compile::Ready;
 use super::tables::Tables;
 use crate::claims::Evidence;
 use crate::error::EngineError;
@@ -142,7 +142,7 @@ impl Checks {
         let wanted: Vec<String> = job.frames.values().cloned().collect();
         let execution = match &place.cells.here {
             _ if ready.effects.uses_store() => self.with_store(job, place.cells, &wanted).await?,
-            Some(here) if is_ours(&ready.plan) => shared(job, here, place.worker).await?,
+            Some(here) if ready.plan.source.is_ours() => shared(job, here, place.worker).await?,
             _ => place.cells.run(job, &wanted).await?,
         };
         Ok(found(&execution, artifacts))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ordain_store::{
-    CachedPlan, Claim, EntryNote, Intent, RestoreAt, RunFilter, SeenBy, Store, StoreError, StoreLimits,
-    StoreOptions, TableDeclaration,
+    CachedPlan, Claim, EntryNote, Intent, PlanAuthor, RestoreAt, RunFilter, SeenBy, Store, StoreError,
+    StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_types::{RunId, RunState};
 use serde_json::json;
@@ -41,7 +41,7 @@ fn plan(code: &str) -> CachedPlan {
         request: "do you have classic?".to_owned(),
         title: "looks".to_owned(),
         code: code.to_owned(),
-        source: "rules".to_owned(),
+        source: PlanAuthor::Rules,
         model: None,
         run_id: "r".to_owned(),
         components: BTreeMap::new(),
