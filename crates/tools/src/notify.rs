@@ -17,7 +17,7 @@ pub(crate) const TIME: Duration = Duration::from_secs(15);
 const BLOCK_BYTES: usize = 64;
 
 /// `[notify.NAME]` of a workspace.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotifySettings {
     /// The address, or `env:NAME` for one that is a secret.
@@ -33,7 +33,7 @@ pub struct NotifySettings {
 }
 
 /// How a message is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifyForm {
     /// Counts and results, as JSON.
@@ -44,7 +44,7 @@ pub enum NotifyForm {
 }
 
 /// When a message is sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Occasion {
     /// When a check failed, warned or could not be evaluated.
