@@ -8,6 +8,7 @@ mod files;
 mod links;
 mod modules;
 mod text;
+mod ways;
 mod words;
 
 use std::fmt;
@@ -21,7 +22,7 @@ use files::File;
 type Rule = fn(&[File]) -> Vec<Complaint>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 15] = [
     modules::says_why_it_exists,
     modules::is_reached,
     text::is_short,
@@ -35,6 +36,8 @@ const RULES: [Rule; 13] = [
     crates::inherit_the_lints,
     crates::come_from_the_public_registry,
     crates::stay_pure,
+    ways::name_files,
+    ways::are_tried,
 ];
 
 /// One thing that is against a rule.

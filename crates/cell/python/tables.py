@@ -405,6 +405,10 @@ class Database:
         """Calls a tool outside of the tables; one that changes something gives a handle, and is sent after the commit."""
         return self._call("tool.call", tool=str(tool), verb=str(verb), arguments=plain(arguments))
 
+    def next_id(self, table):
+        """A key for a new row of a table, in the form of its other keys; no key is given twice."""
+        return self._call("table.next_id", table=str(table))["key"]
+
     def query(self, sql, params=()):
         """Rows that one SELECT finds, in this transaction, as dictionaries."""
         params = plain(dict(params) if hasattr(params, "keys") else list(params))

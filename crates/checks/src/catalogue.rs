@@ -77,6 +77,16 @@ const NEGATE: ParamSpec = optional("negate", Shape::Flag, "whether the opposite 
 const NULLS: ParamSpec =
     optional("ignore_row_if", Shape::Choice(&["any_null", "all_null", "never"]), "which rows are left out");
 
+const WHEN: ParamSpec =
+    optional("when", Shape::Object, "a condition on the rows that are judged, as in `condition`");
+const BY: ParamSpec =
+    optional("by", Shape::Columns, "each group of rows with the same values here is judged");
+const ORDER_BY: ParamSpec = optional(
+    "order_by",
+    Shape::Column,
+    "the column that says which row comes before; the order of the table if left out",
+);
+
 /// The types that `dtype` knows.
 pub const TYPES: &[&str] = &[
     "text",
@@ -117,11 +127,11 @@ pub const TESTS: &[&str] = &["kl", "psi", "chi_square", "ks", "ks_bootstrap", "c
 
 /// Every built-in kind, in the order of the documentation.
 pub const KINDS: &[KindSpec] = &[
-    KindSpec { name: "not_null", about: "every value is there", params: &[COLUMNS, NEGATE] },
+    KindSpec { name: "not_null", about: "every value is there", params: &[COLUMNS, NEGATE, WHEN] },
     KindSpec {
         name: "unique",
         about: "no two rows have the same values in these columns",
-        params: &[COLUMNS, NULLS],
+        params: &[COLUMNS, BY, NULLS, WHEN],
     },
     KindSpec {
         name: "foreign_key",
@@ -129,17 +139,18 @@ pub const KINDS: &[KindSpec] = &[
         params: &[
             COLUMNS,
             needed("references", Shape::Object, "the other table: `{\"table\": …, \"columns\": […]}`"),
+            WHEN,
         ],
     },
     KindSpec {
         name: "in_set",
         about: "every value is one of a list",
-        params: &[COLUMN, needed("values", Shape::Values, "the values that are allowed"), NEGATE],
+        params: &[COLUMN, needed("values", Shape::Values, "the values that are allowed"), NEGATE, WHEN],
     },
     KindSpec {
         name: "range",
         about: "every value lies between two bounds",
-        params: &[COLUMN, MIN, MAX, STRICT_MIN, STRICT_MAX],
+        params: &[COLUMN, MIN, MAX, STRICT_MIN, STRICT_MAX, WHEN],
     },
     KindSpec {
         name: "length",
@@ -148,6 +159,7 @@ pub const KINDS: &[KindSpec] = &[
             COLUMN,
             optional("min", Shape::Count, "the shortest that is allowed"),
             optional("max", Shape::Count, "the longest that is allowed"),
+            WHEN,
         ],
     },
     KindSpec {
@@ -158,6 +170,7 @@ pub const KINDS: &[KindSpec] = &[
             needed("pattern", Shape::Texts, "the pattern, or several"),
             optional("match", Shape::Choice(&["any", "all"]), "how many of several patterns must match"),
             NEGATE,
+            WHEN,
         ],
     },
     KindSpec {
@@ -167,6 +180,7 @@ pub const KINDS: &[KindSpec] = &[
             COLUMN,
             optional("type", Shape::Texts, "the type, or several"),
             optional("format", Shape::Text, "the `strftime` format that text must have"),
+            WHEN,
         ],
     },
     KindSpec {
@@ -179,6 +193,7 @@ pub const KINDS: &[KindSpec] = &[
             optional("index", Shape::Count, "the place that a single column must have, from zero"),
             optional("min_columns", Shape::Count, "how many columns there are at least"),
             optional("max_columns", Shape::Count, "how many columns there are at most"),
+            WHEN,
         ],
     },
     KindSpec {
@@ -188,13 +203,18 @@ pub const KINDS: &[KindSpec] = &[
             optional("min", Shape::Count, "how many rows there are at least"),
             optional("max", Shape::Count, "how many rows there are at most"),
             optional("same_as", Shape::Text, "the table that has as many rows"),
-            optional("by", Shape::Columns, "each group of rows with the same values here is judged"),
+            BY,
+            WHEN,
         ],
     },
     KindSpec {
         name: "freshness",
         about: "the newest row is not too old",
-        params: &[COLUMN, needed("max_age", Shape::Duration, "how old the newest row may be, such as `36h`")],
+        params: &[
+            COLUMN,
+            needed("max_age", Shape::Duration, "how old the newest row may be, such as `36h`"),
+            WHEN,
+        ],
     },
     KindSpec {
         name: "aggregate",
@@ -202,7 +222,7 @@ pub const KINDS: &[KindSpec] = &[
         params: &[
             COLUMN,
             needed("function", Shape::Choice(FUNCTIONS), "what is computed"),
-            optional("by", Shape::Columns, "each group of rows with the same values here is judged"),
+            BY,
             MIN,
             MAX,
             STRICT_MIN,
@@ -221,6 +241,7 @@ pub const KINDS: &[KindSpec] = &[
                 Shape::Tuples,
                 "for `quantiles`: `[min, max]` of each; null leaves a side open",
             ),
+            WHEN,
         ],
     },
     KindSpec {
@@ -234,6 +255,7 @@ pub const KINDS: &[KindSpec] = &[
             optional("value", Shape::Number, "for `sum_equals`: the sum"),
             optional("pairs", Shape::Tuples, "for `in_pairs`: the pairs that are allowed"),
             NULLS,
+            WHEN,
         ],
     },
     KindSpec {
@@ -242,6 +264,7 @@ pub const KINDS: &[KindSpec] = &[
         params: &[
             needed("determinant", Shape::Columns, "the columns that decide"),
             needed("dependent", Shape::Columns, "the columns that are decided"),
+            WHEN,
         ],
     },
     KindSpec {
@@ -252,12 +275,36 @@ pub const KINDS: &[KindSpec] = &[
             optional("direction", Shape::Choice(&["increasing", "decreasing"]), "which way"),
             optional("strict", Shape::Flag, "whether equal neighbours are not allowed"),
             optional("by", Shape::Columns, "rows with the same values here follow each other"),
-            optional(
-                "order_by",
-                Shape::Column,
-                "the column that says which row comes before; the order of the table if left out",
-            ),
+            ORDER_BY,
+            WHEN,
         ],
+    },
+    KindSpec {
+        name: "gaps",
+        about: "points in time follow one another without a gap that is too long",
+        params: &[
+            COLUMN,
+            needed("max_gap", Shape::Duration, "how long a gap may be, such as `1d`"),
+            BY,
+            WHEN,
+        ],
+    },
+    KindSpec {
+        name: "jumps",
+        about: "a number does not differ too much from the one before it",
+        params: &[
+            COLUMN,
+            optional("max", Shape::Number, "the largest difference that is allowed"),
+            optional("max_share", Shape::Number, "the same as a share of the value before, such as 0.5"),
+            BY,
+            ORDER_BY,
+            WHEN,
+        ],
+    },
+    KindSpec {
+        name: "runs",
+        about: "the same value does not stand too often in a row",
+        params: &[COLUMN, needed("max", Shape::Count, "how often it may"), BY, ORDER_BY, WHEN],
     },
     KindSpec {
         name: "distribution",
@@ -280,6 +327,7 @@ pub const KINDS: &[KindSpec] = &[
             optional("bins", Shape::Object, "for `cramers_phi`: how numbers are put into groups"),
             optional("tail_weight", Shape::Number, "the weight held back for values outside the reference"),
             optional("internal_weight", Shape::Number, "the weight held back for empty bins inside it"),
+            WHEN,
         ],
     },
     KindSpec {
@@ -294,6 +342,7 @@ pub const KINDS: &[KindSpec] = &[
             optional("column", Shape::Column, "the column that the metric is of"),
             optional("sensitivity", Shape::Number, "how many standard deviations are too many"),
             optional("two_sided", Shape::Flag, "for `z_score`: whether low values stand out too"),
+            WHEN,
         ],
     },
     KindSpec {
@@ -329,9 +378,9 @@ pub const KINDS: &[KindSpec] = &[
                 Shape::Object,
                 "the condition: `{all|any: […]}`, `{not: …}`, `{compare: {left, op, right}}`, `{null: column}`, `{in: …}`, `{matches: …}`, `{length: …}`, `{weekend: column}`",
             ),
-            optional("when", Shape::Object, "a condition on the rows that are judged"),
             optional("min_share", Shape::Number, "the least share of rows that meet it, from 0 to 1"),
             optional("max_share", Shape::Number, "the largest share of rows that may meet it, from 0 to 1"),
+            WHEN,
         ],
     },
     KindSpec {

@@ -1,7 +1,7 @@
 //! The files that other tools read, in the shapes they know: text in, text out.
 //!
-//! Writing them to `.ordain/contracts/` is the caller's, atomically and after each run. Readers of these files know
-//! four statuses; a WARN is a PASS with a note there.
+//! Writing them to `.ordain/contracts/` is the caller's, atomically and after each run. What is imported from them is
+//! what was written: `checks_last.csv` holds every check whole.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use ordain_types::Schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::check::Check;
+use crate::check::{Check, Threshold};
 use crate::report::harmless;
 use crate::result::{CheckStatus, RunReport};
 
@@ -102,26 +102,17 @@ fn step(workflow: &Workflow<'_>, kind: &str, artifact: &Value) -> Value {
 }
 
 fn execution(workflow: &Workflow<'_>) -> Value {
-    let (status, summary) = told(workflow.status, workflow.summary);
     json!({
         "python_repls": [{
             "python_repl": workflow.code,
             "stdout": workflow.stdout,
             "exit_code": i32::from(!workflow.has_ended),
         }],
-        "result": {"status": status, "summary": summary},
+        "result": {"status": workflow.status.name(), "summary": workflow.summary},
     })
 }
 
-/// A grade for readers that do not know WARN.
-fn told(status: CheckStatus, summary: &str) -> (&'static str, String) {
-    match status {
-        CheckStatus::Warn => ("PASS", format!("WARN: {summary}")),
-        other => (other.name(), summary.to_owned()),
-    }
-}
-
-const LAST: [&str; 11] = [
+const LAST: [&str; 15] = [
     "check_id",
     "check_name",
     "description",
@@ -133,6 +124,10 @@ const LAST: [&str; 11] = [
     "enabled",
     "owner",
     "tags",
+    "filter",
+    "warn_if",
+    "fail_if",
+    "record",
 ];
 
 /// `checks_last.csv`: the checks as they were at the last run, normalised, one line each.
@@ -154,9 +149,17 @@ pub fn checks_last(checks: &[Check]) -> String {
             if check.enabled { "true" } else { "false" },
             &harmless(check.owner.as_deref().unwrap_or_default()),
             &check.tags.join(","),
+            &harmless(check.filter.as_deref().unwrap_or_default()),
+            &threshold(check.warn_if),
+            &threshold(check.fail_if),
+            &json!(check).to_string(),
         ]);
     }
     text_of(writer)
+}
+
+fn threshold(threshold: Option<Threshold>) -> String {
+    threshold.map(|threshold| json!(threshold).to_string()).unwrap_or_default()
 }
 
 /// The records of a `checks_last.csv`, as maps.
@@ -175,7 +178,9 @@ pub(crate) fn read_checks_last(text: &str) -> Result<Vec<Map<String, Value>>, St
 fn read_cell(name: &str, cell: &str) -> Value {
     match name {
         "enabled" => json!(cell.eq_ignore_ascii_case("true") || cell == "1"),
-        "params" => serde_json::from_str(cell).unwrap_or_else(|_| json!(cell)),
+        "params" | "warn_if" | "fail_if" | "record" => {
+            serde_json::from_str(cell).unwrap_or_else(|_| json!(cell))
+        }
         // The apostrophe was put there for spreadsheets.
         _ => json!(
             cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(cell)
@@ -209,7 +214,6 @@ pub fn checks_rollup(earlier: &str, report: &RunReport) -> String {
     lines.retain(|line| line.len() == ROLLUP.len() && line[0] != report.run_id);
     lines.extend(report.results.iter().map(|result| {
         let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-        let (status, summary) = told(result.status, &result.summary);
         vec![
             report.run_id.clone(),
             report.started_at.clone(),
@@ -217,11 +221,11 @@ pub fn checks_rollup(earlier: &str, report: &RunReport) -> String {
             harmless(&result.check_name),
             result.target_table.join(","),
             result.severity.name().to_owned(),
-            status.to_owned(),
+            result.status.name().to_owned(),
             number(result.evaluated),
             number(result.failed),
             result.failed_pct.map(|share| share.to_string()).unwrap_or_default(),
-            harmless(&summary),
+            harmless(&result.summary),
             format!("{:.3}", result.duration_ms),
         ]
     }));

@@ -2,6 +2,7 @@
 
 mod dbt;
 mod gx;
+mod python;
 mod soda;
 
 use std::fmt;
@@ -13,6 +14,8 @@ use serde_json::{Value, json};
 use crate::check::Check;
 use crate::import::Unmapped;
 use crate::yaml;
+
+pub use python::export_python;
 
 /// What checks can be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,9 +146,9 @@ fn param(check: &Check, name: &str) -> Value {
     check.params.get(name).cloned().unwrap_or_default()
 }
 
-/// Whether rows are judged in groups or in an order of their own, which other tools do not know.
+/// Whether rows are judged in groups, in an order of their own or under a condition, which other tools do not know.
 fn is_grouped(check: &Check) -> bool {
-    check.params.contains_key("by") || check.params.contains_key("order_by")
+    ["by", "order_by", "when"].iter().any(|name| check.params.contains_key(*name))
 }
 
 fn is_set(check: &Check, name: &str) -> bool {

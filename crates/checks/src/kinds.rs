@@ -6,6 +6,7 @@
 //!
 //! The code names neither the check nor its owner, so that a change of those keeps it byte for byte.
 
+mod cases;
 mod condition;
 mod emit;
 mod figures;
@@ -14,6 +15,7 @@ mod literal;
 mod pairs;
 mod params;
 mod references;
+mod sequence;
 mod shapes;
 mod spread;
 mod values;
@@ -28,13 +30,14 @@ use emit::Code;
 use params::Params;
 
 pub use condition::{Side, Test};
+pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 
 /// The kind whose code a planner writes.
 pub const HINT: &str = "hint";
 
 /// Every built-in kind.
-pub const KIND_NAMES: [&str; 21] = [
+pub const KIND_NAMES: [&str; 24] = [
     "not_null",
     "unique",
     "foreign_key",
@@ -50,6 +53,9 @@ pub const KIND_NAMES: [&str; 21] = [
     "two_columns",
     "functional_dependency",
     "monotonic",
+    "gaps",
+    "jumps",
+    "runs",
     "distribution",
     "anomaly",
     "reconcile_totals",
@@ -80,6 +86,9 @@ pub struct CheckPlan {
     pub steps: Vec<String>,
     /// What comes out.
     pub output: String,
+    /// Values on both sides of its bounds, and what becomes of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<String>,
 }
 
 /// Compiles a check of a built-in kind against the tables that there are.
@@ -106,6 +115,7 @@ fn on_one_table(
         filter::check(filter, table)?;
         code.filter(filter);
     }
+    condition::when(&mut code, params, table)?;
     match check.kind.as_str() {
         "not_null" => values::not_null(&mut code, params, table),
         "unique" => values::unique(&mut code, params, table),
@@ -119,6 +129,9 @@ fn on_one_table(
         "functional_dependency" => references::functional_dependency(&mut code, params, table),
         "two_columns" => pairs::two_columns(&mut code, params, table),
         "monotonic" => pairs::monotonic(&mut code, params, table),
+        "gaps" => sequence::gaps(&mut code, params, table),
+        "jumps" => sequence::jumps(&mut code, params, table),
+        "runs" => sequence::runs(&mut code, params, table),
         "row_count" => figures::row_count(&mut code, params, table, schema),
         "freshness" => figures::freshness(&mut code, params, table),
         "aggregate" => figures::aggregate(&mut code, params, table),
@@ -127,7 +140,9 @@ fn on_one_table(
         "distribution" => spread::distribution(&mut code, params, table, schema),
         other => Err(CompileError::unknown_kind(other)),
     }?;
-    Ok(code.finish())
+    let mut compiled = code.finish();
+    compiled.plan.cases = cases::of(check, table);
+    Ok(compiled)
 }
 
 /// Code of the owner's own, as it is.

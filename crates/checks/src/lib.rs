@@ -28,7 +28,7 @@ pub mod yaml;
 
 pub use check::{Check, Samples, Severity, Threshold};
 pub use grade::{Counts, grade};
-pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, SkipReason};
+pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, Location, RunReport, SkipReason};
 pub use schedule::{Schedule, ScheduleError};
 pub use schema::checks_schema;
 pub use select::{Selection, SelectionError};

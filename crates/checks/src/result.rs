@@ -92,6 +92,18 @@ pub struct CheckResult {
     pub kept_from: Option<String>,
     /// How long it took.
     pub duration_ms: f64,
+    /// Where the check is written, for reports that link to it.
+    #[serde(skip)]
+    pub location: Option<Location>,
+}
+
+/// A place in a file of checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The file, as the workspace names it.
+    pub file: String,
+    /// The line, counted from one.
+    pub line: u32,
 }
 
 /// A failing row.

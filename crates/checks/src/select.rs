@@ -3,6 +3,7 @@
 use ordain_types::nearest;
 
 use crate::check::Check;
+use crate::result::CheckStatus;
 
 /// A selection. A check is in it if, of each kind of term that is given, one term fits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,6 +13,7 @@ pub struct Selection {
     owners: Vec<String>,
     tables: Vec<String>,
     severities: Vec<String>,
+    statuses: Vec<CheckStatus>,
     only: Option<String>,
     schedule: Option<String>,
     changed: bool,
@@ -27,7 +29,7 @@ pub struct SelectionError {
     pub hint: String,
 }
 
-const KINDS: [&str; 6] = ["id", "tag", "owner", "table", "severity", "state"];
+const KINDS: [&str; 7] = ["id", "tag", "owner", "table", "severity", "status", "state"];
 
 impl Selection {
     /// The one check of that id, whatever characters the id has.
@@ -50,12 +52,17 @@ impl Selection {
                 "owner" => &mut self.owners,
                 "table" => &mut self.tables,
                 "severity" => &mut self.severities,
+                "status" if status(value).is_some() => {
+                    self.statuses.extend(status(value));
+                    continue;
+                }
                 "state" if value == "changed" => {
                     self.changed = true;
                     continue;
                 }
                 other => {
                     let hint = match (other, nearest(other, KINDS)) {
+                        ("status", _) => "a status is pass, warn, fail, error or skipped".to_owned(),
                         ("state", _) => "the only state is `state:changed`".to_owned(),
                         (_, Some(name)) => format!("did you mean `{name}:{value}`?"),
                         _ => format!("terms are {}", KINDS.map(|kind| format!("{kind}:…")).join(", ")),
@@ -73,7 +80,12 @@ impl Selection {
         self.changed
     }
 
-    /// Whether a check is in the selection, changes aside.
+    /// Whether a check that had this status in its last run is wanted.
+    pub fn holds_status(&self, last: Option<CheckStatus>) -> bool {
+        self.statuses.is_empty() || last.is_some_and(|last| self.statuses.contains(&last))
+    }
+
+    /// Whether a check is in the selection, changes and its last status aside.
     pub fn holds(&self, check: &Check) -> bool {
         let fits = |wanted: &[String], given: &[&str]| {
             wanted.is_empty() || wanted.iter().any(|wanted| given.iter().any(|given| matches(wanted, given)))
@@ -87,6 +99,10 @@ impl Selection {
             && fits(&self.tables, &check.target_table.iter().map(String::as_str).collect::<Vec<_>>())
             && fits(&self.severities, &[&severity])
     }
+}
+
+fn status(word: &str) -> Option<CheckStatus> {
+    CheckStatus::ALL.into_iter().find(|status| status.name().eq_ignore_ascii_case(word))
 }
 
 /// Whether a name is meant; a `*` at the end stands for any rest.

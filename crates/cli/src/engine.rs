@@ -45,7 +45,7 @@ pub(crate) async fn send_calls(
     tools: &Toolbox,
     record: &RunRecord,
 ) -> Result<(), ordain_store::StoreError> {
-    let is_over = matches!(record.state, RunState::Committed | RunState::Undone);
+    let is_over = matches!(record.state, RunState::Committed | RunState::Undone | RunState::Answered);
     if !is_over || !record.calls.iter().any(Call::is_later) {
         return Ok(());
     }

@@ -4,6 +4,7 @@ mod commands;
 mod engine;
 mod executor;
 mod failure;
+mod given;
 mod planner;
 mod resident;
 mod runtime;
@@ -45,6 +46,7 @@ enum Command {
     Eval(commands::eval::Args),
     Exec(commands::exec::Args),
     Executor(commands::executor::Args),
+    Import(commands::import::Args),
     Init(commands::init::Args),
     Keys(commands::keys::Args),
     Ledger(commands::ledger::Args),
@@ -52,6 +54,7 @@ enum Command {
     Models(commands::models::Args),
     Outbox(commands::outbox::Args),
     Plans(commands::plans::Args),
+    Policy(commands::policy::Args),
     Python(commands::python::Args),
     Read(commands::read::Args),
     Reject(commands::reject::Args),
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => commands::eval::run(&args),
         Command::Exec(args) => commands::exec::run(args),
         Command::Executor(args) => commands::executor::run(args),
+        Command::Import(args) => commands::import::run(&args),
         Command::Init(args) => commands::init::run(&args),
         Command::Keys(args) => commands::keys::run(args),
         Command::Ledger(args) => commands::ledger::run(args),
@@ -111,6 +115,7 @@ fn main() -> ExitCode {
         Command::Models(args) => commands::models::run(&args),
         Command::Outbox(args) => commands::outbox::run(&args),
         Command::Plans(args) => commands::plans::run(&args),
+        Command::Policy(args) => commands::policy::run(&args),
         Command::Python(args) => commands::python::run(args),
         Command::Read(args) => commands::read::run(&args),
         Command::Reject(args) => commands::reject::run(&args),

@@ -1,12 +1,16 @@
 //! Puts together what a planner is shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ordain_planner::reader::{self, Explained, Missed};
-use ordain_planner::{Brief, ColumnBrief, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn};
-use ordain_store::{BeginOptions, Call, Intent, Reply, RunFilter, StoreError, TableInfo, Transaction};
+use ordain_planner::{
+    Brief, ColumnBrief, Example, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn, json_shape,
+};
+use ordain_store::{
+    BeginOptions, CachedPlan, Call, Intent, Reply, RunFilter, StoreError, TableInfo, Transaction,
+};
 use ordain_types::{RunKind, RunState, Table};
 use ordain_verify::Policy;
 use serde_json::Value;
@@ -28,6 +32,9 @@ const MISSED_RUNS: u64 = 500;
 const LOOKS_MAX: u32 = 2;
 /// Values that are shown of each column.
 const SAMPLES: usize = 3;
+/// Kept plans that are compared with a request, and words that an example shares with it at least.
+const PLANS_COMPARED: u64 = 200;
+const SHARED_WORDS_MIN: usize = 2;
 /// A column with longer values than this (on average) holds prose; its values are no names.
 const NAME_BYTES: usize = 200;
 /// For so long a look at a large table is good enough.
@@ -42,6 +49,8 @@ pub(crate) struct Look {
     version: u64,
     at: Instant,
     pub(crate) tables: Arc<Vec<TableBrief>>,
+    /// The database that they are in.
+    database: &'static str,
     /// The hash of all that, so that it is not taken anew for every request.
     hash: String,
 }
@@ -103,14 +112,33 @@ impl Engine {
             .collect();
         brief.catalog = settings.catalog.clone();
         brief.helpers.clone_from(&settings.helpers);
-        brief.statuses.clone_from(&self.policy.statuses);
+        brief.statuses = settings.told_statuses();
         brief.packages.clone_from(&settings.packages);
         brief.limits = settings.limits.clone();
         brief.turns = turns;
+        brief.today = self.store.timestamp().chars().take("2026-03-14".len()).collect();
         let look = self.look().await?;
         let hash = hash(&format!("{brief:?}\0{}", look.hash));
         brief.tables = look.tables;
+        look.database.clone_into(&mut brief.database);
         Ok((brief, hash))
+    }
+
+    /// Plans that were kept for requests of the same caller that share words with this one, the nearest first.
+    pub(crate) async fn examples(&self, request: &str, who: &str) -> Result<Vec<Example>, EngineError> {
+        let words: BTreeSet<String> = words(request).collect();
+        let schema = self.store.schema();
+        let plans =
+            self.store.plans_after(Some(RunKind::Ask.as_str()), Some(who), None, PLANS_COMPARED).await?;
+        let mut near: Vec<(usize, CachedPlan)> = plans
+            .into_iter()
+            .map(|plan| (self::words(&plan.request).filter(|word| words.contains(word)).count(), plan))
+            .filter(|(shared, plan)| {
+                *shared >= SHARED_WORDS_MIN && self.settings.stale(plan, &schema).is_none()
+            })
+            .collect();
+        near.sort_by_key(|(shared, plan)| std::cmp::Reverse((*shared, plan.pinned)));
+        Ok(near.into_iter().map(|(_, plan)| Example { request: plan.request, code: plan.code }).collect())
     }
 
     /// What the reader understands of a request, without carrying it out.
@@ -142,14 +170,15 @@ impl Engine {
         if let Some(look) = kept.filter(|look| look.is_fresh(version)) {
             return Ok(look);
         }
-        let tables = Arc::new(self.look_again().await?);
+        let (tables, database) = self.look_again().await?;
+        let tables = Arc::new(tables);
         let hash = hash(&format!("{tables:?}"));
-        let look = Look { version, at: Instant::now(), tables, hash };
+        let look = Look { version, at: Instant::now(), tables, database, hash };
         *self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(look.clone());
         Ok(look)
     }
 
-    async fn look_again(&self) -> Result<Vec<TableBrief>, EngineError> {
+    async fn look_again(&self) -> Result<(Vec<TableBrief>, &'static str), EngineError> {
         let infos = self.store.tables().await?;
         let run_id = self.store.new_run_id()?;
         let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
@@ -157,8 +186,9 @@ impl Engine {
         for info in infos.into_iter().filter(|info| !info.table.hidden) {
             tables.push(self.look_at(&mut transaction, info).await?);
         }
+        let database = transaction.database();
         transaction.roll_back().await?;
-        Ok(tables)
+        Ok((tables, database))
     }
 
     async fn look_at(
@@ -180,10 +210,15 @@ impl Engine {
             columns,
             references: references.collect(),
             roles: self.settings.roles.get(&info.table.name).cloned().unwrap_or_default(),
-            summary: None,
+            indexes: info.indexes,
             table: visible(info.table),
         })
     }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|character: char| !character.is_alphanumeric());
+    words.filter(|word| word.len() > 2).map(str::to_lowercase)
 }
 
 /// The table without the columns that plans may not see.
@@ -235,5 +270,11 @@ fn column(name: &str, place: usize, rows: &[Vec<Option<Value>>], is_whole: bool)
     let null_share = if rows.is_empty() { 0.0 } else { missing as f64 / rows.len() as f64 };
     let is_prose = present > 0 && bytes / present > NAME_BYTES;
     let values = (is_whole && !is_prose).then(|| distinct.into_values().cloned().collect());
-    ColumnBrief { name: name.to_owned(), null_share, samples, values }
+    let nested = || {
+        rows.iter()
+            .filter_map(|row| row.get(place)?.as_ref())
+            .filter(|value| value.is_array() || value.is_object())
+    };
+    let shape = nested().next().is_some().then(|| json_shape(nested()));
+    ColumnBrief { name: name.to_owned(), null_share, samples, values, shape }
 }

@@ -1,7 +1,7 @@
 //! The plan cache: kept plans are tried again, and good ones are kept, the same way for every kind of plan.
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Reply};
-use ordain_store::CachedPlan;
+use ordain_store::{CachedPlan, PlanAuthor};
 use ordain_types::{BoundParam, PlanSource, Round, RunId, RunKind, RunRecord};
 
 use crate::code::key;
@@ -162,7 +162,10 @@ impl Engine {
                 exact: &key.exact,
                 request: &record.request,
                 code,
-                source: if record.plan.source == PlanSource::Model { "model" } else { "rules" },
+                source: match record.plan.source {
+                    PlanSource::Model => PlanAuthor::Model,
+                    _ => PlanAuthor::Rules,
+                },
                 run_id: &record.run_id,
                 components: self.settings.ground(&schema).components(&accepted.effects, false),
             })
@@ -179,7 +182,7 @@ pub(crate) struct Written<'a> {
     pub(crate) request: &'a str,
     pub(crate) code: &'a str,
     /// Who wrote it.
-    pub(crate) source: &'static str,
+    pub(crate) source: PlanAuthor,
     pub(crate) run_id: &'a RunId,
     pub(crate) components: Components,
 }
@@ -187,7 +190,7 @@ pub(crate) struct Written<'a> {
 /// A plan as it is kept.
 pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
     let Written { kind, exact, request, code, source, run_id, mut components } = written;
-    if source == "rules" {
+    if source == PlanAuthor::Rules {
         components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
     }
     CachedPlan {
@@ -198,7 +201,7 @@ pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
         request: request.to_owned(),
         title: String::new(),
         code: code.to_owned(),
-        source: source.to_owned(),
+        source,
         model: None,
         run_id: run_id.to_string(),
         components,
@@ -214,9 +217,9 @@ pub(crate) fn why_stale(plan: &CachedPlan, ground: Ground<'_>, planner: &Planner
     // With a model configured, its plans are wanted and not the reader's. A plan that answered a request stays good under
     // another model; the code of a check is compiled again, so that a better model improves it.
     let name = planner.name();
-    let other = match plan.source.as_str() {
-        "rules" => Some("the reader"),
-        "model" if plan.kind == RunKind::Check.as_str() => {
+    let other = match plan.source {
+        PlanAuthor::Rules => Some("the reader"),
+        PlanAuthor::Model if plan.kind == RunKind::Check.as_str() => {
             plan.model.as_deref().filter(|model| *model != name)
         }
         _ => None,

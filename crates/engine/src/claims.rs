@@ -78,11 +78,14 @@ fn unsupported_number(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -
     ))
 }
 
-/// A name that was read and that the answer mentions, though the change is about other things.
+/// A name that the answer mentions, of a row that was read, though other rows of its table were changed. Rows of tables
+/// that did not change, such as the customer of an order, may be named.
 fn foreign_name(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -> Option<Trouble> {
     let asked: HashSet<String> = phrases(cut(told.request, SOURCE_BYTES_MAX)).collect();
-    let name = phrases(told.answer)
-        .find(|phrase| evidence.names(phrase) && !changed.mentions(phrase) && !asked.contains(phrase))?;
+    let name = phrases(told.answer).find(|phrase| {
+        let is_named = evidence.names(told.diff.tables.keys(), phrase);
+        is_named && !changed.mentions(phrase) && !asked.contains(phrase)
+    })?;
     Some(trouble(
         "name-not-in-diff",
         format!("the answer speaks of `{name}`, which the change is not about"),

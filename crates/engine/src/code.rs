@@ -173,7 +173,7 @@ impl Engine {
         brief.catalog = self.settings.catalog.clone();
         brief.helpers.clone_from(&self.settings.helpers);
         brief.policy.clone_from(&self.settings.policy);
-        brief.statuses.clone_from(&policy.statuses);
+        brief.statuses = self.settings.told_statuses();
         brief.packages.clone_from(&policy.packages);
         brief.limits = self.settings.limits.clone();
         brief.turns = self.session_turns(task).await?;
@@ -183,7 +183,7 @@ impl Engine {
     /// The rules for code about files: it reads, and writes nothing but artifacts.
     pub(crate) fn code_policy(&self, task: &CodeTask) -> Policy {
         let mut policy = Policy::for_contract(Contract::Code);
-        policy.statuses.extend(self.settings.statuses.iter().cloned());
+        policy.statuses.extend(self.settings.statuses.keys().cloned());
         policy.helpers = ordain_verify::helpers_of(&self.settings.helpers).unwrap_or_default();
         policy.read_only = true;
         policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));

@@ -8,7 +8,7 @@ use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
 use ordain_tools::Toolbox;
 pub use ordain_types::Approval;
-use ordain_types::{Catalog, Limits, RunKind, Schema};
+use ordain_types::{Catalog, Limits, RunKind, STATUSES, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
@@ -24,8 +24,8 @@ pub struct EngineSettings {
     pub approval: Approval,
     /// What a run may use.
     pub limits: Limits,
-    /// Statuses that plans may give besides the five of every workspace.
-    pub statuses: Vec<String>,
+    /// Statuses that plans may give besides those of every workspace, and when they are given.
+    pub statuses: BTreeMap<String, String>,
     /// The source of `helpers.py`.
     pub helpers: String,
     /// The policy, as the planner reads it.
@@ -50,6 +50,8 @@ pub struct EngineSettings {
     pub holds_outlines: bool,
     /// What plans may call outside of the tables.
     pub tools: Toolbox,
+    /// Whether what code computed before it failed is kept, also where a task does not ask for it.
+    pub keeps_partial: bool,
 }
 
 impl Default for EngineSettings {
@@ -57,7 +59,7 @@ impl Default for EngineSettings {
         Self {
             approval: Approval::default(),
             limits: Limits::default(),
-            statuses: Vec::new(),
+            statuses: BTreeMap::new(),
             helpers: String::new(),
             policy: String::new(),
             invariants: Vec::new(),
@@ -70,6 +72,7 @@ impl Default for EngineSettings {
             budgets: Budgets::default(),
             holds_outlines: false,
             tools: Toolbox::default(),
+            keeps_partial: false,
         }
     }
 }
@@ -90,7 +93,7 @@ impl EngineSettings {
 
     fn policy_of_asks(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
-        policy.statuses.extend(self.statuses.iter().cloned());
+        policy.statuses.extend(self.statuses.keys().cloned());
         // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
         policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
         policy.tools = self.tools.known();
@@ -104,6 +107,13 @@ impl EngineSettings {
         let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
         policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
         policy
+    }
+
+    /// The statuses that planners are told of: those of every workspace and its own.
+    pub(crate) fn told_statuses(&self) -> Vec<(String, String)> {
+        let usual = STATUSES.iter().map(|&(name, when)| (name.to_owned(), when.to_owned()));
+        let own = self.statuses.iter().map(|(name, when)| (name.clone(), when.clone()));
+        usual.filter(|(name, _)| !self.statuses.contains_key(name)).chain(own).collect()
     }
 
     /// What plans are compiled against.

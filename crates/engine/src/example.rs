@@ -1,7 +1,9 @@
 //! Ready workspaces, and how a new one is laid out.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+
+use crate::workspace::{FILE, config_schema};
 
 /// A workspace that comes with the program.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +15,15 @@ pub struct Example {
     /// The command to begin with.
     pub first: &'static str,
     files: &'static [(&'static str, &'static [u8])],
+}
+
+impl Example {
+    /// The text of one of its files.
+    #[cfg(test)]
+    pub(crate) fn text(&self, name: &str) -> Option<&'static str> {
+        let (_, content) = self.files.iter().find(|(path, _)| *path == name)?;
+        std::str::from_utf8(content).ok()
+    }
 }
 
 macro_rules! files {
@@ -49,6 +60,50 @@ pub const EXAMPLES: &[Example] = &[
             "tables/parts.json",
             "tables/sales_ledger.json",
             "tables/customers.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "library",
+        about: "a library whose verb `lend` its owner declared in ten lines",
+        first: "ordain ask \"lend Silas Marner to Ida Bloom\"",
+        files: files!(
+            "library",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/books.json",
+            "tables/members.json",
+            "tables/loans.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "bank",
+        about: "accounts between which money moves by one verb, `transfer`, and in no other way",
+        first: "ordain ask \"transfer 50 from House fund to Travel fund\"",
+        files: files!(
+            "bank",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/accounts.json",
+            "tables/transfers.json",
+            "eval.jsonl"
+        ),
+    },
+    Example {
+        name: "clinic",
+        about: "doctors, patients, and appointments that the verb `book` makes",
+        first: "ordain ask \"book Lena Fox with Dr Amin on 2026-05-04 at 10:00\"",
+        files: files!(
+            "clinic",
+            "ordain.toml",
+            "policy.md",
+            "helpers.py",
+            "tables/doctors.json",
+            "tables/patients.json",
+            "tables/appointments.json",
             "eval.jsonl"
         ),
     },
@@ -103,6 +158,26 @@ pub const EXAMPLES: &[Example] = &[
         ),
     },
     Example {
+        name: "returns-desk",
+        about: "a returns desk: eight tables that refer to each other, a policy, and forty tasks with end states",
+        first: "ordain eval eval.jsonl --model replay:replies/desk.jsonl --no-cache",
+        files: files!(
+            "returns-desk",
+            "ordain.toml",
+            "policy.md",
+            "tables/customers.json",
+            "tables/products.json",
+            "tables/variants.json",
+            "tables/orders.json",
+            "tables/order_lines.json",
+            "tables/payments.json",
+            "tables/returns.json",
+            "tables/notes.json",
+            "eval.jsonl",
+            "replies/desk.jsonl"
+        ),
+    },
+    Example {
         name: "sales-files",
         about: "questions about files: a CSV, a workbook, JSON, Parquet, a PDF and a picture",
         first: "ordain code \"total revenue by region\" --file files/sales.csv",
@@ -130,6 +205,9 @@ const EMPTY: &[(&str, &[u8])] = &[
     ),
     ("policy.md", b"1. Change nothing unless the request clearly asks for it.\n"),
 ];
+
+/// The schema of `ordain.toml`, beside it.
+const SCHEMA: &str = "ordain.schema.json";
 
 /// Why no workspace was made.
 #[derive(Debug, thiserror::Error)]
@@ -187,10 +265,7 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
     if folder.exists() && fs_err::read_dir(folder)?.next().is_some() {
         return Err(InitError::NotEmpty { folder: folder.to_owned() });
     }
-    let name = folder.file_name().map_or_else(|| "workspace".into(), |name| name.to_string_lossy());
-    // Only letters and digits go into the file as they are.
-    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let name: String = name.chars().map(plain).collect();
+    let name = plain_name(folder);
     let mut written = Vec::new();
     for (path, content) in files {
         let target = folder.join(path);
@@ -199,14 +274,42 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
         }
         match std::str::from_utf8(content) {
             Ok(text) => {
+                let text = if *path == FILE { format!("#:schema {SCHEMA}\n{text}") } else { text.to_owned() };
                 fs_err::write(&target, text.replace("name = \"NAME\"", &format!("name = \"{name}\"")))?;
             }
             Err(_) => fs_err::write(&target, content)?,
         }
         written.push(PathBuf::from(path));
     }
-    // State holds a key and data; neither belongs in a repository.
+    // Editors complete and check `ordain.toml` by it.
+    fs_err::write(folder.join(SCHEMA), format!("{:#}\n", config_schema()))?;
+    written.push(PathBuf::from(SCHEMA));
+    ignore_state(folder, &mut written)?;
+    Ok(written)
+}
+
+/// Makes a workspace of a folder with data files, which `sections` of its `ordain.toml` describe.
+pub fn init_around(folder: &Path, sections: &str) -> Result<Vec<PathBuf>, InitError> {
+    let text = format!("[workspace]\nname = \"{}\"\n{sections}", plain_name(folder));
+    let mut file = fs_err::File::create_new(folder.join("ordain.toml"))?;
+    file.write_all(text.as_bytes())?;
+    let mut written = vec![PathBuf::from("ordain.toml")];
+    if !folder.join(".gitignore").exists() {
+        ignore_state(folder, &mut written)?;
+    }
+    Ok(written)
+}
+
+/// The folder's name; only letters and digits go into a file as they are.
+fn plain_name(folder: &Path) -> String {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = folder.file_name().map_or_else(|| "workspace".into(), |name| name.to_string_lossy());
+    name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect()
+}
+
+/// State holds a key and data; neither belongs in a repository.
+fn ignore_state(folder: &Path, written: &mut Vec<PathBuf>) -> io::Result<()> {
     fs_err::write(folder.join(".gitignore"), ".ordain/\n")?;
     written.push(PathBuf::from(".gitignore"));
-    Ok(written)
+    Ok(())
 }

@@ -27,7 +27,8 @@ use crate::error::EngineError;
 /// nobody has to open it to all programs for their sake.
 pub fn own_programs() -> impl Iterator<Item = &'static str> {
     static PROGRAM: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::program);
-    [PROGRAM.as_str(), crate::checks::CONVERTER].into_iter()
+    static SEEDS: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::seed_program);
+    [PROGRAM.as_str(), SEEDS.as_str(), crate::checks::CONVERTER].into_iter()
 }
 
 /// How many files a request may have.

@@ -71,7 +71,10 @@ impl Grant {
         match call {
             // The names of the tables are no secret, and a query is held against the readable ones where it is parsed.
             Call::Tables {} | Call::Query { .. } => Ok(()),
-            Call::Search { table, .. } | Call::Get { table, .. } | Call::Count { table, .. } => {
+            Call::Search { table, .. }
+            | Call::Get { table, .. }
+            | Call::Count { table, .. }
+            | Call::NextId { table } => {
                 let is_granted = self.reads.as_ref().is_none_or(|tables| tables.contains(table));
                 granted(is_granted, "read", table)
             }

@@ -108,11 +108,12 @@ impl<'a> TransactionHost<'a> {
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
             return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
         };
+        let table = call.arguments.get("table").and_then(Value::as_str).map(str::to_owned);
         let call = Call::parse(operation, Value::Object(call.arguments)).map_err(|error| refusal(&error))?;
         self.grant.check(&call)?;
         match self.transaction.carry_out(call).await.map(Reply::into_value) {
             Ok(value) => {
-                self.evidence.take(&value);
+                self.evidence.take(table.as_deref(), &value);
                 Ok(value)
             }
             Err(error) if error.is_callers() => Err(refusal(&error)),

@@ -30,6 +30,7 @@ mod host;
 mod json_bytes;
 mod lost;
 mod outcome;
+mod policy_check;
 mod profile;
 mod rebase;
 mod road;
@@ -48,17 +49,18 @@ pub use ask::{Ask, Decision, Mode, PlanFile, Resumed, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Approval, Engine, EngineSettings};
 pub use error::EngineError;
-pub use example::{EXAMPLES, Example, InitError, init};
+pub use example::{EXAMPLES, Example, InitError, init, init_around};
 pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
+pub use policy_check::PolicyFinding;
 pub use schedules::{Due, Scheduled, ScheduledRun, ScheduledTask, Schedules};
 pub use stats::Stats;
 pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{
     Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
-    Workspace, WorkspaceError, backup_folder,
+    Workspace, WorkspaceError, backup_folder, config_schema, limits_without_workspace,
 };

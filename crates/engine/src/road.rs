@@ -6,7 +6,9 @@ use std::time::Instant;
 use ordain_cell::{Execution, Output};
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress};
 use ordain_store::Claim;
-use ordain_types::{ErrorClass, ModuleRecord, RunError, RunId, RunRecord, RunState, Strategy, Trouble};
+use ordain_types::{
+    ErrorClass, ModuleRecord, RunError, RunId, RunKind, RunRecord, RunState, Strategy, Trouble,
+};
 
 use crate::cache::CacheKey;
 use crate::checks::CheckRun;
@@ -212,6 +214,9 @@ impl Engine {
         {
             return Ok(record);
         }
+        if is_cached && order.kind == RunKind::Ask && order.planner.can_repair() {
+            brief.examples = self.examples(order.request, order.who).await?;
+        }
         let asked = (order.planner, &mut brief);
         if let Some(record) = Box::pin(self.by_strategy(asked, &mut story, trial, progress)).await? {
             return Ok(record);
@@ -269,7 +274,7 @@ impl Engine {
     fn is_worth_keeping(&self, record: &RunRecord, story: &Story) -> bool {
         let is_answer = record.status.as_deref().is_some_and(|status| {
             matches!(status, "success" | "no_match" | "insufficient_stock")
-                || self.settings.statuses.iter().any(|own| own == status)
+                || self.settings.statuses.contains_key(status)
         });
         // A plan whose answer had to be replaced would need it replaced again.
         record.error.is_none() && is_answer && !story.has_replaced_answer()

@@ -212,9 +212,22 @@ impl Story {
             accepted: self.is_accepted,
             iterations: self.iterations,
             findings: self.findings.clone(),
-            history: self.rounds.clone(),
+            history: self.history(),
             modifications: self.modifications.clone(),
         }
+    }
+
+    /// The rounds, without the code of the last one where that is the plan's own: a record has its code once.
+    fn history(&self) -> Vec<Round> {
+        let mut rounds = self.rounds.clone();
+        if let Some(Round::Judged(last)) = rounds.last_mut()
+            && last.accepted
+            && self.steps.is_empty()
+            && last.code.as_ref() == self.draft.as_ref().map(|draft| &draft.code)
+        {
+            last.code = None;
+        }
+        rounds
     }
 
     fn plan(&self, head: &Head, attempt: Option<&Attempt>) -> PlanRecord {

@@ -22,6 +22,8 @@ pub(crate) const CALL: &str = "tool.call";
 pub(crate) const CALLS_MAX: usize = 100;
 /// The kind under which calls of tools are kept in the outbox.
 const KIND: &str = "tool";
+/// The same for results of checks.
+pub(crate) const NOTIFY: &str = "notify";
 /// The field by which the place of a result that is not there yet is known.
 const HANDLE: &str = "ordain_call";
 /// Besides the time of two answers, how long a sender may hold a call.
@@ -79,7 +81,7 @@ impl Tools<'_> {
             let made = self.toolbox.call(tool, verb, given, None).await.map_err(|error| refusal(&error))?;
             self.asked.entry(key).or_insert(made).clone()
         };
-        evidence.take(&result);
+        evidence.take(None, &result);
         call.result = Some(result.clone());
         transaction.note_call(call);
         Ok(result)
@@ -208,9 +210,7 @@ pub(crate) fn told(known: &[Tool]) -> String {
 
 /// Sends every call that may be sent now, one after the other; how many were tried.
 pub async fn deliver(store: &Store, toolbox: &Toolbox) -> Result<usize, StoreError> {
-    let longest =
-        toolbox.names().filter_map(|name| toolbox.settings(name)).map(ordain_tools::ToolSettings::time).max();
-    let lease = longest.unwrap_or_default() * 2 + LEASE_MORE;
+    let lease = toolbox.longest() * 2 + LEASE_MORE;
     let mut tried = 0;
     while let Some(taken) = store.take_call(lease).await? {
         let outcome = send(toolbox, &taken).await;
@@ -221,14 +221,20 @@ pub async fn deliver(store: &Store, toolbox: &Toolbox) -> Result<usize, StoreErr
 }
 
 async fn send(toolbox: &Toolbox, taken: &Taken) -> SendOutcome {
-    let (tool, verb) = taken.call.name.split_once('.').unwrap_or_default();
-    let Value::Object(arguments) = &taken.call.arguments else {
-        return SendOutcome::Refused("its arguments are not named values".to_owned());
+    let Call { kind, name, arguments, .. } = &taken.call;
+    let sent = match (kind.as_str(), arguments) {
+        (NOTIFY, message) => {
+            let name = name.strip_prefix("notify.").unwrap_or(name);
+            toolbox.send_results(name, message, &taken.key).await
+        }
+        (KIND, Value::Object(arguments)) => {
+            let (tool, verb) = name.split_once('.').unwrap_or_default();
+            toolbox.call(tool, verb, arguments, Some(&taken.key)).await
+        }
+        (KIND, _) => return SendOutcome::Refused("its arguments are not named values".to_owned()),
+        _ => return SendOutcome::Refused(format!("nobody here sends calls of the kind `{kind}`")),
     };
-    if taken.call.kind != KIND {
-        return SendOutcome::Refused(format!("nobody here sends calls of the kind `{}`", taken.call.kind));
-    }
-    match toolbox.call(tool, verb, arguments, Some(&taken.key)).await {
+    match sent {
         Ok(result) => SendOutcome::Sent(result),
         Err(error @ ToolError::NoAnswer { .. }) => SendOutcome::Unknown(error.to_string()),
         Err(error @ ToolError::Unreachable { .. }) => SendOutcome::Failed(error.to_string()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::{Draft, Exchange};
@@ -69,6 +69,8 @@ pub(crate) struct RunTrial<'a> {
     module_imports: BTreeSet<String>,
     /// What tools said that were asked while the code ran, over all tries.
     pub(crate) asked: tokio::sync::Mutex<Asked>,
+    /// Whether a try met another run that writes.
+    writes_alone: bool,
     /// Whether what the run has come to is kept for the case that it is cut short.
     pub(crate) has_progress: AtomicBool,
 }
@@ -125,7 +127,8 @@ impl Trial for RunTrial<'_> {
         let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(accepted, story, is_last, exchange)).await {
-                Err(EngineError::Store(StoreError::Conflict)) => {}
+                // Another run got in the way. The next try writes while no other does.
+                Err(EngineError::Store(StoreError::Conflict)) => self.writes_alone = true,
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
                 // code printed is on its way to the caller already.
                 Err(EngineError::Cell(error))
@@ -176,6 +179,7 @@ impl<'a> RunTrial<'a> {
             loader: String::new(),
             module_imports: BTreeSet::new(),
             asked: tokio::sync::Mutex::default(),
+            writes_alone: false,
             has_progress: AtomicBool::new(false),
         }
     }
@@ -223,23 +227,28 @@ impl<'a> RunTrial<'a> {
         is_last: bool,
         exchange: &Exchange,
     ) -> Result<Tried<RunRecord>, EngineError> {
-        let mut transaction = self.begin(accepted).await?;
+        let (waiting, wall) = (Instant::now(), self.engine.settings.limits.wall);
+        let Ok(begun) = tokio::time::timeout(wall, self.begin(accepted)).await else {
+            return Ok(store_limit(&StoreError::Busy, Cause::Timeout, None));
+        };
+        let (mut transaction, waited) = (begun?, waiting.elapsed());
         story.params.clone_from(if accepted.params.is_empty() { &self.params } else { &accepted.params });
         let running = Instant::now();
         let mut evidence = self.known();
-        let (execution, acted) = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
-            Ok((execution, acted)) => (Arc::new(execution), acted),
-            Err(error) => {
-                roll_back(transaction).await?;
-                story.timing.run = millis(running);
-                return match error {
-                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
-                        Ok(store_limit(&error, Cause::LockLimit, None))
-                    }
-                    error => Err(error),
-                };
-            }
-        };
+        let (execution, acted) =
+            match self.execute(accepted, transaction.as_mut(), &mut evidence, waited).await {
+                Ok((execution, acted)) => (Arc::new(execution), acted),
+                Err(error) => {
+                    roll_back(transaction).await?;
+                    story.timing.run = millis(running);
+                    return match error {
+                        EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                            Ok(store_limit(&error, Cause::LockLimit, None))
+                        }
+                        error => Err(error),
+                    };
+                }
+            };
         story.timing.run = millis(running);
         self.execution = Some(Arc::clone(&execution));
         if let Work::Exec(Exec { session: Some(session), .. }) = self.work {
@@ -260,7 +269,8 @@ impl<'a> RunTrial<'a> {
             outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
         {
             roll_back(transaction).await?;
-            attempt.outcome.partial = self.work.allows_partial() && execution.cause != Cause::Ok;
+            attempt.outcome.partial =
+                self.work.allows_partial(self.engine.settings.keeps_partial) && execution.cause != Cause::Ok;
             if attempt.outcome.partial && is_last || matches!(self.work, Work::Exec(_)) {
                 self.engine.keep_artifacts(&self.head.run_id, &execution)?;
             }
@@ -288,7 +298,8 @@ impl<'a> RunTrial<'a> {
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
         let intent = match self.work {
-            Work::Ask(_) if accepted.effects.may_write => Intent::Write,
+            Work::Ask(_) if accepted.effects.may_write && self.writes_alone => Intent::Write,
+            Work::Ask(_) if accepted.effects.may_write => Intent::Beside,
             Work::Ask(_) | Work::Code(_) => Intent::Read,
             Work::Exec(_) | Work::Check(_) => return Ok(None),
         };
@@ -302,8 +313,11 @@ impl<'a> RunTrial<'a> {
         accepted: &Accepted,
         transaction: Option<&mut Transaction>,
         evidence: &mut Evidence,
+        waited: Duration,
     ) -> Result<(Execution, Acted), EngineError> {
-        let job = self.job(accepted, &self.loader);
+        let mut job = self.job(accepted, &self.loader);
+        // Waiting for others to write is a part of the time that the run may take.
+        job.limits.wall = job.limits.wall.saturating_sub(waited);
         let executor = Arc::clone(&self.engine.executor);
         let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {

@@ -112,9 +112,9 @@ impl Work {
         }
     }
 
-    /// Whether what was computed before a failure is kept.
-    pub(crate) fn allows_partial(&self) -> bool {
-        matches!(self, Self::Code(task) if task.allow_partial)
+    /// Whether what was computed before a failure is kept, also where the settings say so.
+    pub(crate) fn allows_partial(&self, by_default: bool) -> bool {
+        matches!(self, Self::Code(task) if task.allow_partial || by_default)
     }
 
     /// What an idempotency key stands for: what is asked, and what is to become of it.

@@ -1,6 +1,7 @@
 //! A workspace: a folder with `ordain.toml` and what belongs to it.
 
 mod backup;
+mod built_in;
 mod catalog;
 mod environment;
 mod error;
@@ -21,14 +22,14 @@ use ordain_planner::ModelSettings;
 use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
-use ordain_tools::{Secrets, SnapshotFile, ToolSettings, Toolbox};
+use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Catalog, Limits};
 
 pub use backup::{BackupSettings, backup_folder};
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
-pub use settings::{Resolved, SETTINGS, Setting};
+pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
 pub use trust::{Accepted, TrustList};
 
 use crate::engine::{Approval, EngineSettings};
@@ -36,7 +37,7 @@ use crate::schedules::Scheduled;
 use crate::steps::Budgets;
 
 /// The file that makes a folder a workspace.
-const FILE: &str = "ordain.toml";
+pub(crate) const FILE: &str = "ordain.toml";
 /// Begins the name of a model whose replies are in a file.
 const REPLAY: &str = "replay:";
 /// The folder with the workspace's state.
@@ -53,8 +54,8 @@ pub struct Workspace {
     pub root: PathBuf,
     /// What it is called.
     pub name: String,
-    /// Statuses that plans may set besides the usual ones.
-    pub statuses: Vec<String>,
+    /// Statuses that plans may set besides the usual ones, and when they are set.
+    pub statuses: BTreeMap<String, String>,
     /// The policy, as the model reads it.
     pub policy: String,
     /// Python that defines functions for plans.
@@ -104,6 +105,7 @@ impl Workspace {
     pub fn find(start: &Path) -> Result<PathBuf, WorkspaceError> {
         let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
         let found = absolute.ancestors().find(|folder| folder.join(FILE).is_file());
+        let found = found.or_else(|| Some(absolute.as_path()).filter(|folder| has_checks(folder)));
         found.map(Path::to_owned).ok_or_else(|| WorkspaceError::none(start))
     }
 
@@ -114,7 +116,7 @@ impl Workspace {
         check_paths(root, &file)?;
         let mut workspace = Self::from_parts(root, file, environment)?;
         workspace.policy = optional(root, "policy.md")?;
-        workspace.helpers = optional(root, "helpers.py")?;
+        workspace.helpers = built_in::completed(optional(root, "helpers.py")?);
         workspace.check_invariant_names(&text)?;
         catalog::check(&workspace.catalog, &workspace.helpers, &text)?;
         Ok(workspace)
@@ -126,8 +128,17 @@ impl Workspace {
         trust::asked(root, &file, &environment)
     }
 
+    /// The text of one of its files; `None` if there is no such file.
+    pub fn text(&self, name: &str, bytes_max: u64) -> Result<Option<String>, WorkspaceError> {
+        inside::text(&self.root, name, bytes_max)
+    }
+
     fn read(root: &Path) -> Result<(String, file::File, Environment), WorkspaceError> {
-        let text = inside::text(root, FILE, FILE_BYTES_MAX)?.ok_or_else(|| WorkspaceError::none(root))?;
+        let text = match inside::text(root, FILE, FILE_BYTES_MAX)? {
+            Some(text) => text,
+            None if has_checks(root) => String::new(),
+            None => return Err(WorkspaceError::none(root)),
+        };
         let environment = Environment::read(root)?;
         let mut file = file::parse(&text)?;
         settings::apply(&mut file, &environment)?;
@@ -202,6 +213,7 @@ impl Workspace {
             catalog: self.catalog.clone(),
             artifacts: Some(self.artifacts()),
             tools: self.tools.clone(),
+            keeps_partial: settings::allows_partial(&self.environment),
         }
     }
 
@@ -261,7 +273,7 @@ impl Workspace {
             catalog: Arc::default(),
             root: root.to_owned(),
             name,
-            statuses: file.workspace.statuses,
+            statuses: file.workspace.statuses.0,
             policy: String::new(),
             helpers: String::new(),
             database,
@@ -281,7 +293,7 @@ impl Workspace {
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
-            tools: tools(root, file.tools, &environment)?,
+            tools: tools(root, file.tools, &environment)?.with_notify(notify(file.notify, &environment)?),
             schedules: schedules::read(root, file.schedules)?,
             environment,
         })
@@ -304,6 +316,11 @@ impl Workspace {
     }
 }
 
+/// Whether a folder holds checks and data, which make it a workspace with the usual settings.
+fn has_checks(folder: &Path) -> bool {
+    ["checks", "data"].iter().all(|name| folder.join(name).is_dir())
+}
+
 /// The tools that are named, with what was reviewed of them.
 fn tools(
     root: &Path,
@@ -323,6 +340,24 @@ fn tools(
     let variables = settings.values().flat_map(ToolSettings::variables);
     let secrets = variables.filter_map(|name| Some((name.clone(), environment.get(name)?))).collect();
     Ok(Toolbox::new(root.to_owned(), settings, reviewed, Secrets(secrets)))
+}
+
+/// The addresses for results of checks.
+fn notify(
+    settings: BTreeMap<String, NotifySettings>,
+    environment: &Environment,
+) -> Result<BTreeMap<String, Notify>, WorkspaceError> {
+    let made = settings.into_iter().map(|(name, settings)| {
+        let notify = Notify::new(settings, |variable| environment.get(variable));
+        let wrong = |message: String| WorkspaceError {
+            file: FILE.to_owned(),
+            line: None,
+            message: format!("[notify.{name}]: {message}"),
+            hint: None,
+        };
+        Ok((name.clone(), notify.map_err(wrong)?))
+    });
+    made.collect()
 }
 
 fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {

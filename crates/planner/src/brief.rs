@@ -1,11 +1,15 @@
 //! What a planner is shown, as plain data.
 
+mod shape;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ordain_types::{Catalog, Limits, Outline, OutlineStep, Question, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use shape::json_shape;
 
 /// Exactly what the planner is shown.
 #[derive(Debug, Clone)]
@@ -26,8 +30,12 @@ pub struct Brief {
     pub helpers: String,
     /// Files that were given with the request.
     pub files: Vec<FileBrief>,
-    /// The statuses that a plan may give.
-    pub statuses: Vec<String>,
+    /// The statuses that a plan may give, and when it gives each.
+    pub statuses: Vec<(String, String)>,
+    /// The database whose SQL queries are written in; nothing where it is not known.
+    pub database: String,
+    /// The day, as `2026-03-14`, in UTC; nothing where no clock was read.
+    pub today: String,
     /// Packages that may be imported besides the standard library.
     pub packages: Vec<String>,
     /// What the code may use.
@@ -133,8 +141,8 @@ pub struct TableBrief {
     pub roles: BTreeMap<String, String>,
     /// Columns that point to another table: column, table, column there.
     pub references: Vec<(String, String, String)>,
-    /// What the table is about, in words.
-    pub summary: Option<String>,
+    /// Column lists by which rows are found without a scan.
+    pub indexes: Vec<Vec<String>>,
 }
 
 /// What a column holds.
@@ -148,6 +156,8 @@ pub struct ColumnBrief {
     pub samples: Vec<Value>,
     /// All of its distinct values, where they are few enough to be kept.
     pub values: Option<Vec<Value>>,
+    /// What its JSON values look like, taken together.
+    pub shape: Option<String>,
 }
 
 /// A file that was given with the request, as it was found in a cell.
@@ -198,6 +208,8 @@ impl Brief {
             helpers: String::new(),
             files: Vec::new(),
             statuses: Vec::new(),
+            database: String::new(),
+            today: String::new(),
             packages: Vec::new(),
             limits: Limits::default(),
             turns: Vec::new(),

@@ -21,7 +21,7 @@ mod reply;
 
 pub use brief::{
     Brief, ColumnBrief, Example, FileBrief, Forms, InvariantBrief, OutlineForm, Stage, StepBrief, TableBrief,
-    Task, Turn,
+    Task, Turn, json_shape,
 };
 pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker};

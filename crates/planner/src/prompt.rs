@@ -15,7 +15,7 @@ use ordain_types::{format_bytes, format_duration};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::brief::{Brief, Task};
+use crate::brief::{Brief, Stage, Task};
 use crate::exchange::{Message, Speaker};
 use crate::reader;
 use schema::Detail;
@@ -23,6 +23,8 @@ use schema::Detail;
 /// A word in our examples that no program may hold: a reply that holds it has copied an example.
 pub(crate) const PLACEHOLDER: &str = "EXAMPLE_ONLY";
 
+/// What the schema may take before it leaves out sample values and notes.
+const SCHEMA_CHARS: usize = 5_000;
 /// Largest text of a brief, and of one for a small model.
 const BRIEF_BYTES_MAX: usize = 160 * 1024;
 const SMALL_BRIEF_BYTES_MAX: usize = 12 * 1024;
@@ -30,7 +32,7 @@ const SMALL_BRIEF_BYTES_MAX: usize = 12 * 1024;
 const REQUEST_CHARS_MAX: usize = 16 * 1024;
 const TURNS_MAX: usize = 6;
 const TURN_CHARS_MAX: usize = 400;
-const EXAMPLES_MAX: usize = 3;
+const EXAMPLES_MAX: usize = 2;
 const EXAMPLE_BYTES_MAX: usize = 6 * 1024;
 const FILES_MAX: usize = 40;
 const FACTS_CHARS_MAX: usize = 6 * 1024;
@@ -39,16 +41,16 @@ const INVARIANTS_MAX: usize = 100;
 const PACKAGES_CHARS_MAX: usize = 1500;
 const FACTS_MAX: usize = 20;
 
-const USUAL_STATUSES: [&str; 5] =
-    ["success", "no_match", "insufficient_stock", "invalid_request", "unsupported_intent"];
-
 /// The messages that open an exchange: the rules, then what is asked.
 pub(crate) fn opening(brief: &Brief, is_small: bool) -> Vec<Message> {
     let max = if is_small { SMALL_BRIEF_BYTES_MAX } else { BRIEF_BYTES_MAX };
     within(max, |detail| {
         let system = if is_small { small_rules(brief, detail) } else { rules(brief, detail) };
-        let facts = if is_small { facts(brief) } else { String::new() };
-        vec![say(Speaker::System, system), say(Speaker::Ordain, format!("{facts}{}", asked(brief, detail)))]
+        let mut opening = if is_small { facts(brief) } else { String::new() };
+        if !is_small && matches!(brief.stage, Stage::Whole | Stage::React) {
+            block(&mut opening, "examples", &examples(brief));
+        }
+        vec![say(Speaker::System, system), say(Speaker::Ordain, format!("{opening}{}", asked(brief, detail)))]
     })
 }
 
@@ -65,8 +67,10 @@ pub(crate) fn outline(brief: &Brief) -> Vec<Message> {
 pub(crate) fn review(brief: &Brief, code: &str) -> Vec<Message> {
     within(BRIEF_BYTES_MAX, |detail| {
         let mut system = String::from(include_str!("../prompts/review.md"));
+        block(&mut system, "statuses", &statuses(brief));
+        block(&mut system, "api", &api(brief));
         policy_blocks(&mut system, brief);
-        block(&mut system, "schema", &schema::tables(brief, detail));
+        schema_block(&mut system, brief, detail);
         let mut user = asked(brief, detail);
         block(&mut user, "program", &numbered(code));
         vec![say(Speaker::System, system), say(Speaker::Ordain, user)]
@@ -87,40 +91,56 @@ fn within(max: usize, render: impl Fn(Detail) -> Vec<Message>) -> Vec<Message> {
 }
 
 fn rules(brief: &Brief, detail: Detail) -> String {
-    let (contract, api, examples) = match brief.task {
-        Task::Ask => (
-            include_str!("../prompts/contract_ask.md"),
-            include_str!("../prompts/api_tables.md"),
-            include_str!("../prompts/examples_ask.md"),
-        ),
-        Task::Check => (
-            include_str!("../prompts/contract_check.md"),
-            include_str!("../prompts/api_tables.md"),
-            include_str!("../prompts/examples_check.md"),
-        ),
-        Task::Code => (
-            include_str!("../prompts/contract_code.md"),
-            include_str!("../prompts/api_files.md"),
-            include_str!("../prompts/examples_code.md"),
-        ),
+    let contract = match brief.task {
+        Task::Ask => include_str!("../prompts/contract_ask.md"),
+        Task::Check => include_str!("../prompts/contract_check.md"),
+        Task::Code => include_str!("../prompts/contract_code.md"),
     };
     let mut text = String::new();
     block(&mut text, "role", include_str!("../prompts/role.md"));
-    block(&mut text, "contract", &contract.replace("{{statuses}}", &statuses(brief)));
-    let stubs = helpers::stubs(&brief.helpers);
-    block(&mut text, "api", &format!("{}\n{stubs}", api.trim_end()));
+    let statuses = if brief.task == Task::Ask { statuses(brief) } else { status_names(brief) };
+    block(&mut text, "contract", &contract.replace("{{statuses}}", statuses.trim_end()));
+    block(&mut text, "api", &api(brief));
+    block(&mut text, "limits", &limits(brief));
     policy_blocks(&mut text, brief);
     if !brief.tables.is_empty() {
-        block(&mut text, "schema", &schema::tables(brief, detail));
-        let summaries = schema::summaries(brief);
-        if !summaries.is_empty() {
-            block(&mut text, "summary", &summaries);
+        schema_block(&mut text, brief, detail);
+    }
+    text
+}
+
+/// What the code may call. Stubs of what can change data come first.
+fn api(brief: &Brief) -> String {
+    let database = text::line(&brief.database, 20);
+    let database = if database.is_empty() { database } else { format!(" in the SQL of {database}") };
+    let tables = &include_str!("../prompts/api_tables.md").replace("{{database}}", &database);
+    match brief.task {
+        Task::Ask => {
+            helpers::api(&brief.helpers, &brief.catalog, tables, include_str!("../prompts/api_writes.md"))
+        }
+        Task::Check => format!("{tables}{}", helpers::stubs(&brief.helpers, &brief.catalog)),
+        Task::Code => {
+            format!(
+                "{}{}",
+                include_str!("../prompts/api_files.md"),
+                helpers::stubs(&brief.helpers, &brief.catalog)
+            )
         }
     }
-    let own = own_examples(brief, detail);
-    block(&mut text, "examples", if own.is_empty() { examples } else { &own });
-    block(&mut text, "limits", &limits(brief));
-    text
+}
+
+/// The tables in as much detail as fits; the request's own tables follow with it where that is not all.
+fn schema_block(text: &mut String, brief: &Brief, detail: Detail) {
+    block(text, "schema", &schema::tables(brief, fitting(brief, detail)));
+}
+
+/// The detail in which the schema keeps to its share.
+fn fitting(brief: &Brief, most: Detail) -> Detail {
+    let levels = Detail::LEVELS.into_iter().filter(|level| !level.is_fuller_than(most));
+    // The columns of very many tables are worth more than their share.
+    let mut levels = levels.take_while(|level| !Detail::NAMES.is_fuller_than(*level));
+    let fitting = levels.find(|level| schema::tables(brief, *level).len() <= SCHEMA_CHARS);
+    fitting.unwrap_or(if Detail::NAMES.is_fuller_than(most) { most } else { Detail::NAMES })
 }
 
 fn small_rules(brief: &Brief, detail: Detail) -> String {
@@ -129,8 +149,8 @@ fn small_rules(brief: &Brief, detail: Detail) -> String {
         Task::Check => include_str!("../prompts/small_check.md"),
         Task::Code => include_str!("../prompts/small_code.md"),
     };
-    let mut text = prompt.replace("{{statuses}}", &statuses(brief));
-    let stubs = helpers::stubs(&brief.helpers);
+    let mut text = prompt.replace("{{statuses}}", &status_names(brief));
+    let stubs = helpers::api(&brief.helpers, &brief.catalog, "", "");
     if !stubs.is_empty() {
         block(&mut text, "api", &stubs);
     }
@@ -189,15 +209,24 @@ fn policy(policy: &str) -> String {
     text
 }
 
+/// The statuses, each with when it is given.
 fn statuses(brief: &Brief) -> String {
-    let given: Vec<String> = brief.statuses.iter().map(|status| text::line(status, 60)).collect();
-    if given.is_empty() { USUAL_STATUSES.join(", ") } else { given.join(", ") }
+    let mut text = String::new();
+    for (name, when) in &brief.statuses {
+        let (name, when) = (text::line(name, 60), text::line(when, 200));
+        let _ =
+            if when.is_empty() { writeln!(text, "  - {name}") } else { writeln!(text, "  - {name}: {when}") };
+    }
+    text
 }
 
-fn own_examples(brief: &Brief, detail: Detail) -> String {
-    if !detail.has_own_examples {
-        return String::new();
-    }
+fn status_names(brief: &Brief) -> String {
+    let names: Vec<String> = brief.statuses.iter().map(|(name, _)| text::line(name, 60)).collect();
+    names.join(", ")
+}
+
+/// Plans of this workspace for requests like this one; else small ones of ours.
+fn examples(brief: &Brief) -> String {
     let mut text = String::new();
     let short = brief.examples.iter().filter(|example| example.code.len() <= EXAMPLE_BYTES_MAX);
     for example in short.take(EXAMPLES_MAX) {
@@ -208,12 +237,35 @@ fn own_examples(brief: &Brief, detail: Detail) -> String {
             text::harmless(example.code.trim_end())
         );
     }
-    if text.is_empty() {
-        return text;
+    if !text.is_empty() {
+        return format!(
+            "Programs that were verified and run in this workspace for requests like this one. Keep their form; take the values of this request.\n\n{text}"
+        );
     }
-    format!(
-        "Programs that were verified and run in this workspace for requests like this one. Keep their form; take the values of this request.\n\n{text}"
-    )
+    let made_up = "Programs for what does not exist here, and EXAMPLE_ONLY is no value: learn the form, take nothing else.";
+    match brief.task {
+        Task::Check => include_str!("../prompts/examples_check.md").to_owned(),
+        Task::Code => include_str!("../prompts/examples_code.md").to_owned(),
+        Task::Ask => {
+            let change = if brief.catalog.actions.is_empty() {
+                include_str!("../prompts/example_change.md")
+            } else {
+                include_str!("../prompts/example_action.md")
+            };
+            let read = include_str!("../prompts/example_read.md");
+            format!("{made_up}\n\n{}", if is_question(&brief.request) { read } else { change })
+        }
+    }
+}
+
+/// Whether the request is written as a question. It only decides which example is shown.
+fn is_question(request: &str) -> bool {
+    let first = request.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let asks = [
+        "what", "which", "who", "when", "where", "why", "how", "is", "are", "do", "does", "did", "list",
+        "show",
+    ];
+    request.trim_end().ends_with('?') || asks.contains(&first.as_str())
 }
 
 fn limits(brief: &Brief) -> String {
@@ -236,6 +288,12 @@ fn limits(brief: &Brief) -> String {
 /// The part that changes with every request.
 fn asked(brief: &Brief, detail: Detail) -> String {
     let mut text = String::new();
+    if fitting(brief, detail).is_short() {
+        let relevant = schema::relevant(brief);
+        if !relevant.is_empty() {
+            block(&mut text, "schema_of_the_request", &relevant);
+        }
+    }
     if !brief.turns.is_empty() {
         block(&mut text, "memory", &memory(brief));
     }
@@ -246,6 +304,9 @@ fn asked(brief: &Brief, detail: Detail) -> String {
     data.push_str(&files(brief));
     if !data.is_empty() {
         block(&mut text, "data untrusted=\"true\"", &data);
+    }
+    if !brief.today.is_empty() {
+        block(&mut text, "today", &format!("{} (UTC, as `now()` gives it)", brief.today));
     }
     block(&mut text, "request", &text::data(&brief.request, REQUEST_CHARS_MAX));
     steps::blocks(&mut text, brief);

@@ -21,7 +21,9 @@ mod order;
 mod parse;
 mod phrase;
 mod question;
+mod rows;
 pub(crate) mod rule;
+mod several;
 mod shape;
 mod sql;
 mod token;
@@ -32,7 +34,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_types::{Catalog, DirectChanges};
+use ordain_types::{Catalog, Changes, DirectChanges};
 
 use code::Written;
 use form::{Form, Select};
@@ -45,6 +47,8 @@ use trace::Trace;
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
 pub use missed::{Missed, missed};
 
+/// Larger numbers are not given to an action: they are not exact any more.
+const COUNT_MAX: f64 = 9e15;
 /// Requests of more tokens are not read.
 const TOKENS_MAX: usize = 60;
 
@@ -147,12 +151,26 @@ fn indexed(brief: &Brief) -> Arc<Index> {
 /// Reads one request, perhaps after another whose rows it may refer to.
 fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     let tokens = token::tokens(request);
+    match read_tokens(index, &tokens, context) {
+        Reading::None(unknown) => {
+            let forms = several::read(index, &tokens, context);
+            if forms.is_empty() {
+                return Reading::None(unknown);
+            }
+            choose(&Parser::new(index, &tokens, 0, &Trace::default()), forms)
+        }
+        found => found,
+    }
+}
+
+/// Reads tokens as one clause.
+fn read_tokens(index: &Index, tokens: &[Token], context: Option<&Select>) -> Reading {
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Reading::None(None);
     }
     let trace = Trace::default();
     let parser =
-        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, &tokens, focus, &trace) };
+        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, tokens, focus, &trace) };
     let first = parser(0);
     let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
     if !index.tables.is_empty() {
@@ -162,7 +180,7 @@ fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
         }
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Reading::None(unknown(index, &tokens, trace.furthest()));
+        return Reading::None(unknown(index, tokens, trace.furthest()));
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())
@@ -193,7 +211,10 @@ fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
 fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> {
     let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
     let is_strange = |at: usize, token: &Token| {
-        index.at(tokens, at).is_empty() && !LEXICON.knows(token.word()) && !is_within(index, tokens, at)
+        index.at(tokens, at).is_empty()
+            && !LEXICON.knows(token.word())
+            && !index.begins(token)
+            && !is_within(index, tokens, at)
     };
     let strange = words.clone().find(|(at, token)| is_strange(*at, token));
     let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().next_back());
@@ -230,21 +251,31 @@ fn reply(index: &Index, brief: &Brief, reading: Reading) -> Reply {
 }
 
 fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
-    if let Form::Calls(calls) | Form::Offer(calls) = &meaning.form
-        && let Some(call) = calls.iter().find(|call| !call.missing.is_empty())
-    {
+    let calls = meaning.form.all_calls();
+    if let Some(call) = calls.iter().find(|call| !call.missing.is_empty()) {
         return Reply::Question(missing(index, call, &meaning.words));
     }
-    if let Form::Calls(calls) | Form::Offer(calls) = &meaning.form
-        && let Some(bound) = calls.iter().find_map(|call| out_of_bounds(index, call))
-    {
+    if let Some(bound) = calls.iter().find_map(|call| out_of_bounds(index, call)) {
         return Reply::Question(format!("{bound} ({}). Nothing was done.", meaning.words));
+    }
+    if let Some(key) = missing_key(index, &meaning.form) {
+        return Reply::Question(format!(
+            "I need to know the {key} for that ({}). Please say it too.",
+            meaning.words
+        ));
     }
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
         (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
-        (Form::Sets(sets), _) if sets.iter().any(|set| is_fixed(index, set)) => {
+        (form, _) if form.is_direct() && brief.catalog.policy.changes == Changes::Actions => {
+            Reply::Refusal(format!(
+                "Here data changes through actions alone, and none covers that: {}. Nothing was changed. {}",
+                meaning.words,
+                possible(index)
+            ))
+        }
+        (form, _) if is_fixed(index, form) => {
             Reply::Refusal(format!("I may not change that: {}. Nothing was changed.", meaning.words))
         }
         (_, Some(written)) => {
@@ -277,16 +308,45 @@ fn out_of_bounds(index: &Index, call: &form::Call) -> Option<String> {
                 "a whole number".to_owned()
             }
             () if param.min.is_some_and(|min| value < min) => format!("at least {}", param.min?),
-            () if param.max.is_some_and(|max| value > max) => format!("at most {}", param.max?),
+            () if value > param.max.unwrap_or(COUNT_MAX) => {
+                format!("at most {}", param.max.unwrap_or(COUNT_MAX))
+            }
             () => return None,
         };
         Some(format!("The {} must be {bound}", name.replace('_', " ")))
     })
 }
 
-fn is_fixed(index: &Index, set: &form::Set) -> bool {
-    let table = &index.tables[set.rows.table];
-    table.read_only || table.append_only || table.key == Some(set.column) || table.key.is_none()
+/// Whether a change is one that the table does not allow.
+fn is_fixed(index: &Index, form: &Form) -> bool {
+    let stays = |table: usize| {
+        let table = &index.tables[table];
+        table.read_only || table.append_only || table.key.is_none()
+    };
+    match form {
+        Form::Sets(sets) => sets
+            .iter()
+            .any(|set| stays(set.rows.table) || index.tables[set.rows.table].key == Some(set.column)),
+        Form::Add(table, _) => index.tables[*table].read_only,
+        Form::Remove(rows) => stays(rows.table),
+        Form::If(.., form) => is_fixed(index, form),
+        Form::Both(both) => is_fixed(index, &both.0) || is_fixed(index, &both.1),
+        _ => false,
+    }
+}
+
+/// The key that a new row has not got.
+fn missing_key(index: &Index, form: &Form) -> Option<String> {
+    match form {
+        Form::Add(table, values) => {
+            let key = index.tables[*table].key?;
+            let is_given = values.iter().any(|(column, _)| *column == key);
+            (!is_given).then(|| index.tables[*table].columns[key].name.replace('_', " "))
+        }
+        Form::If(.., form) => missing_key(index, form),
+        Form::Both(both) => missing_key(index, &both.0).or_else(|| missing_key(index, &both.1)),
+        _ => None,
+    }
 }
 
 /// The values of a plan, each with the words that it came from.

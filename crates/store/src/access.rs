@@ -131,6 +131,7 @@ impl CallerLimits {
             | Call::Search { .. }
             | Call::Get { .. }
             | Call::Count { .. }
+            | Call::NextId { .. }
             | Call::Query { .. } => {
                 return Ok(());
             }

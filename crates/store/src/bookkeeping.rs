@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 10;
+const FORMAT: i64 = 11;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -61,25 +61,6 @@ async fn format(session: &mut Session) -> Result<Option<i64>, StoreError> {
     let sql = session.sql(&format!("SELECT value FROM {meta} WHERE name = 'format'"));
     let rows = session.read(sql).await?;
     Ok(rows.first().and_then(|row| row[0].as_integer()))
-}
-
-/// The place of the newest ledger entry with which rows changed; 0 if there is none. As long as it stays, the rows that
-/// go through the store stay.
-pub(crate) async fn data_version(session: &mut Session) -> Result<u64, StoreError> {
-    let meta = own(session.dialect(), "meta");
-    let sql = session.sql(&format!("SELECT value FROM {meta} WHERE name = 'data'"));
-    let rows = session.glance(sql).await?;
-    let version = rows.first().and_then(|row| row[0].as_text()).and_then(|text| text.parse().ok());
-    Ok(version.unwrap_or_default())
-}
-
-/// Notes, in the open transaction, that rows change with the entry at this place.
-pub(crate) async fn rows_changed(session: &mut Session, seq: u64) -> Result<(), StoreError> {
-    let meta = own(session.dialect(), "meta");
-    let mut sql = session.sql(&format!("INSERT INTO {meta} (name, value) VALUES ('data', "));
-    sql.text_param(&seq.to_string());
-    sql.push(") ON CONFLICT (name) DO UPDATE SET value = excluded.value");
-    session.write(sql).await.map(drop)
 }
 
 fn definition(dialect: Dialect) -> String {
@@ -138,6 +119,7 @@ fn added_since(older: i64, dialect: Dialect) -> String {
         (8, eighth_format(dialect)),
         (9, ninth_format(dialect)),
         (10, tenth_format(dialect)),
+        (11, eleventh_format(dialect)),
     ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
@@ -256,5 +238,21 @@ fn tenth_format(dialect: Dialect) -> String {
         "CREATE INDEX ordain_runs_in_state ON {runs} (state, run_id);
          CREATE INDEX ordain_runs_decided ON {runs} (decided_by, run_id);
          CREATE INDEX ordain_turns_by_time ON {turns} (at DESC, conversation, seq);"
+    )
+}
+
+/// What the eleventh format changed: the sums of rows are kept by the entry that they belong to.
+fn eleventh_format(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let (meta, row_sums) = (own(dialect, "meta"), own(dialect, "row_sums"));
+    format!(
+        "CREATE TABLE {row_sums} (seq {integer} PRIMARY KEY, sums TEXT NOT NULL) {strict};
+         INSERT INTO {row_sums} (seq, sums)
+           SELECT coalesce((SELECT CAST(value AS {integer}) FROM {meta} WHERE name = 'data'), 0), value
+           FROM {meta} WHERE name = 'rows';
+         DELETE FROM {meta} WHERE name IN ('data', 'rows');"
     )
 }

@@ -48,7 +48,10 @@ pub(crate) async fn claim(
     if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
         return Ok(found);
     }
-    let mut session = store.pool.begin(Intent::Write).await?;
+    if let Some(process) = store.process() {
+        store.pool.say_alive(alive::number(process)).await?;
+    }
+    let mut session = store.pool.begin(Intent::Own).await?;
     if let Some(found) = looking.look(&mut session).await? {
         session.roll_back().await?;
         return Ok(found);
@@ -114,14 +117,18 @@ impl Looking<'_> {
         sql.result("lease_until_ms")
             .push(", ")
             .result("finished")
-            .push(&format!(", fingerprint FROM {claims} WHERE claim = "));
+            .push(&format!(", fingerprint, owner FROM {claims} WHERE claim = "));
         sql.text_param(self.key);
         let rows = session.read(sql).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let now = i64::try_from(self.store.clock.unix_millis()).unwrap_or(i64::MAX);
         let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
         let is_finished = row[2].as_integer() == Some(1);
-        let is_running = !is_finished && row[1].as_integer().is_some_and(|until| until > now);
+        let has_time = !is_finished && row[1].as_integer().is_some_and(|until| until > now);
+        let is_running = match row[4].as_text() {
+            Some(owner) if has_time => alive::may_be_alive(session, owner).await?,
+            _ => has_time,
+        };
         if let (Some(given), Some(kept)) = (self.fingerprint, row[3].as_text())
             && (is_finished || is_running)
             && given != kept
@@ -181,7 +188,7 @@ fn lost(store: &Inner, run: &RunId) -> RunRecord {
 
 /// Gives a key back that its run could not use.
 pub(crate) async fn release(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE finished = 0 AND claim = "));
     sql.text_param(key).push(" AND run_id = ").text_param(run.as_str());

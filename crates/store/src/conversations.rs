@@ -53,7 +53,7 @@ pub(crate) async fn add(
         let message = format!("a conversation's name has 1 to {NAME_BYTES_MAX} bytes of text");
         return Err(StoreError::BadCall { message });
     }
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let turns = own(session.dialect(), "turns");
     let mut sql = session.sql(&format!(
         "INSERT INTO {turns} (conversation, seq, at, run_id, request, answer, status) SELECT "

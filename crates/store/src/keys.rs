@@ -2,8 +2,10 @@
 //!
 //! A key is `ordain_<id>_<secret>`: the prefix lets secret scanners find one that leaked, the id finds its row, and the
 //! secret has 256 random bits, so a plain SHA-256 of it is as good as the secret is long. The secret itself is never
-//! kept. What is done with keys stands in the ledger.
+//! kept. What is done with keys stands in the ledger, and a row counts only as long as it is what its newest ledger
+//! entry says: one that was put in or edited behind Ordain's back is no key.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use crate::Answer;
 use crate::access::CallerLimits;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
-use crate::ledger::{EntryNote, NewEntry, hex};
+use crate::ledger::{self, EntryNote, Ledger, NewEntry, hex};
 use crate::options::Secret;
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
@@ -89,8 +91,35 @@ pub struct CallerKey {
     pub tokens_per_day: Option<u64>,
     /// What its runs may see and change.
     pub limits: CallerLimits,
+    /// Whether it is another than its ledger entry says.
+    pub altered: bool,
     #[serde(skip)]
     secret_sha256: String,
+}
+
+/// How a key stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    /// It may be used.
+    Good,
+    /// It was revoked.
+    Revoked,
+    /// Its time is over.
+    Expired,
+    /// Somebody wrote it into the database: the ledger does not know it so.
+    Altered,
+}
+
+impl KeyState {
+    /// The state in a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Revoked => "revoked",
+            Self::Expired => "expired",
+            Self::Altered => "altered",
+        }
+    }
 }
 
 impl CallerKey {
@@ -100,10 +129,46 @@ impl CallerKey {
         given.as_bytes().ct_eq(self.secret_sha256.as_bytes()).into()
     }
 
-    /// Whether it may be used at a time, which is written as in records.
-    pub fn is_good(&self, now: &str) -> bool {
+    /// How it stands at a time, which is written as in records.
+    pub fn state(&self, now: &str) -> KeyState {
+        if self.altered {
+            KeyState::Altered
+        } else if self.revoked_at.is_some() {
+            KeyState::Revoked
         // Timestamps of records sort as texts.
-        self.revoked_at.is_none() && self.expires_at.as_deref().is_none_or(|end| now < end)
+        } else if self.expires_at.as_deref().is_some_and(|end| end <= now) {
+            KeyState::Expired
+        } else {
+            KeyState::Good
+        }
+    }
+
+    /// Whether it may be used at a time.
+    pub fn is_good(&self, now: &str) -> bool {
+        self.state(now) == KeyState::Good
+    }
+
+    /// What the ledger tells of it: all that does not change with its use.
+    fn told(&self) -> Value {
+        let mut told = json!(self);
+        if let Some(fields) = told.as_object_mut() {
+            fields.remove("last_used_at");
+            fields.remove("altered");
+            fields.insert("secret_sha256".to_owned(), json!(self.secret_sha256));
+        }
+        told
+    }
+
+    /// Whether its newest ledger entry says the same.
+    fn is_as(&self, told: &Value) -> bool {
+        let own = self.told();
+        if told.get("secret_sha256").is_some() {
+            return own == *told;
+        }
+        // Entries of earlier versions have no hash of the secret and do not tell when a rotated key ends.
+        ["scopes", "created_at", "limits"]
+            .iter()
+            .all(|name| told.get(name).is_none_or(|told| own[name] == *told))
     }
 }
 
@@ -122,7 +187,13 @@ impl Store {
 
     /// All keys, revoked and expired ones too, the oldest first.
     pub fn keys(&self) -> Answer<'_, Vec<CallerKey>> {
-        Box::pin(async move { list(&mut self.inner.pool.session().await?).await })
+        Box::pin(async move {
+            // One look at both, or a key that is being revoked would seem altered.
+            let mut session = self.inner.pool.begin(Intent::Read).await?;
+            let keys = list(&self.inner.ledger, &mut session).await?;
+            session.roll_back().await?;
+            Ok(keys)
+        })
     }
 
     /// Makes a key useless from now on.
@@ -148,8 +219,8 @@ impl Store {
 
 /// Makes a key.
 async fn create(store: &Arc<Inner>, new: NewKey, note: EntryNote) -> Result<(CallerKey, Secret), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
-    if list(&mut session).await?.len() >= KEYS_MAX {
+    let mut session = store.pool.begin(Intent::Own).await?;
+    if list(&store.ledger, &mut session).await?.len() >= KEYS_MAX {
         return Err(StoreError::Limit { limit: "keys", value: KEYS_MAX as u64 });
     }
     new.limits.check(&store.catalog())?;
@@ -158,24 +229,37 @@ async fn create(store: &Arc<Inner>, new: NewKey, note: EntryNote) -> Result<(Cal
     Ok(made)
 }
 
-/// All keys, the oldest first.
-async fn list(session: &mut Session) -> Result<Vec<CallerKey>, StoreError> {
+/// All keys, the oldest first, each held against its newest ledger entry.
+pub(crate) async fn list(ledger: &Ledger, session: &mut Session) -> Result<Vec<CallerKey>, StoreError> {
     let mut sql = select(session);
     sql.push(" ORDER BY created_at, key_id");
-    session.read(sql).await?.iter().map(|row| key(row)).collect()
+    let rows = session.read(sql).await?;
+    let mut newest = HashMap::new();
+    for entry in ledger::about_keys(session).await? {
+        let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+        if let Some(id) = body["content"]["key"]["key_id"].as_str() {
+            newest.insert(id.to_owned(), entry);
+        }
+    }
+    let held = |mut key: CallerKey| {
+        let told = newest.get(&key.key_id).and_then(|entry| ledger.genuine(entry));
+        key.altered = !told.is_some_and(|body| key.is_as(&body["content"]["key"]));
+        key
+    };
+    rows.iter().map(|row| key(row).map(held)).collect()
 }
 
 /// Makes a key useless. One that already is stays as it is.
 async fn revoke(store: &Arc<Inner>, key_id: &str, note: EntryNote) -> Result<CallerKey, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
-    let mut found = get(&mut session, key_id).await?;
-    if found.revoked_at.is_some() {
+    let mut session = store.pool.begin(Intent::Own).await?;
+    let mut found = get(store, &mut session, key_id).await?;
+    if found.revoked_at.is_some() && !found.altered {
         session.roll_back().await?;
         return Ok(found);
     }
     let now = store.clock.timestamp();
     set(&mut session, "revoked_at", &now, &found.key_id).await?;
-    found.revoked_at = Some(now);
+    (found.revoked_at, found.altered) = (Some(now), false);
     finish(store, session, "revoke", &found, note).await?;
     Ok(found)
 }
@@ -187,17 +271,18 @@ async fn rotate(
     overlap: Duration,
     note: EntryNote,
 ) -> Result<(CallerKey, Secret), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
-    let old = get(&mut session, key_id).await?;
-    let now = store.clock.timestamp();
-    if !old.is_good(&now) {
-        let message = format!("key `{}` is revoked or has expired; make a new one", old.key_id);
+    let mut session = store.pool.begin(Intent::Own).await?;
+    let mut old = get(store, &mut session, key_id).await?;
+    let state = old.state(&store.clock.timestamp());
+    if state != KeyState::Good {
+        let message = format!("key `{}` is {}; make a new one", old.key_id, state.as_str());
         return Err(StoreError::BadCall { message });
     }
     let end = later(store, overlap);
     // A key that ends sooner anyway is not given more time.
     if old.expires_at.as_deref().is_none_or(|already| end.as_str() < already) {
         set(&mut session, "expires_at", &end, &old.key_id).await?;
+        old.expires_at = Some(end);
     }
     let new = NewKey {
         name: old.name.clone(),
@@ -209,13 +294,17 @@ async fn rotate(
         limits: old.limits.clone(),
     };
     let made = insert(store, &mut session, new).await?;
+    // The end of the old key stands in the ledger too, or it would seem altered.
+    let content = json!({ "action": "replace", "key": old.told() });
+    let entry = NewEntry { kind: "key".to_owned(), run_id: None, note: note.clone(), content };
+    store.ledger.append(&mut session, &store.clock, entry).await?;
     finish(store, session, "rotate", &made.0, note).await?;
     Ok(made)
 }
 
 /// Remembers that a key was used. It is no act of anybody, so the ledger does not tell of it.
 async fn used(store: &Arc<Inner>, key_id: &str) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     set(&mut session, "last_used_at", &store.clock.timestamp(), key_id).await?;
     session.commit().await
 }
@@ -242,6 +331,7 @@ async fn insert(
         cells: new.cells,
         tokens_per_day: new.tokens_per_day,
         limits: new.limits,
+        altered: false,
         secret_sha256: hex(&Sha256::digest(secret.as_bytes())),
     };
     let keys = own(session.dialect(), "keys");
@@ -266,28 +356,20 @@ async fn insert(
     Ok((made, Secret(text)))
 }
 
+/// Writes the entry about a key that was made or changed, and commits.
 async fn finish(
     store: &Arc<Inner>,
-    mut session: Session,
+    session: Session,
     action: &str,
     key: &CallerKey,
     note: EntryNote,
 ) -> Result<(), StoreError> {
-    let content: Value = json!({ "action": action, "key": key });
-    let entry = NewEntry { kind: "key".to_owned(), run_id: None, note, content };
-    let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
-    let committed = session.commit().await;
-    store.settle(committed, &checkpoint, "").await?;
-    store.ledger.remember(&checkpoint);
-    Ok(())
+    store.commit_with_entry(session, "key", json!({ "action": action, "key": key.told() }), note).await
 }
 
-async fn get(session: &mut Session, key_id: &str) -> Result<CallerKey, StoreError> {
-    let mut sql = select(session);
-    sql.push(" WHERE key_id = ").text_param(key_id);
-    let rows = session.read(sql).await?;
-    let unknown = || StoreError::UnknownKey { key: crate::relation::shortened(key_id) };
-    rows.first().map(|row| key(row)).ok_or_else(unknown)?
+async fn get(store: &Inner, session: &mut Session, key_id: &str) -> Result<CallerKey, StoreError> {
+    let found = list(&store.ledger, session).await?.into_iter().find(|key| key.key_id == key_id);
+    found.ok_or_else(|| StoreError::UnknownKey { key: crate::relation::shortened(key_id) })
 }
 
 async fn set(
@@ -337,6 +419,7 @@ fn key(row: &[Datum]) -> Result<CallerKey, StoreError> {
         cells: number(9),
         tokens_per_day: number(10),
         limits: limits.unwrap_or_default(),
+        altered: false,
     })
 }
 

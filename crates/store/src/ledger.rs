@@ -74,7 +74,7 @@ impl EntryNote {
 pub struct LedgerEntry {
     /// Its place, counted from one.
     pub seq: u64,
-    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `seed`, `reseed`, `conflict`.
+    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `rule`, `key`, `seed`, `reseed`, `conflict`.
     pub kind: String,
     /// The run that it is about.
     pub run_id: Option<String>,
@@ -143,17 +143,18 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Appends an entry in the open transaction. The checkpoint is remembered once that is committed.
+    /// Appends an entry in the open transaction, which is to be committed next. The checkpoint is remembered once it is.
     pub(crate) async fn append(
         &self,
         session: &mut Session,
         clock: &Clock,
         entry: NewEntry,
     ) -> Result<Checkpoint, StoreError> {
+        session.order().await?;
         let entries = own(session.dialect(), "entries");
         let mut sql = session.sql("SELECT ");
         sql.result("seq").push(", hash").push(&format!(" FROM {entries} ORDER BY seq DESC LIMIT 1"));
-        let tail = session.read(sql).await?;
+        let tail = session.read_newest(sql).await?;
         let (last, previous) = match tail.first() {
             Some(row) => {
                 (row[0].as_integer().unwrap_or_default(), row[1].as_text().unwrap_or_default().to_owned())
@@ -273,6 +274,14 @@ pub(crate) async fn of_runs(
     });
     let statements = statements.collect();
     session.read_all(statements).await?.into_iter().map(decode).collect()
+}
+
+/// The entries about keys of callers, in order.
+pub(crate) async fn about_keys(session: &mut Session) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    // They belong to no run, and so do few others: the index by run finds them.
+    sql.push(" WHERE run_id IS NULL AND kind = 'key' ORDER BY seq");
+    decode(session.read(sql).await?)
 }
 
 fn select(session: &Session) -> Sql {

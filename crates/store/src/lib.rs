@@ -57,14 +57,14 @@ pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
 pub use fault::Faults;
-pub use keys::{CallerKey, NewKey, split_key};
+pub use keys::{CallerKey, KeyState, NewKey, split_key};
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{
     Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
 pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
 pub use pending::{Pending, ReadDigest};
-pub use plans::{CachedPlan, PlanMark};
+pub use plans::{CachedPlan, PlanAuthor, PlanMark};
 pub use protocol::{Call, Page, PageRow, Reply, RowUpdate, TableView, Target};
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};

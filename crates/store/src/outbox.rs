@@ -183,7 +183,8 @@ pub(crate) async fn put(
     let outbox = own(session.dialect(), "outbox");
     let mut sql = session.sql("SELECT ");
     sql.result("coalesce(max(seq), 0)").push(&format!(" FROM {outbox}"));
-    let rows = session.read(sql).await?;
+    session.order().await?;
+    let rows = session.read_newest(sql).await?;
     let last = rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default();
     let mut sql = session.sql(&format!(
         "INSERT INTO {outbox} (key, seq, run_id, n, kind, name, lane, state, attempts, next_try_ms, fence, updated_at) \
@@ -268,7 +269,7 @@ async fn take(store: &Arc<Inner>, lease: Duration) -> Result<Option<Taken>, Stor
         return Ok(None);
     }
     drop(session);
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let sql = ready(&mut session, Some(now));
     let rows = session.read(sql).await?;
     let Some(key) = rows.first().and_then(|row| row[0].as_text()).map(str::to_owned) else {
@@ -317,7 +318,7 @@ async fn sealed_call(
 }
 
 async fn settle(store: &Arc<Inner>, taken: &Taken, outcome: SendOutcome) -> Result<bool, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let Some(there) = held(&mut session, taken).await? else {
         session.roll_back().await?;
         return Ok(false);
@@ -368,7 +369,7 @@ async fn decide(
     to: OutboxState,
     by: EntryNote,
 ) -> Result<Outgoing, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let mut sql = select(&mut session);
     sql.push(" WHERE key = ").text_param(key);
     let unknown = || StoreError::UnknownCall { key: crate::relation::shortened(key) };

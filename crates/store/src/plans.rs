@@ -70,8 +70,8 @@ pub struct CachedPlan {
     pub title: String,
     /// Its Python.
     pub code: String,
-    /// Who wrote it: `model`, `rules`, `kind` (a built-in kind of check) or `file` (its owner).
-    pub source: String,
+    /// Who wrote it.
+    pub source: PlanAuthor,
     /// The model's name, where a model wrote it.
     pub model: Option<String>,
     /// The run that wrote it.
@@ -88,9 +88,48 @@ pub struct CachedPlan {
     pub last_used_at: String,
 }
 
+/// Who wrote a kept plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanAuthor {
+    /// A model.
+    Model,
+    /// The reader.
+    Rules,
+    /// A built-in kind of check.
+    Kind,
+    /// The owner of the check, in its file.
+    File,
+}
+
+impl PlanAuthor {
+    const ALL: [Self; 4] = [Self::Model, Self::Rules, Self::Kind, Self::File];
+
+    /// The author as it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Rules => "rules",
+            Self::Kind => "kind",
+            Self::File => "file",
+        }
+    }
+
+    /// Whether the code is of our own making: it does what its parameters say and cannot be talked into anything else.
+    pub const fn is_ours(self) -> bool {
+        matches!(self, Self::Rules | Self::Kind)
+    }
+
+    fn read(text: &str) -> Result<Self, StoreError> {
+        let message = || format!("a kept plan is damaged: `{text}` wrote none");
+        let found = Self::ALL.into_iter().find(|author| author.as_str() == text);
+        found.ok_or_else(|| StoreError::Database { message: message() })
+    }
+}
+
 /// Keeps plans in one transaction; one with the same id is replaced, its pin and uses kept.
 pub(crate) async fn keep(store: &Arc<Inner>, kept: &[CachedPlan]) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let plans = own(session.dialect(), "plans");
     let now = store.clock.timestamp();
     for plan in kept {
@@ -118,7 +157,7 @@ async fn insert(
     let mut sql = session.sql(&format!("INSERT INTO {plans} ({}) VALUES (", COLUMNS.join(", ")));
     sql.text_param(&plan.plan_id).push(", ").text_param(&plan.kind).push(", ").text_param(&plan.exact);
     optional(sql.push(", "), plan.declared.as_deref());
-    for text in [&plan.request, &plan.title, &plan.code, &plan.source] {
+    for text in [plan.request.as_str(), &plan.title, &plan.code, plan.source.as_str()] {
         sql.push(", ").text_param(text);
     }
     optional(sql.push(", "), plan.model.as_deref());
@@ -221,7 +260,7 @@ pub(crate) async fn get(ledger: &Ledger, session: &mut Session, id: &str) -> Res
 
 /// Pins a plan, or lets it go.
 pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<CachedPlan, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let mut found = get(&store.ledger, &mut session, id).await?;
     let plans = own(session.dialect(), "plans");
     let mut sql = session.sql(&format!("UPDATE {plans} SET pinned = "));
@@ -234,7 +273,7 @@ pub(crate) async fn pin(store: &Arc<Inner>, id: &str, pinned: bool) -> Result<Ca
 
 /// Removes a plan.
 pub(crate) async fn evict(store: &Arc<Inner>, id: &str) -> Result<CachedPlan, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let found = get(&store.ledger, &mut session, id).await?;
     let plans = own(session.dialect(), "plans");
     let mut sql = session.sql(&format!("DELETE FROM {plans} WHERE plan_id = "));
@@ -318,7 +357,7 @@ fn plan(row: &[Datum]) -> Result<CachedPlan, StoreError> {
         request: text(4),
         title: text(5),
         code: text(6),
-        source: text(7),
+        source: PlanAuthor::read(&text(7))?,
         model: maybe(8),
         run_id: text(9),
         components,

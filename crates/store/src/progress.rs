@@ -28,7 +28,7 @@ pub(crate) async fn keep(store: &Arc<Inner>, record: RunRecord, note: EntryNote)
     let (run, claim) = (record.run_id.clone(), note.claim.clone());
     let kept = serde_json::to_string(&Kept { record, note })
         .map_err(|error| StoreError::Database { message: error.to_string() })?;
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let progress = own(session.dialect(), "progress");
     let mut sql = session.sql(&format!("INSERT INTO {progress} (run_id, owner, kept, seal) VALUES ("));
     sql.text_param(run.as_str()).push(", ");
@@ -53,7 +53,7 @@ pub(crate) async fn forget(session: &mut Session, run: &RunId) -> Result<(), Sto
 
 /// Records a run that was cut short as far as it came. `None` if nothing of it was kept.
 pub(crate) async fn cut_short(store: &Arc<Inner>, run: &RunId) -> Result<Option<RunRecord>, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let progress = own(session.dialect(), "progress");
     let mut sql = session.sql(&format!("SELECT kept, seal FROM {progress} WHERE run_id = "));
     sql.text_param(run.as_str());

@@ -97,6 +97,11 @@ pub enum Call {
         #[serde(flatten)]
         target: Target,
     },
+    /// A key for a new row, which no row has or had.
+    NextId {
+        /// The table.
+        table: String,
+    },
     /// Reads with SQL.
     Query {
         /// One `SELECT`.
@@ -160,6 +165,11 @@ pub enum Reply {
         doc_ids: Vec<i64>,
         /// Whether the write was carried out.
         exact: bool,
+    },
+    /// A key for a new row.
+    Key {
+        /// The key.
+        key: Value,
     },
     /// What a query found.
     Found {

@@ -8,6 +8,7 @@
 
 mod functions;
 mod judge;
+mod row_wise;
 pub(crate) mod tokens;
 
 use std::fmt::Write as _;
@@ -20,6 +21,7 @@ use crate::error::StoreError;
 use crate::relation::{DOC_ID, Relation};
 use crate::session::{Access, Bounds, Guarded};
 use crate::sql::{Datum, Dialect, literal, quoted};
+pub(crate) use row_wise::RowWise;
 use tokens::{Param, Token, Tokens};
 
 const SQL_BYTES_MAX: usize = 64 * 1024;
@@ -63,10 +65,10 @@ pub(crate) fn prepare(
     Ok(Guarded { before: writer.before, sql, params: writer.bound, access, bounds })
 }
 
-/// The owner's query, which may name everything.
-pub(crate) fn owners(sql: &str, bounds: Bounds) -> Guarded {
+/// The owner's query, which may name everything. `before` is put before it.
+pub(crate) fn owners(before: String, sql: &str, bounds: Bounds) -> Guarded {
     let sql = sql.trim().trim_end_matches(';').to_owned();
-    Guarded { before: String::new(), sql, params: Vec::new(), access: Access::Owner, bounds }
+    Guarded { before, sql, params: Vec::new(), access: Access::Owner, bounds }
 }
 
 fn refused(message: impl Into<String>, hint: Option<&str>) -> StoreError {

@@ -9,13 +9,16 @@ use crate::catalog::Catalog;
 use crate::changes::Changes;
 use crate::error::StoreError;
 use crate::options::{Invariant, StoreLimits};
-use crate::query;
+use crate::query::{self, RowWise};
 use crate::relation::ABSENT;
 use crate::session::{Bounds, Session};
+use crate::sql::{Dialect, quoted};
 
 /// Rows of a violation that are shown; the first few tell what is wrong.
 const ROWS_SHOWN: usize = 20;
 const BYTES_SHOWN: u64 = 4 * 1024 * 1024;
+/// Touched rows above which an invariant looks at the whole table.
+const TOUCHED_MAX: usize = 1000;
 
 /// What a transaction did and whether it may stay.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,16 +93,24 @@ pub(crate) fn rules(catalog: &Catalog, changes: &Changes, rules_lifted: bool) ->
     violations
 }
 
-/// Runs every invariant in the transaction.
+/// Runs every invariant in the transaction: of those that look at single rows, on the rows that were touched.
 pub(crate) async fn invariants(
     session: &mut Session,
     catalog: &Catalog,
     invariants: &[Invariant],
+    touched: Option<&Changes>,
     limits: &StoreLimits,
 ) -> Result<(Vec<InvariantResult>, Vec<Violation>), StoreError> {
     let (mut results, mut violations) = (Vec::new(), Vec::new());
     for invariant in invariants {
-        let rows = offending(session, catalog, invariant, limits).await?;
+        let looked_at = touched.map_or(LookedAt::All, |changes| {
+            LookedAt::of(catalog, changes, session.dialect(), &invariant.sql)
+        });
+        let rows = match looked_at {
+            LookedAt::None => Vec::new(),
+            LookedAt::Some(before) => offending(session, catalog, invariant, before, limits).await?,
+            LookedAt::All => offending(session, catalog, invariant, String::new(), limits).await?,
+        };
         if !rows.is_empty() {
             violations.push(Violation {
                 rule: "invariant".to_owned(),
@@ -113,10 +124,45 @@ pub(crate) async fn invariants(
     Ok((results, violations))
 }
 
+/// Which rows an invariant can be broken by.
+enum LookedAt {
+    /// Any.
+    All,
+    /// Those of a table that this text, put before the query, makes of the touched ones.
+    Some(String),
+    /// None.
+    None,
+}
+
+impl LookedAt {
+    fn of(catalog: &Catalog, changes: &Changes, dialect: Dialect, sql: &str) -> Self {
+        let Some(row_wise) = RowWise::of(sql) else { return Self::All };
+        let Ok(place) = catalog.place(&row_wise.table) else { return Self::All };
+        let relation = catalog.at(place);
+        let is_column = |name: &String| relation.table.columns.iter().any(|column| column.name == *name);
+        if !relation.is_kept() || !row_wise.columns.iter().all(is_column) {
+            return Self::All;
+        }
+        let touched = changes.touched().filter(|(table, ..)| *table == place);
+        let ids: Vec<String> = touched.filter_map(|(_, _, after)| Some(after?.doc_id.to_string())).collect();
+        if ids.is_empty() {
+            return Self::None;
+        }
+        if ids.len() > TOUCHED_MAX {
+            return Self::All;
+        }
+        // The table itself is named in full: the name alone is the one of the touched rows.
+        let namespace = if dialect == Dialect::Sqlite { "main." } else { "" };
+        let (name, whole, ids) = (quoted(&row_wise.table), relation.sql_name(), ids.join(", "));
+        Self::Some(format!("WITH {name} AS (SELECT * FROM {namespace}{whole} WHERE doc_id IN ({ids})) "))
+    }
+}
+
 async fn offending(
     session: &mut Session,
     catalog: &Catalog,
     invariant: &Invariant,
+    before: String,
     limits: &StoreLimits,
 ) -> Result<Vec<Row>, StoreError> {
     let bounds = Bounds {
@@ -127,7 +173,7 @@ async fn offending(
         value_bytes_max: limits.row_bytes_max,
         ..Bounds::query(limits)
     };
-    let guarded = query::owners(&invariant.sql, bounds);
+    let guarded = query::owners(before, &invariant.sql, bounds);
     let rows = session.guarded(guarded).await.map_err(|error| match error {
         StoreError::Query { message, hint } => StoreError::Declaration {
             what: format!("invariant `{}`", invariant.name),

@@ -3,8 +3,9 @@
 //!
 //! The sum of a table is the sum of its rows' hashes, so that a change costs as much as the rows that it touches: their
 //! old hashes are taken off, their new ones added. The new sums stand in the ledger entry of the change, which is
-//! signed; between two changes they are kept in a row of Ordain's own, signed as well. Only tables that Ordain keeps
-//! have one: others may be written by anybody.
+//! signed; between two changes they are kept in a table of Ordain's own, signed as well. Each change adds a row there, by
+//! the place of its entry, so that runs side by side do not write the same row. Only tables that Ordain keeps have a sum:
+//! others may be written by anybody.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ use crate::session::Session;
 
 /// Rows that are read at once.
 const PAGE: i64 = 1000;
+/// How often rows with older sums are removed: with every so many entries.
+const REMOVED_EVERY: u64 = 64;
 
 /// The sums of all tables that have one, as they are written: 64 hexadecimal digits.
 pub(crate) type Sums = BTreeMap<String, String>;
@@ -62,7 +65,7 @@ impl Sum {
     }
 }
 
-/// Carries the sums along with a change, in the open transaction: those before it and those after it. A table without a
+/// Carries the sums along with a change: those before it and those after it, which [`keep`] keeps. A table without a
 /// genuine sum gets none: only counting its rows anew could give it one.
 pub(crate) async fn advance(
     ledger: &Ledger,
@@ -88,11 +91,10 @@ pub(crate) async fn advance(
         }
         sums.insert(table.clone(), sum.text());
     }
-    keep(ledger, session, &sums).await?;
     Ok((before, sums))
 }
 
-/// Counts the rows of some tables anew, which were just filled, and keeps their sums.
+/// Counts the rows of some tables anew, which were just filled: the sums of all tables, which [`keep`] keeps.
 pub(crate) async fn renew(
     ledger: &Ledger,
     session: &mut Session,
@@ -102,7 +104,6 @@ pub(crate) async fn renew(
     for relation in relations {
         sums.insert(relation.table.name.clone(), count(session, relation).await?);
     }
-    keep(ledger, session, &sums).await?;
     Ok(sums)
 }
 
@@ -128,9 +129,10 @@ pub(crate) async fn count(session: &mut Session, relation: &Relation) -> Result<
 
 /// The sums that were kept last, if they are as they were kept.
 async fn known(ledger: &Ledger, session: &mut Session) -> Result<Sums, StoreError> {
-    let meta = own(session.dialect(), "meta");
-    let sql = session.sql(&format!("SELECT value FROM {meta} WHERE name = 'rows'"));
-    let rows = session.read(sql).await?;
+    session.order().await?;
+    let row_sums = own(session.dialect(), "row_sums");
+    let sql = session.sql(&format!("SELECT sums FROM {row_sums} ORDER BY seq DESC LIMIT 1"));
+    let rows = session.read_newest(sql).await?;
     let text = rows.first().and_then(|row| row[0].as_text()).unwrap_or_default();
     let kept: Value = serde_json::from_str(text).unwrap_or_default();
     let is_genuine = ledger.is_sealed(&message(&kept["sums"]), kept["seal"].as_str().unwrap_or_default());
@@ -141,13 +143,43 @@ async fn known(ledger: &Ledger, session: &mut Session) -> Result<Sums, StoreErro
     })
 }
 
-async fn keep(ledger: &Ledger, session: &mut Session, sums: &Sums) -> Result<(), StoreError> {
-    let meta = own(session.dialect(), "meta");
+/// Keeps the sums of the change with the entry at this place.
+pub(crate) async fn keep(
+    ledger: &Ledger,
+    session: &mut Session,
+    seq: u64,
+    sums: &Sums,
+) -> Result<(), StoreError> {
+    let row_sums = own(session.dialect(), "row_sums");
+    let place = i64::try_from(seq).unwrap_or(i64::MAX);
     let sums = json!(sums);
     let text = json!({ "sums": sums, "seal": ledger.seal(&message(&sums)) }).to_string();
-    let mut sql = session.sql(&format!("INSERT INTO {meta} (name, value) VALUES ('rows', "));
-    sql.text_param(&text).push(") ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+    let mut sql = session.sql(&format!("INSERT INTO {row_sums} (seq, sums) VALUES ("));
+    sql.integer_param(place).push(", ").text_param(&text).push(")");
+    session.write(sql).await?;
+    if seq.is_multiple_of(REMOVED_EVERY) {
+        let mut sql = session.sql(&format!("DELETE FROM {row_sums} WHERE seq < "));
+        sql.integer_param(place);
+        session.write(sql).await?;
+    }
+    Ok(())
+}
+
+/// Forgets the sums of an end of the ledger that is not there any more.
+pub(crate) async fn forget(session: &mut Session) -> Result<(), StoreError> {
+    let sql = session.sql(&format!("DELETE FROM {}", own(session.dialect(), "row_sums")));
     session.write(sql).await.map(drop)
+}
+
+/// The place of the newest ledger entry with which rows changed; 0 if there is none. As long as it stays, the rows that
+/// go through the store stay.
+pub(crate) async fn version(session: &mut Session) -> Result<u64, StoreError> {
+    let row_sums = own(session.dialect(), "row_sums");
+    let mut sql = session.sql("SELECT ");
+    sql.result("coalesce(max(seq), 0)").push(&format!(" FROM {row_sums}"));
+    let rows = session.glance(sql).await?;
+    let version = rows.first().and_then(|row| row[0].as_integer());
+    Ok(version.and_then(|seq| u64::try_from(seq).ok()).unwrap_or_default())
 }
 
 fn message(sums: &Value) -> String {

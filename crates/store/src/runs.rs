@@ -5,7 +5,7 @@ mod list;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ordain_types::{Grade, Rating, Receipt, RunId, RunRecord, RunState};
+use ordain_types::{Grade, Rating, Receipt, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -23,7 +23,7 @@ use crate::plans;
 use crate::progress;
 use crate::sealed::{self, People};
 use crate::session::{Intent, Session};
-use crate::sql::Datum;
+use crate::sql::{Datum, Dialect};
 use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
@@ -71,7 +71,7 @@ pub(crate) async fn record(
     changes: Option<ChangeSet>,
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
-    let session = store.pool.line_up(Intent::Write).await?;
+    let session = store.pool.line_up(Intent::Own).await?;
     let inner = Arc::clone(store);
     let work = async move { record_on(session, &inner, record, changes, note).await };
     store.pool.together(Box::pin(work)).await
@@ -84,10 +84,12 @@ async fn record_on(
     changes: Option<ChangeSet>,
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
-    session.begin(Intent::Write).await?;
+    session.begin(Intent::Own).await?;
     count_plan(&mut session, &note, &store.clock.timestamp()).await?;
-    let kind = record.kind.as_str();
-    finish(store, session, kind, record, changes.as_ref(), note).await
+    let (kind, plan) = (record.kind.as_str(), note.plan.clone());
+    let record = finish(store, session, kind, record, changes.as_ref(), note).await?;
+    count_plan_later(store, plan.as_deref()).await;
+    Ok(record)
 }
 
 /// Writes a record and its entry, and commits.
@@ -102,6 +104,10 @@ pub(crate) async fn finish(
     let record = with_receipt(record);
     store.check_schema(&mut session, &HashSet::new()).await?;
     write(&mut session, &record, changes, Role::of(kind, &note)).await?;
+    if record.kind == RunKind::Check && record.state == RunState::Answered {
+        // Results go where the owner wants them if and only if the run is recorded.
+        outbox::put(&mut session, &record, 0, &store.clock.timestamp()).await?;
+    }
     finish_claim(&mut session, &note, &record.run_id).await?;
     let entry = entry(kind, &record, changes, note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
@@ -118,7 +124,7 @@ pub(crate) async fn record_unless_there(
     record: RunRecord,
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     progress::forget(&mut session, &record.run_id).await?;
     match find(&store.ledger, &mut session, record.run_id.as_str()).await {
         Ok(there) => {
@@ -205,11 +211,21 @@ pub(crate) async fn finish_claim(
     Ok(())
 }
 
-/// Counts the use of a cached plan.
+/// Counts the use of a cached plan with the run, where there is one writer at a time.
 pub(crate) async fn count_plan(session: &mut Session, note: &EntryNote, now: &str) -> Result<(), StoreError> {
     match &note.plan {
-        Some(plan) => plans::used(session, plan, now).await,
-        None => Ok(()),
+        Some(plan) if session.dialect() == Dialect::Sqlite => plans::used(session, plan, now).await,
+        _ => Ok(()),
+    }
+}
+
+/// Counts it after the commit elsewhere: runs side by side would otherwise all write the same row. A count that is lost
+/// changes nothing but the order in which plans are forgotten.
+pub(crate) async fn count_plan_later(store: &Inner, plan: Option<&str>) {
+    let Some(plan) = plan else { return };
+    let Ok(mut session) = store.pool.session().await else { return };
+    if session.dialect() == Dialect::Postgres {
+        let _ = plans::used(&mut session, plan, &store.clock.timestamp()).await;
     }
 }
 
@@ -434,7 +450,7 @@ async fn restate(
     change: impl FnOnce(&mut RunRecord) -> Result<(), StoreError>,
 ) -> Result<RunRecord, StoreError> {
     check_ledger_since(store, run).await?;
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let (mut record, changes, _) = load(&store.ledger, &mut session, run).await?;
     change(&mut record)?;
     finish(store, session, kind, record, changes.as_ref(), note).await

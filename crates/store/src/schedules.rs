@@ -42,7 +42,7 @@ pub(crate) async fn marks(session: &mut Session) -> Result<BTreeMap<String, Sche
 
 /// Notes how far a schedule has come. A schedule that is still the same never goes back.
 pub(crate) async fn mark(store: &Arc<Inner>, name: &str, mark: &ScheduleMark) -> Result<(), StoreError> {
-    let mut session = store.pool.begin(Intent::Write).await?;
+    let mut session = store.pool.begin(Intent::Own).await?;
     let schedules = own(session.dialect(), "schedules");
     let mut sql =
         session.sql(&format!("INSERT INTO {schedules} AS kept (name, schedule, at_s, run_id) VALUES ("));

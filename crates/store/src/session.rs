@@ -24,17 +24,21 @@ use turns::{Turn, Turns};
 /// What a statement returns.
 pub(crate) type Rows = Vec<Vec<Datum>>;
 
-/// Whether a transaction is known to write.
+/// Whether a transaction is known to write, and who may write meanwhile.
 ///
-/// The ledger is one chain, so transactions that write follow one another in any case. Saying so at the start
-/// makes them wait in line; not saying so lets a reader go ahead at once, and makes it start again
-/// ([`StoreError::Conflict`]) if it writes after all and somebody else was faster.
+/// SQLite has one writer at a time, so that the last three are the same there. On PostgreSQL runs write side by side; the
+/// ledger is one chain, so that their commits follow one another. Two that got in each other's way are told apart at the
+/// end: one is to start again ([`StoreError::Conflict`]), and does so with [`Intent::Write`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intent {
     /// Reads, and perhaps writes.
     Read,
-    /// Writes.
+    /// Writes, while others do so too.
+    Beside,
+    /// Writes while nobody else does.
     Write,
+    /// Writes Ordain's own tables only, while nobody commits. It is over in a moment.
+    Own,
 }
 
 /// A statement that wrote nothing because a row with the same key was in its way.
@@ -92,7 +96,7 @@ impl Pool {
             Connections::Sqlite(pool) => Connection::Sqlite(sqlite::SqlitePool::session(pool).await?),
             Connections::Postgres(pool) => Connection::Postgres(postgres::PostgresPool::session(pool).await?),
         };
-        Ok(Session { connection, faults: self.faults.clone(), turn: None })
+        Ok(Session { connection, faults: self.faults.clone(), turn: None, beside: None })
     }
 
     /// Takes a connection and begins a transaction on it.
@@ -106,9 +110,12 @@ impl Pool {
     pub(crate) async fn line_up(&self, intent: Intent) -> Result<Session, StoreError> {
         let turn = match intent {
             Intent::Read => None,
-            Intent::Write => Some(self.turn().await?),
+            // PostgreSQL has fair locks for these, of which one that waits to write alone holds none.
+            Intent::Beside | Intent::Own if matches!(self.connections, Connections::Postgres(_)) => None,
+            Intent::Beside | Intent::Write | Intent::Own => Some(self.turn().await?),
         };
         let mut session = self.session().await?;
+        session.beside = (intent == Intent::Beside).then(|| Arc::clone(&self.turns));
         session.turn = turn;
         Ok(session)
     }
@@ -123,6 +130,15 @@ impl Pool {
         match &self.connections {
             Connections::Sqlite(_) => sqlite::together(work).await,
             Connections::Postgres(_) => work.await,
+        }
+    }
+
+    /// Lets processes on other machines see that this one is alive, for as long as it is.
+    pub(crate) async fn say_alive(&self, process: i64) -> Result<(), StoreError> {
+        match &self.connections {
+            // Those that share the file share its folder too, where they see it.
+            Connections::Sqlite(_) => Ok(()),
+            Connections::Postgres(pool) => pool.say_alive(process).await,
         }
     }
 
@@ -143,6 +159,8 @@ pub(crate) struct Session {
     faults: Option<Arc<dyn Faults>>,
     /// Held by a writer until its transaction has ended.
     turn: Option<Turn>,
+    /// Set for a writer beside others, who may wait for its rows.
+    beside: Option<Arc<Turns>>,
 }
 
 #[derive(Debug)]
@@ -155,23 +173,24 @@ impl Connection {
     fn elsewhere(&self) -> Elsewhere {
         match self {
             Self::Sqlite(session) => Elsewhere::Sqlite(session.pool()),
-            Self::Postgres(session) => Elsewhere::Postgres(session.pool()),
+            Self::Postgres(session) => Elsewhere::Postgres(session.pool(), session.server_process()),
         }
     }
 }
 
-/// Asks the database whether another process waits for the writers' lock.
+/// Asks the database whether somebody waits for a connection's locks.
 #[derive(Debug)]
 enum Elsewhere {
     Sqlite(Arc<sqlite::SqlitePool>),
-    Postgres(Arc<postgres::PostgresPool>),
+    /// The pool, and the connection's number on the server.
+    Postgres(Arc<postgres::PostgresPool>, i32),
 }
 
 impl Elsewhere {
     async fn somebody_waits(&self) -> bool {
         match self {
             Self::Sqlite(pool) => pool.somebody_waits(),
-            Self::Postgres(pool) => postgres::PostgresPool::somebody_waits(pool).await,
+            Self::Postgres(pool, process) => postgres::PostgresPool::somebody_waits(pool, *process).await,
         }
     }
 }
@@ -235,13 +254,34 @@ impl Session {
     /// Ends when this session has kept other writers waiting for longer than it may, in this process or in another;
     /// never, if it does not write.
     pub(crate) fn overdue(&self) -> impl Future<Output = StoreError> + Send + 'static + use<> {
-        let turn = self.turn.as_ref().map(Turn::watched);
+        let watched = match (&self.turn, &self.beside) {
+            (Some(turn), _) => Some(turn.watched()),
+            (None, beside) => beside.as_ref().map(Turns::watched_from_now),
+        };
         let elsewhere = self.connection.elsewhere();
         async move {
-            match turn {
+            match watched {
                 Some(watched) => watched.overdue(&elsewhere).await,
                 None => std::future::pending().await,
             }
+        }
+    }
+
+    /// Waits until nobody else commits. From here to the end of this transaction nobody does.
+    pub(crate) async fn order(&mut self) -> Result<(), StoreError> {
+        match &mut self.connection {
+            // SQLite has one writer from its first write to its end.
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(connection) => connection.order().await,
+        }
+    }
+
+    /// Reads what is committed by now, whatever the moment is that this transaction sees. After [`Self::order`] it stays so.
+    pub(crate) async fn read_newest(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        self.strike("read")?;
+        match &mut self.connection {
+            Connection::Sqlite(connection) => Ok(connection.run(vec![sql]).await?.pop().unwrap_or_default()),
+            Connection::Postgres(connection) => connection.read_newest(sql).await,
         }
     }
 

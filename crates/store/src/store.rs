@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ordain_types::{RunId, RunRecord, Schema, Table};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::Answer;
 use crate::access::Access;
@@ -18,16 +19,17 @@ use crate::catalog::Catalog;
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
-use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport};
+use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
 use crate::progress;
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
+use crate::row_sums;
 use crate::runs::{self, Owned};
 use crate::schedules::{self, ScheduleMark};
 use crate::seed::SeedReader;
-use crate::session::{Intent, Pool};
+use crate::session::{Intent, Pool, Session};
 use crate::transaction::Transaction;
 
 /// A workspace's data. Clones share it.
@@ -341,6 +343,21 @@ impl Store {
         Box::pin(async move { plans::evict(&self.inner, id).await })
     }
 
+    /// Notes in the ledger that a rule of a check was changed: its file, and the file's text before and after.
+    pub fn note_rule<'a>(
+        &'a self,
+        file: &'a str,
+        before: &'a str,
+        after: &'a str,
+        note: EntryNote,
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let session = self.inner.pool.begin(Intent::Write).await?;
+            let content = json!({ "file": file, "before": before, "after": after });
+            self.inner.commit_with_entry(session, "rule", content, note).await
+        })
+    }
+
     /// Adds a turn to a conversation.
     pub fn add_turn<'a>(&'a self, conversation: &'a str, turn: &'a ConversationTurn) -> Answer<'a, ()> {
         Box::pin(async move { conversations::add(&self.inner, conversation, turn).await })
@@ -378,7 +395,7 @@ impl Store {
 
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.
     pub fn data_version(&self) -> Answer<'_, u64> {
-        Box::pin(async move { bookkeeping::data_version(&mut self.inner.pool.session().await?).await })
+        Box::pin(async move { row_sums::version(&mut self.inner.pool.session().await?).await })
     }
 
     /// The place of the newest ledger entry: it grows with every change that goes through this store.
@@ -398,6 +415,22 @@ impl Store {
 impl Inner {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Appends an entry that is about no run, and commits.
+    pub(crate) async fn commit_with_entry(
+        &self,
+        mut session: Session,
+        kind: &str,
+        content: Value,
+        note: EntryNote,
+    ) -> Result<(), StoreError> {
+        let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
+        let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
+        let committed = session.commit().await;
+        self.settle(committed, &checkpoint, "").await?;
+        self.ledger.remember(&checkpoint);
+        Ok(())
     }
 
     /// Says what became of a commit whose acknowledgement did not arrive.
@@ -446,7 +479,7 @@ impl Inner {
                     invariant.sql.trim().trim_end_matches(';')
                 ),
             };
-            review::invariants(&mut session, &catalog, &[probe], &limits).await?;
+            review::invariants(&mut session, &catalog, &[probe], None, &limits).await?;
         }
         session.roll_back().await
     }

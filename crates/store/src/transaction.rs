@@ -4,10 +4,11 @@
 //! every row before and after, so that at any moment the diff is what the transaction did, on either database.
 
 mod finish;
+mod ids;
 mod read;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ordain_types::{Call as OutsideCall, Diff, RunId};
@@ -22,6 +23,7 @@ use crate::protocol::{Call, Reply, TableView};
 use crate::query;
 use crate::relation::Relation;
 use crate::session::{Bounds, Intent, Session};
+use crate::sql::Dialect;
 use crate::store::Inner;
 
 /// One open transaction of one run.
@@ -45,6 +47,8 @@ pub struct Transaction {
     pub(crate) rules_lifted: bool,
     /// The tables that queries may name, where they may not name all.
     queried: Option<Catalog>,
+    /// The largest number of the keys that were given for new rows, by table.
+    ids: BTreeMap<usize, i64>,
 }
 
 impl Transaction {
@@ -62,12 +66,21 @@ impl Transaction {
             in_given_verb: false,
             rules_lifted: false,
             queried: None,
+            ids: BTreeMap::new(),
         })
     }
 
     /// The run that this transaction belongs to.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
+    }
+
+    /// The name of the database whose SQL queries are written in.
+    pub fn database(&self) -> &'static str {
+        match self.session.dialect() {
+            Dialect::Sqlite => "SQLite",
+            Dialect::Postgres => "PostgreSQL",
+        }
     }
 
     /// Ends when this transaction has kept other writers waiting for longer than it may. The run is to be given up then.
@@ -153,6 +166,7 @@ impl Transaction {
             Call::UpdateRows { table, rows } => self.update_rows(&table, rows).await,
             Call::Upsert { table, condition, row } => self.upsert(&table, condition, row).await,
             Call::Remove { table, target } => self.remove(&table, target).await,
+            Call::NextId { table } => self.next_id(&table).await,
             Call::Query { sql, params } => self.query(&sql, &params).await,
         }
     }

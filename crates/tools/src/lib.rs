@@ -5,10 +5,13 @@
 //! what the server offers with what was reviewed, and gives back a bounded answer or a named cause. Secrets go to the
 //! server alone, and are taken out of everything that comes back.
 //!
+//! [`Notify`] sends results of checks to an address, through the same toolbox.
+//!
 //! This crate knows nothing of tables, cells and runs: which calls may be made, and when, is decided by its callers.
 
 mod error;
 mod http;
+mod notify;
 mod session;
 mod settings;
 mod snapshot;
@@ -16,6 +19,7 @@ mod stdio;
 mod toolbox;
 
 pub use error::ToolError;
+pub use notify::{Notify, NotifyForm, NotifySettings, Occasion};
 pub use settings::{Secrets, SettingsError, ToolSettings};
 pub use snapshot::{Difference, Offer, Snapshot, SnapshotFile};
 pub use toolbox::Toolbox;

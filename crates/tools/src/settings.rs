@@ -14,7 +14,7 @@ const TIME_MAX: Duration = Duration::from_mins(10);
 const ARGUMENT_BYTES: u64 = 64 << 10;
 
 /// A tool, as its owner writes it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolSettings {
     /// The server's program and its arguments. It runs in the workspace's folder.

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
 use crate::error::ToolError;
 use crate::http::HttpWire;
+use crate::notify::Notify;
 use crate::session::{Session, Wire, WireError};
 use crate::settings::{Secrets, ToolSettings};
 use crate::snapshot::{Offer, Snapshot, SnapshotFile};
@@ -25,7 +27,10 @@ const SAID_CHARS_MAX: usize = 500;
 
 /// The tools of a workspace. Clones share their conversations.
 #[derive(Debug, Clone, Default)]
-pub struct Toolbox(Arc<Inner>);
+pub struct Toolbox {
+    inner: Arc<Inner>,
+    notify: Arc<BTreeMap<String, Notify>>,
+}
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -44,33 +49,59 @@ impl Toolbox {
         reviewed: SnapshotFile,
         secrets: Secrets,
     ) -> Self {
-        Self(Arc::new(Inner { root, settings, reviewed: reviewed.0, secrets, open: Mutex::default() }))
+        let inner = Inner { root, settings, reviewed: reviewed.0, secrets, open: Mutex::default() };
+        Self { inner: Arc::new(inner), notify: Arc::default() }
+    }
+
+    /// The same toolbox, with addresses for results of checks.
+    #[must_use]
+    pub fn with_notify(self, notify: BTreeMap<String, Notify>) -> Self {
+        Self { notify: Arc::new(notify), ..self }
+    }
+
+    /// The addresses for results of checks, by name.
+    pub fn notify(&self) -> impl Iterator<Item = (&str, &Notify)> {
+        self.notify.iter().map(|(name, notify)| (name.as_str(), notify))
+    }
+
+    /// Sends results of checks to an address. `key` names the message, so that a repeated one can be told.
+    pub async fn send_results(&self, name: &str, message: &Value, key: &str) -> Result<Value, ToolError> {
+        match self.notify.get(name) {
+            Some(notify) => notify.send(name, message, key).await,
+            None => Err(refused(&format!("notify.{name}"), "it is not declared any more")),
+        }
+    }
+
+    /// How long one call may take at most.
+    pub fn longest(&self) -> Duration {
+        let tools = self.inner.settings.values().map(ToolSettings::time).max();
+        tools.unwrap_or_default().max(crate::notify::TIME)
     }
 
     /// The names of the tools, reviewed or not.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.settings.keys().map(String::as_str)
+        self.inner.settings.keys().map(String::as_str)
     }
 
     /// What was reviewed of a tool.
     pub fn reviewed(&self, tool: &str) -> Option<&Snapshot> {
-        self.0.reviewed.get(tool)
+        self.inner.reviewed.get(tool)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.settings.is_empty()
+        self.inner.settings.is_empty()
     }
 
     /// How a tool is set up.
     pub fn settings(&self, tool: &str) -> Option<&ToolSettings> {
-        self.0.settings.get(tool)
+        self.inner.settings.get(tool)
     }
 
     /// The tools as plans know them: those that were reviewed.
     pub fn known(&self) -> Vec<ordain_types::Tool> {
-        let known = self.0.reviewed.iter().filter_map(|(name, snapshot)| {
-            let settings = self.0.settings.get(name)?;
+        let known = self.inner.reviewed.iter().filter_map(|(name, snapshot)| {
+            let settings = self.inner.settings.get(name)?;
             Some(snapshot.tool(name, settings))
         });
         known.collect()
@@ -83,7 +114,7 @@ impl Toolbox {
             let mut session = Session::begin(self.wire(settings)?).await?;
             list(&mut session).await
         };
-        let secrets = settings.secrets(&self.0.secrets);
+        let secrets = settings.secrets(&self.inner.secrets);
         match tokio::time::timeout(settings.time(), looked).await {
             Ok(Ok(snapshot)) => snapshot.map_err(|message| refused(tool, &message)),
             Ok(Err(error)) => Err(of_wire(tool, error, &secrets)),
@@ -100,7 +131,7 @@ impl Toolbox {
         key: Option<&str>,
     ) -> Result<Value, ToolError> {
         let settings = self.named(tool)?;
-        let kept = Arc::clone(self.0.open.lock().await.entry(tool.to_owned()).or_default());
+        let kept = Arc::clone(self.inner.open.lock().await.entry(tool.to_owned()).or_default());
         let mut kept = kept.lock().await;
         // A conversation that was given up in the middle is not used again.
         let session = match kept.take() {
@@ -121,7 +152,7 @@ impl Toolbox {
         arguments: &Map<String, Value>,
         key: Option<&str>,
     ) -> Result<(Session, Result<Value, ToolError>), ToolError> {
-        let secrets = settings.secrets(&self.0.secrets);
+        let secrets = settings.secrets(&self.inner.secrets);
         let params = json!({ "name": verb, "arguments": arguments });
         let asked = tokio::time::timeout(settings.time(), session.ask("tools/call", params, key)).await;
         let said = match asked {
@@ -138,7 +169,7 @@ impl Toolbox {
 
     /// Begins a conversation and holds what the server offers against what was reviewed.
     async fn begin(&self, tool: &str, settings: &ToolSettings) -> Result<Session, ToolError> {
-        let Some(reviewed) = self.0.reviewed.get(tool) else {
+        let Some(reviewed) = self.inner.reviewed.get(tool) else {
             let message = "it was never reviewed".to_owned();
             return Err(ToolError::Changed { tool: tool.to_owned(), message });
         };
@@ -152,20 +183,20 @@ impl Toolbox {
         // Nothing was called yet, so nothing can have been carried out.
         let (session, offered) = begun.map_err(|error| {
             let (WireError::NotSent(message) | WireError::NoAnswer(message)) = error;
-            unreachable(tool, &without(&message, &settings.secrets(&self.0.secrets)))
+            unreachable(tool, &without(&message, &settings.secrets(&self.inner.secrets)))
         })?;
         let offered = offered.map_err(|message| refused(tool, &message))?;
         match reviewed.differences(&offered).first() {
             None => Ok(session),
             Some(difference) => {
-                let message = without(&difference.to_string(), &settings.secrets(&self.0.secrets));
+                let message = without(&difference.to_string(), &settings.secrets(&self.inner.secrets));
                 Err(ToolError::Changed { tool: tool.to_owned(), message })
             }
         }
     }
 
     fn wire(&self, settings: &ToolSettings) -> Result<Wire, WireError> {
-        let secrets = settings.secrets(&self.0.secrets);
+        let secrets = settings.secrets(&self.inner.secrets);
         if let Some(name) = settings.variables().find(|name| !secrets.iter().any(|(known, _)| known == *name))
         {
             return Err(WireError::NotSent(format!("the variable `{name}` is not set")));
@@ -176,12 +207,12 @@ impl Toolbox {
                 let token = token.and_then(|name| secrets.iter().find(|(known, _)| known == name));
                 HttpWire::new(url, token.map(|(_, value)| value.clone())).map(Wire::Http)
             }
-            None => StdioWire::start(&settings.command, &secrets, &self.0.root).map(Wire::Stdio),
+            None => StdioWire::start(&settings.command, &secrets, &self.inner.root).map(Wire::Stdio),
         }
     }
 
     fn named(&self, tool: &str) -> Result<&ToolSettings, ToolError> {
-        self.0
+        self.inner
             .settings
             .get(tool)
             .ok_or_else(|| unreachable(tool, "there is no tool of that name in ordain.toml"))

@@ -14,6 +14,8 @@ pub enum Approval {
     AboveRows(usize),
 }
 
+crate::written_as_text!(Approval);
+
 impl Approval {
     /// Whether a change of so many rows waits.
     pub fn holds(self, rows: usize) -> bool {

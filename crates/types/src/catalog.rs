@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ pub struct TableNotes {
 }
 
 /// What a column holds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ColumnNotes {
     /// Its type in a data file; a store column's type is the store's.
@@ -67,7 +68,7 @@ pub struct Reference {
 }
 
 /// What a column of a data file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DataType {
     /// Text.
@@ -95,7 +96,7 @@ pub enum DataType {
 }
 
 /// How a data file is read where the file does not say it, and what it is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DataNotes {
     /// What its rows are, in a sentence.
@@ -104,6 +105,7 @@ pub struct DataNotes {
     pub synonyms: Vec<String>,
     /// What its columns hold: a type such as `"identifier"`, or `{ type = …, unit = … }`.
     #[serde(deserialize_with = "data_columns")]
+    #[schemars(schema_with = "data_columns_schema")]
     pub columns: BTreeMap<String, ColumnNotes>,
     /// `day-first`, `month-first`, `year-first`, or a pattern such as `%d.%m.%Y`.
     pub date_format: Option<String>,
@@ -124,7 +126,7 @@ pub struct DataNotes {
 }
 
 /// A verb of the workspace: a function of `helpers.py` that changes data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
     /// The function.
@@ -155,7 +157,7 @@ pub struct Action {
 }
 
 /// What a function is called with.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Param {
     /// A row of this table, given as its key.
@@ -176,7 +178,7 @@ pub struct Param {
 }
 
 /// The kind of a value that an action is called with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ParamKind {
     /// A whole number of things.
@@ -212,7 +214,7 @@ pub struct BoundParam {
 }
 
 /// What may change data.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChangePolicy {
     /// Whether plans may write outside of actions.
@@ -222,7 +224,7 @@ pub struct ChangePolicy {
 }
 
 /// Whether plans may write outside of actions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
     /// They may, where the tables' rules allow it.
@@ -233,7 +235,7 @@ pub enum Changes {
 }
 
 /// What becomes of a change that no action covers and that the reader was asked for in so many words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectChanges {
     /// It waits for a person.
@@ -244,7 +246,7 @@ pub enum DirectChanges {
 }
 
 /// A term with a formula.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     /// The term.
@@ -268,7 +270,7 @@ pub struct Metric {
 }
 
 /// Words that stand for a condition (`cheap`), or for rows of a table (`borrowed`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phrasing {
     /// The words.
@@ -314,6 +316,13 @@ impl<'de> Deserialize<'de> for Reference {
         }
     }
 }
+
+fn data_columns_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let forms = [generator.subschema_for::<DataType>(), generator.subschema_for::<ColumnNotes>()];
+    schemars::json_schema!({ "type": "object", "additionalProperties": { "anyOf": forms } })
+}
+
+crate::written_as_text!(Reference);
 
 fn data_columns<'de, D: Deserializer<'de>>(
     deserializer: D,

@@ -20,6 +20,7 @@ mod round;
 mod row;
 mod run;
 mod schema;
+mod status;
 mod timestamp;
 mod tool;
 mod visible;
@@ -48,6 +49,7 @@ pub use run::{
     StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
+pub use status::STATUSES;
 pub use timestamp::{format_unix_millis, is_timestamp};
 pub use tool::{Tool, Verb};
 pub use visible::visible;

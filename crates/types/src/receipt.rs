@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Diff, RunRecord, RunState, TableDiff, TakenBack};
+use crate::{Call, Diff, RunKind, RunRecord, RunState, TableDiff, TakenBack};
 
 /// Opens a receipt in a text; nothing else that is shown may contain it.
 const RECEIPT_OPENS: char = '⟦';
@@ -220,6 +220,7 @@ fn calls(record: &RunRecord) -> String {
     let parts = match record.state {
         RunState::Committed => vec![("Sent after the commit", later)],
         RunState::Held => vec![("To send", later)],
+        RunState::Answered if record.kind == RunKind::Check => vec![("Sent after the run", later)],
         RunState::RolledBack if record.error.is_none() => vec![("Would send", later)],
         RunState::Undone => vec![
             ("Never sent", became(TakenBack::Cancelled)),

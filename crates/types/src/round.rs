@@ -108,7 +108,7 @@ pub struct Judged {
     /// What it found.
     #[serde(default)]
     pub findings: Vec<Value>,
-    /// The code; nothing if the reply held none.
+    /// The code; nothing if the reply held none, or if it is that of the plan, which stands there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// Modules that came with it.

@@ -47,7 +47,7 @@ pub struct Column {
 }
 
 /// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
     /// Text.
@@ -62,6 +62,27 @@ pub enum ColumnType {
     Timestamp,
     /// A nested value: a list or an object.
     Json,
+}
+
+/// Describes types that stand in a file as one text, for editors.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! written_as_text {
+    ($($name:ident),+) => {
+        $(impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string" })
+            }
+        })+
+    };
 }
 
 impl Schema {

@@ -19,11 +19,19 @@ addEventListener("pageshow", (event) => { if (event.persisted) location.reload()
 const composer = one("#composer");
 if (composer) {
   const box = one("#request"), files = one("#files"), chosen = one("#chosen");
-  const showFiles = () => chosen.replaceChildren(...[...files.files].map((file) => {
-    const item = document.createElement("li");
-    item.textContent = `${file.name} (${Math.max(1, Math.round(file.size / 1024))} kB)`;
-    return item;
-  }));
+  const showFiles = () => {
+    chosen.replaceChildren(...[...files.files].map((file) => {
+      const item = document.createElement("li");
+      item.textContent = `${file.name} (${Math.max(1, Math.round(file.size / 1024))} kB)`;
+      return item;
+    }));
+    if (!files.files.length) return;
+    const without = Object.assign(document.createElement("button"), { type: "button", textContent: "Ask without files" });
+    without.addEventListener("click", () => { files.value = ""; showFiles(); box.focus(); });
+    const last = document.createElement("li");
+    last.append(without);
+    chosen.append(last);
+  };
   files.addEventListener("change", showFiles);
   // What the reader understands while somebody types: words underlined below the box's own text, and what may come next.
   const words = one("#words"), mirror = one("#mirror");
@@ -39,7 +47,7 @@ if (composer) {
     const text = box.value, mine = ++asked;
     if (!text.trim() || text.length > 500 || files.files.length) { forget(); return; }
     const answer = await fetch(`/ask/words?text=${encodeURIComponent(text)}`).catch(() => null);
-    if (mine !== asked || box.value !== text || !answer?.ok) return;
+    if (mine !== asked || box.value !== text || !answer?.ok || answer.redirected) return;
     words.innerHTML = await answer.text();
     const under = one("[data-mirror]", words);
     mirror.replaceChildren(...under.childNodes);
@@ -93,7 +101,8 @@ if (composer) {
     history.replaceState(null, "", composer.action);
     asked++;
     forget();
-    setTimeout(() => { box.value = ""; composer.querySelector("#files").value = ""; showFiles(); box.focus(); });
+    // Files stay: the next question is about them too, unless they are taken away.
+    setTimeout(() => { box.value = ""; box.focus(); });
   });
   // The newest answer is read from its beginning, and none of it lies under the box.
   const toEnd = () => {
@@ -126,6 +135,10 @@ const lost = (is) => {
 document.addEventListener("htmx:sse:before:connection", (event) => { if (one("[data-over]", event.target)) event.preventDefault(); });
 document.addEventListener("htmx:sse:error", () => lost(true));
 document.addEventListener("htmx:sse:after:connection", () => lost(false));
+
+// On a phone the screens stand in one line, and the one that is open is to be seen.
+const screen = one(".side nav [aria-current]"), screens = one(".side nav");
+if (screen && screens) screens.scrollLeft = screen.offsetLeft - screens.offsetLeft - 40;
 
 // Keyboard.
 const go = { o: "/", a: "/ask", r: "/runs", p: "/approvals", c: "/checks", t: "/tables", n: "/plans", l: "/ledger", k: "/keys", s: "/settings" };

@@ -1,7 +1,7 @@
 //! What waits for a person: each diff, the rule that asked, and one button that says what it commits.
 
 use maud::{Markup, html};
-use ordain_types::RunRecord;
+use ordain_types::{RunRecord, RunState};
 use serde_json::Value;
 
 use crate::diff;
@@ -41,7 +41,7 @@ pub fn page(waiting: &[Waiting], total: u64, viewer: &Viewer) -> Markup {
                 p { "A change waits here when it is asked for with “Hold for approval”, or when " code { "[approval]" } " in " code { "ordain.toml" } " says so." }
             }))
         } @else {
-            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "change waits", "changes wait")) ". What no committed run did of late comes first, else the newest." }
+            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "run waits", "runs wait")) ". What no committed run did of late comes first, else the newest." }
         }
         @for one in waiting { (item(one, viewer)) }
     }
@@ -55,7 +55,8 @@ fn item(waiting: &Waiting, viewer: &Viewer) -> Markup {
             p.meta {
                 (when(&record.started_at))
                 @for what in &waiting.unheard { " · " (chip("wait", &format!("new: {}", visible(what)))) }
-                @if waiting.conflicts.is_empty() { " · " (chip("good", "no conflict")) } @else { " · " (chip("bad", "conflict")) }
+                @if record.state == RunState::Waiting { " · " (chip("wait", "waits for an answer")) }
+                @else if waiting.conflicts.is_empty() { " · " (chip("good", "no conflict")) } @else { " · " (chip("bad", "conflict")) }
                 @for invariant in &record.invariants { " · " (visible(&invariant.name)) @if invariant.holds { " holds" } @else { " is broken" } }
             }
             (receipt(record))

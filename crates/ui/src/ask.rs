@@ -142,13 +142,15 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
                     label { span.unseen { "Who writes the plan" }
                         select name="model" {
                             option value="auto" { "Planner: " (visible(&conversation.planner)) }
-                            option value="rules" { "Planner: rules" }
+                            option value="rules" { "Planner: the reader" }
                         }
                     }
                 }
-                label { span.unseen { "Strategy" }
-                    select name="strategy" {
-                        @for strategy in Strategy::ALL { option value=(strategy) { "Strategy: " (strategy) } }
+                @if conversation.planner != "rules" {
+                    label { span.unseen { "Strategy" }
+                        select name="strategy" {
+                            @for strategy in Strategy::ALL { option value=(strategy) { "Strategy: " (strategy) } }
+                        }
                     }
                 }
                 button.primary type="submit" { "Ask" }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::parts::Pager;
-use crate::text::{cell, cells, counted, in_path, visible};
+use crate::text::{cell, cells, counted, heading, in_path, visible};
 
 /// Rows of one table that a page shows.
 pub const DIFF_ROWS_MAX: usize = 100;
@@ -86,7 +86,7 @@ fn one_table(record: &RunRecord, name: &str, table: &TableDiff, from: usize) -> 
                 table {
                     thead { tr {
                         th scope="col" { span.unseen { "What happened" } }
-                        @for column in &columns { th.same[!column.is_shown] scope="col" { (visible(column.name)) } }
+                        @for column in &columns { th.same[!column.is_shown] scope="col" { (heading(column.name)) } }
                     } }
                     tbody { @for (place, row) in rows.iter().enumerate() {
                         @let anchor = format!("{}-{}", in_path(name), from + place + 1);
@@ -149,10 +149,10 @@ fn one_row(row: &Shown<'_>, columns: &[Column<'_>], anchor: &str) -> Markup {
     };
     html! {
         tr class=(class) id=(anchor) {
-            th.sign scope="row" { span aria-hidden="true" { (sign) } span.unseen { (word) } }
+            th.sign scope="row" { a href={ "#" (anchor) } title="Link to this row" { span aria-hidden="true" { (sign) } span.unseen { (word) } } }
             @for column in columns {
                 @match row {
-                    Shown::Changed(before, after) => { (changed_cell(column, before.get(column.name), after.get(column.name))) },
+                    Shown::Changed(before, after) => { (changed_cell(column, before.get(column.name), after.get(column.name), anchor)) },
                     Shown::Added(row) => { td { ins { (cell(row.get(column.name))) } } },
                     Shown::Removed(row) => { td { del { (cell(row.get(column.name))) } } },
                 }
@@ -161,13 +161,14 @@ fn one_row(row: &Shown<'_>, columns: &[Column<'_>], anchor: &str) -> Markup {
     }
 }
 
-fn changed_cell(column: &Column<'_>, before: Option<&Value>, after: Option<&Value>) -> Markup {
+fn changed_cell(column: &Column<'_>, before: Option<&Value>, after: Option<&Value>, row: &str) -> Markup {
     if before == after {
         return html! { td.same[!column.is_shown] { (cell(after)) } };
     }
     let (old, new) = cells(before, after);
+    let anchor = format!("{row}-{}", in_path(column.name));
     html! {
-        td.dirty { del { (old) } span.arrow { span aria-hidden="true" { " → " } span.unseen { " becomes " } } ins { (new) } }
+        td.dirty id=(anchor) { del { (old) } a.arrow href={ "#" (anchor) } title="Link to this cell" { span aria-hidden="true" { " → " } span.unseen { " becomes " } } ins { (new) } }
     }
 }
 

@@ -7,14 +7,21 @@ use crate::parts::{chip, empty};
 use crate::shell::Viewer;
 use crate::text::{grouped, in_path, visible, when};
 
-/// The page. `now` is the time by which keys end, `secret` a key that was made a moment ago and is never shown again.
-pub fn page(keys: &[CallerKey], now: &str, secret: Option<&str>, viewer: &Viewer) -> Markup {
+/// The page. `now` is the time by which keys end, `secret` a key that was made a moment ago and is never shown again,
+/// `typed` the fields of a form that was not accepted.
+pub fn page(
+    keys: &[CallerKey],
+    now: &str,
+    secret: Option<&str>,
+    typed: &[(String, String)],
+    viewer: &Viewer,
+) -> Markup {
     html! {
         h1 { "Keys" }
         @if let Some(secret) = secret {
             div.notice role="status" { p { strong { "Copy this key now. It is not shown again." } } pre tabindex="0" { (visible(secret)) } }
         }
-        (create(viewer))
+        (create(typed, viewer))
         @if keys.is_empty() { (empty("There is no key.", &html! { p { "On this machine alone none is needed." } })) }
         @else {
             div.scroll tabindex="0" role="region" aria-label="Keys" { table.list {
@@ -34,25 +41,30 @@ fn row(key: &CallerKey, now: &str, viewer: &Viewer) -> Markup {
     let time = |time: &Option<String>| html! { @if let Some(time) = time { (when(time)) } @else { span.muted { "never" } } };
     html! {
         tr data-row {
-            td { @if key.revoked_at.is_some() { (chip("off", "revoked")) } @else if key.is_good(now) { (chip("good", "good")) } @else { (chip("off", "ended")) } }
+            td { (chip(if key.is_good(now) { "good" } else { "off" }, key.state(now).as_str())) }
             td { (visible(&key.name)) code.muted.below { (visible(&key.key_id)) } }
             td { @for scope in &key.scopes { span.tag { (visible(scope)) } " " } }
             td { @if let Some(most) = key.requests_per_minute { (grouped(most)) " requests a minute " } @if let Some(most) = key.cells { (grouped(most)) " cells " } @if let Some(most) = key.tokens_per_day { (grouped(most)) " tokens a day" } }
             td { (when(&key.created_at)) }
             td { (time(&key.expires_at)) }
             td { (time(&key.last_used_at)) }
-            td.nowrap { @if key.is_good(now) { (form("rotate", "Rotate", "")) (form("revoke", "Revoke", "danger")) } }
+            td.nowrap { @if key.is_good(now) { (form("rotate", "Rotate", "")) } @if key.is_good(now) || key.altered { (form("revoke", "Revoke", "danger")) } }
         }
     }
 }
 
-fn create(viewer: &Viewer) -> Markup {
+fn create(typed: &[(String, String)], viewer: &Viewer) -> Markup {
+    let field = |name: &str| typed.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value.as_str());
+    let is_chosen = |scope: &str| match typed {
+        [] => scope == "read",
+        typed => typed.iter().any(|(of, value)| of == "scope" && value == scope),
+    };
     html! {
         form.card.row method="post" action="/keys" {
             (viewer.hidden_token())
-            label { "Name" input type="text" name="name" maxlength="100" required autocomplete="off"; }
-            fieldset { legend { "Scopes" } @for scope in ["read", "run", "approve", "admin"] { label { input type="checkbox" name="scope" value=(scope) checked[scope == "read"]; " " (scope) } " " } }
-            label { "Ends after" input type="text" name="expires" placeholder="90d, or never" autocomplete="off"; }
+            label { "Name" input type="text" name="name" value=(field("name")) maxlength="100" required autocomplete="off"; }
+            fieldset { legend { "Scopes" } @for scope in ["read", "run", "approve", "admin"] { label { input type="checkbox" name="scope" value=(scope) checked[is_chosen(scope)]; " " (scope) } " " } }
+            label { "Ends after" input type="text" name="expires" value=(field("expires")) placeholder="90d, or never" autocomplete="off"; }
             button.primary type="submit" { "Create a key" }
         }
     }

@@ -45,7 +45,7 @@ pub fn page(overview: &Overview) -> Markup {
             @if !overview.charts.is_empty() { section { h2 { "The last thirty days" } div.charts { @for chart in &overview.charts { (chart::show(chart)) } } } }
             section {
                 h2 { "Newest runs" }
-                ul.plain.lined { @for run in &overview.newest {
+                ul.plain.lined.timed { @for run in &overview.newest {
                     li { (became(run)) " " a href={ "/runs/" (run.run_id.as_str()) } { (lines(&run.request, 120)) } " " span.muted { (when(&run.started_at)) } }
                 } }
             }
@@ -64,7 +64,7 @@ fn health(overview: &Overview) -> Markup {
             div { dt { "Waiting for you" } dd { a href="/approvals" { (grouped(overview.waiting.1)) } } }
             div { dt { "Running" } dd { (overview.running) } }
             @if let Some((idle, busy, queued)) = overview.cells { div { dt { "Cells" } dd { (busy) " busy, " (idle) " idle" @if queued > 0 { ", " (queued) " waiting" } } } }
-            div { dt { "Planner" } dd { a href="/settings#models" { (visible(&overview.planner)) } } }
+            div { dt { "Plans by" } dd { a href="/settings#models" { @if overview.planner == "rules" { "the reader" } @else { (visible(&overview.planner)) } } } }
             div { dt { "Isolation" } dd { a href="/settings#doctor" { (visible(&overview.isolation)) } } }
         }
     }

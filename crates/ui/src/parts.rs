@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use ordain_types::{RunKind, RunRecord, RunState};
 use serde_json::Value;
 
-use crate::text::{cell, in_path, is_number, visible};
+use crate::text::{cell, heading, in_path, is_number, visible};
 
 /// Rows of an answer that a page shows.
 const ANSWER_ROWS_MAX: usize = 100;
@@ -34,8 +34,8 @@ impl Pager {
         html! {
             @if self.first.is_some() || self.next.is_some() {
                 nav.pager aria-label="Pages" {
-                    @if let Some(first) = &self.first { a href=(first) { "Newest" } }
-                    @if let Some(next) = &self.next { a rel="next" href=(next) { "Older" } }
+                    @if let Some(first) = &self.first { a href=(first) { "First page" } }
+                    @if let Some(next) = &self.next { a rel="next" href=(next) { "Next page" } }
                 }
             }
         }
@@ -99,7 +99,7 @@ pub(crate) fn answer_rows(rows: &Value, order: &[String]) -> Markup {
         @if let Some(chart) = crate::chart::of_rows(list) { (crate::chart::show(&chart)) }
         div.scroll tabindex="0" role="region" aria-label="Rows of the answer" {
             table {
-                thead { tr { @for name in &columns { th.right[is_number(list[0].get(name))] scope="col" { (visible(name)) } } } }
+                thead { tr { @for name in &columns { th.right[is_number(list[0].get(name))] scope="col" { (heading(name)) } } } }
                 tbody { @for row in list.iter().take(ANSWER_ROWS_MAX) { tr {
                     @for name in &columns { td.right[is_number(row.get(name))] { (cell(row.get(name))) } }
                 } } }

@@ -29,7 +29,7 @@ pub fn list(plans: &[Shown], pager: &Pager) -> Markup {
                     tbody { @for shown in plans { tr data-row {
                         td { @if shown.stale.is_some() { (chip("wait", "stale")) } @else { (chip("good", "holds")) } @if shown.plan.pinned { " " (chip("calm", "pinned")) } }
                         td.wide { a href={ "/plans/" (in_path(&shown.plan.plan_id)) } { (lines(&shown.plan.request, 120)) } span.muted.below { (visible(&shown.plan.title)) } }
-                        td { (visible(shown.plan.model.as_deref().unwrap_or(&shown.plan.source))) }
+                        td { (visible(shown.plan.model.as_deref().unwrap_or(shown.plan.source.as_str()))) }
                         td.right { (grouped(shown.plan.uses)) }
                         td { (when(&shown.plan.last_used_at)) }
                     } } }
@@ -55,7 +55,7 @@ pub fn page(shown: &Shown, viewer: &Viewer) -> Markup {
         @if viewer.is_admin { p { @if plan.pinned { (button("unpin", "Unpin")) } @else { (button("pin", "Pin")) } (button("evict", "Forget")) } }
         (facts(&[
             ("kind", html! { (visible(&plan.kind)) }),
-            ("by", html! { (visible(plan.model.as_deref().unwrap_or(&plan.source))) }),
+            ("by", html! { (visible(plan.model.as_deref().unwrap_or(plan.source.as_str()))) }),
             ("written in", html! { a href={ "/runs/" (in_path(&plan.run_id)) } { (short_id(&plan.run_id)) } }),
             ("uses", html! { (grouped(plan.uses)) }),
             ("last used", html! { (when(&plan.last_used_at)) }),

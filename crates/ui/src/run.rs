@@ -7,7 +7,9 @@ mod stages;
 use maud::{Markup, html};
 use ordain_checks::CheckResult;
 use ordain_store::LedgerEntry;
-use ordain_types::{Artifact, CodeError, PlanSource, RunKind, RunRecord, RunState, format_bytes};
+use ordain_types::{
+    Artifact, CodeError, PlanSource, QuestionKind, RunKind, RunRecord, RunState, format_bytes,
+};
 use serde_json::Value;
 
 use crate::approvals::{Conflict, conflicts};
@@ -35,6 +37,8 @@ pub struct Details {
     pub conflicts: Vec<Conflict>,
     /// What each check of the run gave, while its report is kept.
     pub checks: Vec<CheckResult>,
+    /// Where the server listens, if one shows the page.
+    pub server: Option<String>,
 }
 
 /// An entry of the ledger that is about a run.
@@ -159,12 +163,13 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
                     @if has_conflicts {
                         button.primary type="submit" name="rebase" value="yes" title="The same code on the rows of today" { "Commit on today’s rows" }
                     } @else {
-                        label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out table/key (optional)" autocomplete="off"; }
+                        label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out: table/key" autocomplete="off"; }
                         button.primary type="submit" { "Commit " (rows) }
                     }
                     button.danger type="submit" formaction=(action("reject")) { "Reject" }
                 }
             }
+            RunState::Waiting => { (question(record, viewer)) },
             RunState::Held => { p.notice { "It waits for someone whose key has the scope `approve`." } },
             RunState::Committed if viewer.may_approve && !record.diff.is_empty() => {
                 form.decide.bare method="post" action=(action("undo")) {
@@ -174,6 +179,34 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
             }
             _ => {}
         }
+    }
+}
+
+/// What a run asks, or the outline that it shows, and a form to answer.
+fn question(record: &RunRecord, viewer: &Viewer) -> Markup {
+    let asked = record.plan.questions.last().filter(|question| question.answer.is_none());
+    let kind = asked.map(|question| question.kind).unwrap_or_default();
+    // An outline or a run that was cut short may go on without a word.
+    let needs_words = kind == QuestionKind::Planner;
+    let (hint, button) = if needs_words {
+        ("Your answer", "Answer")
+    } else {
+        ("What should be different (optional)", "Go on")
+    };
+    let address = |verb: &str| format!("/runs/{}/{verb}", record.run_id);
+    html! {
+        @if let Some(question) = asked { p.said { (lines(&question.text, 2000)) } }
+        @if let Some(outline) = record.plan.outline.as_ref().filter(|_| kind == QuestionKind::Outline) {
+            ol.outline { @for step in &outline.steps { li { (visible(&step.title)) @if !step.success.is_empty() { span.muted { " · done when " (visible(&step.success)) } } } } }
+        }
+        @if viewer.may_run {
+            form.decide.bar method="post" action=(address("answer")) {
+                (viewer.hidden_token())
+                label.grow { span.unseen { "Your answer" } input type="text" name="answer" maxlength="16000" required[needs_words] autocomplete="off" placeholder=(hint); }
+                button.primary type="submit" { (button) }
+                @if viewer.may_approve { button.danger type="submit" formnovalidate formaction=(address("reject")) { "Reject" } }
+            }
+        } @else { p.notice { "It waits for an answer of someone whose key has the scope " code { "run" } "." } }
     }
 }
 
@@ -355,7 +388,7 @@ fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
                     button type="submit" { (again_words(record)) }
                 }
             }
-            (fold(&html! { "Repeat from a terminal" }, false, &terminal(record)))
+            (fold(&html! { "Repeat from a terminal" }, false, &terminal(record, details.server.as_deref())))
             @if !details.events.is_empty() { (fold(&html! { "Events" }, false, &events(&details.events))) }
             (fold(&html! { "The whole record" }, false, &json(&whole)))
         }
@@ -384,13 +417,20 @@ fn timing(record: &RunRecord) -> Markup {
     facts(&shown)
 }
 
-fn terminal(record: &RunRecord) -> Markup {
-    let quoted = format!("'{}'", record.request.replace('\'', "'\\''"));
-    let body = serde_json::json!({ "request": record.request }).to_string().replace('\'', "'\\''");
-    let (command, route) = if record.kind == RunKind::Code { ("code", "code") } else { ("ask", "requests") };
+/// How to ask the same on a command line and over HTTP.
+fn terminal(record: &RunRecord, server: Option<&str>) -> Markup {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let body = quoted(&serde_json::json!({ "request": record.request }).to_string());
+    let asked = match record.kind {
+        RunKind::Ask => Some(("ask", "requests")),
+        RunKind::Code => Some(("code", "code")),
+        RunKind::Check | RunKind::Exec | RunKind::Lost => None,
+    };
     html! {
-        pre tabindex="0" { (lines(&format!("ordain {command} {quoted}"), 4000)) }
-        pre tabindex="0" { (lines(&format!("curl -s localhost:8000/v1/{route} -H 'Content-Type: application/json' -d '{body}'"), 4000)) }
+        @if let Some((command, route)) = asked {
+            pre tabindex="0" { (lines(&format!("ordain {command} {}", quoted(&record.request)), 4000)) }
+            @if let Some(server) = server { pre tabindex="0" { (lines(&format!("curl -s http://{server}/v1/{route} -H 'Content-Type: application/json' -d {body}"), 4000)) } }
+        }
         pre tabindex="0" { "ordain runs show " (record.run_id.as_str()) }
     }
 }
@@ -405,11 +445,12 @@ fn events(events: &[(String, String)]) -> Markup {
 pub fn card(record: &RunRecord, viewer: &Viewer) -> Markup {
     html! {
         (answer(record))
-        (decision(record, false, viewer))
         div.one-click {
             @if !record.diff.is_empty() {
                 (fold(&html! { "Diff " span.muted { (counted(record.diff.rows(), "row", "rows")) } }, record.state == RunState::Held, &diff::of_run(record)))
             }
+            // What is decided on is read first.
+            (decision(record, false, viewer))
             @if !record.plan.steps.is_empty() {
                 (fold(&html! { "Plan and code " span.muted { (writer(record)) } }, false, &html! {
                     @for step in &record.plan.steps {

@@ -11,13 +11,14 @@ use crate::text::{duration, lines, when};
 const ROW_CHARS_MAX: usize = 140;
 
 /// The states that runs can be listed by, as they stand in the address and as people read them.
-const STATES: [(Option<&str>, &str); 11] = [
+const STATES: [(Option<&str>, &str); 12] = [
     (None, "all"),
     (Some("running"), "running"),
     (Some("committed"), "committed"),
     (Some("answered"), "answered"),
     (Some("declined"), "declined"),
-    (Some("held"), "waiting"),
+    (Some("held"), "for approval"),
+    (Some("waiting"), "for an answer"),
     (Some("rejected"), "rejected"),
     (Some("rolled_back"), "rolled back"),
     (Some("failed"), "failed"),
@@ -71,7 +72,7 @@ pub fn rows(list: &RunList) -> Markup {
     }
     html! {
         div.scroll tabindex="0" role="region" aria-label="Runs" {
-            table.list {
+            table.list.stack {
                 thead { tr { th scope="col" { "State" } th scope="col" { "Request" } th.extra scope="col" { "Data" } th.extra scope="col" { "Kind" } th.right.extra scope="col" { "Took" } th scope="col" { "Began" } } }
                 tbody {
                     @for run in &list.live { tr data-row {

@@ -53,7 +53,7 @@ pub fn page(settings: &Settings) -> Markup {
     html! {
         h1 { "Settings" }
         p.muted { "They are changed in " code { "ordain.toml" } ", by variables, or by flags; a value comes from the first place that has one." }
-        div.scroll tabindex="0" role="region" aria-label="Settings" { table.list {
+        div.scroll tabindex="0" role="region" aria-label="Settings" { table.list.stack {
             thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "From" } th scope="col" { "Meaning" } } }
             tbody { @for setting in &settings.settings { tr data-row {
                 td { code { (visible(&setting.key)) } }

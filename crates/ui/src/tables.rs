@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use ordain_store::TableInfo;
 use ordain_types::{Column, Row, RunRecord};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::parts::{Pager, chip, empty, state};
@@ -96,12 +97,41 @@ pub struct RowsPage {
     pub info: TableInfo,
     /// Its rows.
     pub rows: Vec<Row>,
-    /// The column and the value that rows are filtered by.
+    /// The column, and the text that occurs in it.
     pub filter: Option<(String, String)>,
-    /// Why no row can have that value.
-    pub mismatch: Option<String>,
+    /// The column by which they are in order.
+    pub sort: Option<(String, Order)>,
     /// Other pages.
     pub pager: Pager,
+}
+
+/// Which way rows are in order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The least first.
+    #[default]
+    Ascending,
+    /// The greatest first.
+    Descending,
+}
+
+impl Order {
+    /// The order as addresses have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ascending => "ascending",
+            Self::Descending => "descending",
+        }
+    }
+
+    /// The order as SQL has it.
+    pub const fn sql(self) -> &'static str {
+        match self {
+            Self::Ascending => "ASC",
+            Self::Descending => "DESC",
+        }
+    }
 }
 
 /// The rows of a table.
@@ -114,12 +144,16 @@ pub fn rows(page: &RowsPage) -> Markup {
         h1 { (visible(&table.name)) }
         p.meta { (grouped(page.info.rows)) " rows " (rules(&page.info)) @for note in &page.info.notes { " · " (visible(note)) } }
         (filter(page, &columns))
-        @if page.rows.is_empty() { (empty("No rows.", &html! { @if let Some(why) = &page.mismatch { p { (visible(why)) } } })) } @else {
+        @if page.rows.is_empty() { (none(page)) } @else {
             div.scroll tabindex="0" role="region" aria-label={ "Rows of " (visible(&table.name)) } {
                 table.list {
                     thead { tr {
                         @for column in table.columns.iter().filter(|column| !column.hidden) {
-                            th.right[is_number(page.rows.first().and_then(|row| row.get(&column.name)))] scope="col" { (visible(&column.name)) span.muted.below { (kind(column)) @if table.key.contains(&column.name) { " · key" } } }
+                            @let sorted = page.sort.as_ref().filter(|(by, _)| *by == column.name).map(|(_, order)| *order);
+                            th.right[is_number(page.rows.first().and_then(|row| row.get(&column.name)))] scope="col" aria-sort=[sorted.map(Order::name)] {
+                                a.sort href=(sort_address(page, &column.name, sorted)) { (visible(&column.name)) @match sorted { Some(Order::Ascending) => { " ↑" }, Some(Order::Descending) => { " ↓" }, None => {} } }
+                                span.muted.below { (kind(column)) @if table.key.contains(&column.name) { " · key" } }
+                            }
                         }
                         th scope="col" { span.unseen { "History" } }
                     } }
@@ -131,7 +165,39 @@ pub fn rows(page: &RowsPage) -> Markup {
             }
         }
         (page.pager.show())
+        p.muted { @if page.info.in_place { "Types are those of the database." } @else { "Types are those that " code { "[tables." (visible(&table.name)) ".columns]" } " in " code { "ordain.toml" } " gives; else they are as its seed is read." } }
     }
+}
+
+/// Why there is no row, and how to get some.
+fn none(page: &RowsPage) -> Markup {
+    let address = format!("/tables/{}", in_path(&page.info.table.name));
+    match &page.filter {
+        None => empty("This table has no rows.", &html! {}),
+        Some((column, value)) => empty(
+            &format!(
+                "In none of {} rows does {} contain “{}”.",
+                grouped(page.info.rows),
+                visible(column),
+                visible(value)
+            ),
+            &html! { p { a href=(address) { "Show all rows" } } },
+        ),
+    }
+}
+
+/// The same rows in the order of a column; the other way round, if they are in its order.
+fn sort_address(page: &RowsPage, column: &str, sorted: Option<Order>) -> String {
+    let order = if sorted == Some(Order::Ascending) { Order::Descending } else { Order::Ascending };
+    let filter = page.filter.as_ref().map_or_else(String::new, |(column, value)| {
+        format!("column={}&value={}&", in_path(column), in_path(value))
+    });
+    format!(
+        "/tables/{}?{filter}sort={}&order={}",
+        in_path(&page.info.table.name),
+        in_path(column),
+        order.name()
+    )
 }
 
 /// What a column holds, as it is declared.
@@ -145,7 +211,8 @@ fn filter(page: &RowsPage, columns: &[&str]) -> Markup {
     html! {
         form.search method="get" role="search" {
             label { span.unseen { "Column" } select name="column" { @for name in columns { option value=(name) selected[*name == of] { (visible(name)) } } } }
-            label { span.unseen { "Value" } input type="search" name="value" value=(value) placeholder="equals…"; }
+            label { span.unseen { "Value" } input type="search" name="value" value=(value) placeholder="contains…"; }
+            @if let Some((column, order)) = &page.sort { input type="hidden" name="sort" value=(column); input type="hidden" name="order" value=(order.name()); }
             button type="submit" { "Filter" }
             @if page.filter.is_some() { a.button href={ "/tables/" (in_path(&page.info.table.name)) } { "All rows" } }
         }

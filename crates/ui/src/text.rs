@@ -83,6 +83,12 @@ pub fn grouped(number: u64) -> String {
     shown
 }
 
+/// A column's name that may be broken behind its underscores, so that a narrow column needs no wide heading.
+pub(crate) fn heading(name: &str) -> Markup {
+    let name = visible(name);
+    html! { @for (place, part) in name.split('_').enumerate() { @if place > 0 { "_" wbr; } (part) } }
+}
+
 /// `1 row`, `4 rows`.
 pub fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ordain_types::Tool;
+use ordain_types::{STATUSES, Tool};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::contract::Contract;
@@ -131,12 +131,18 @@ impl Default for CodeLimits {
 impl Policy {
     /// The policy that holds for a contract where the workspace says nothing else.
     pub fn for_contract(contract: Contract) -> Self {
-        let (packages, names, statuses): (&[&str], &[&str], &[&str]) = match contract {
-            Contract::Ask => (profiles::DATA, PLAN_NAMES, ASK_STATUSES),
-            Contract::Check => (profiles::DATA, PLAN_NAMES, CHECK_STATUSES),
-            Contract::Code => (profiles::FULL, CODE_NAMES, ASK_STATUSES),
-            Contract::Exec => (profiles::FULL, EXEC_NAMES, &[]),
-            Contract::Open => (&[], &[], &[]),
+        let (packages, names): (&[&str], &[&str]) = match contract {
+            Contract::Ask | Contract::Check => (profiles::DATA, PLAN_NAMES),
+            Contract::Code => (profiles::FULL, CODE_NAMES),
+            Contract::Exec => (profiles::FULL, EXEC_NAMES),
+            Contract::Open => (&[], &[]),
+        };
+        let statuses = match contract {
+            Contract::Ask | Contract::Code => {
+                STATUSES.iter().map(|(name, _)| *name).chain([EARLIER_STATUS]).collect()
+            }
+            Contract::Check => CHECK_STATUSES.to_vec(),
+            Contract::Exec | Contract::Open => Vec::new(),
         };
         let is_open = contract == Contract::Open;
         Self {
@@ -148,7 +154,7 @@ impl Policy {
             blocked_imports: Vec::new(),
             allowed_calls: Vec::new(),
             blocked_calls: Vec::new(),
-            statuses: owned(statuses),
+            statuses: owned(&statuses),
             read_only: contract == Contract::Check,
             repeatable: contract == Contract::Check,
             helpers: Vec::new(),
@@ -179,16 +185,8 @@ const PLAN_NAMES: &[&str] =
     &["user_request", "params", "db", "Query", "where", "files", "frame", "inputs", "artifacts"];
 const CODE_NAMES: &[&str] = &["user_request", "params", "files", "frame", "inputs", "artifacts"];
 const EXEC_NAMES: &[&str] = &["files", "inputs", "artifacts"];
-const ASK_STATUSES: &[&str] = &[
-    "success",
-    "partly_done",
-    "no_match",
-    "not_permitted",
-    "not_available",
-    "insufficient_stock",
-    "invalid_request",
-    "unsupported_intent",
-];
+/// A shop's status that plans of earlier versions give; workspaces declare it now.
+const EARLIER_STATUS: &str = "insufficient_stock";
 const CHECK_STATUSES: &[&str] = &["PASS", "FAIL"];
 
 fn owned(names: &[&str]) -> Vec<String> {

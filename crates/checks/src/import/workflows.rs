@@ -81,6 +81,10 @@ fn known_checks(text: &str, imported: &mut Imported) -> Result<Vec<Check>, Impor
 
 /// A record with `target_table` as text or list, as those files have it.
 fn check_of(record: &Map<String, Value>) -> Option<Check> {
+    // Ordain's own file holds the check whole.
+    if let Some(check) = record.get("record").and_then(|whole| serde_json::from_value(whole.clone()).ok()) {
+        return Some(check);
+    }
     let text = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
     let list = |key: &str| -> Vec<String> {
         match record.get(key) {

@@ -86,34 +86,35 @@ pub enum Side {
 const OPPOSITES: [(&str, &str); 6] =
     [("==", "!="), ("!=", "=="), ("<", ">="), (">=", "<"), (">", "<="), ("<=", ">")];
 
-/// Every row to which `when` applies meets `must`, or a share of them does.
-pub(super) fn condition(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
-    let must = test(params, "must")?.ok_or_else(|| params.wrong("must", "a condition"))?;
-    let when = test(params, "when")?;
-    let (min, max) = (params.number("min_share")?, params.number("max_share")?);
-    let mut columns = BTreeSet::new();
-    must.columns(&mut columns);
-    let judged: Vec<String> = columns.iter().cloned().collect();
-    if let Some(when) = &when {
-        when.columns(&mut columns);
-    }
-    for name in &columns {
-        column_of(table, name)?;
-    }
-    code.uses(&columns.into_iter().collect::<Vec<_>>());
+/// Keeps the rows to which a rule applies, where `when` says so.
+pub(super) fn when(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let Some(when) = test(params, "when")? else { return Ok(()) };
+    let columns = columns_of(&when, table)?;
     let writer = Writer { table };
-    if writer.needs_pandas(&must) || when.as_ref().is_some_and(|when| writer.needs_pandas(when)) {
+    if writer.needs_pandas(&when) {
         code.import("import pandas as pd");
     }
-    let mut rule = must.words();
-    if let Some(when) = &when {
-        code.line(format!("applies = ({}).fillna(False).astype(\"bool\")", writer.python(when, true)?));
-        code.line("rows = rows[applies]");
-        code.step(format!("keep the rows where {}", when.words()));
-        rule = format!("{rule}, where {}", when.words());
+    code.uses(&columns);
+    code.line(format!("applies = ({}).fillna(False).astype(\"bool\")", writer.python(&when, true)?));
+    code.line("rows = rows[applies]");
+    code.step(format!("keep the rows where {}", when.words()));
+    code.only_where(when.words());
+    Ok(())
+}
+
+/// Every row meets `must`, or a share of them does.
+pub(super) fn condition(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
+    let must = test(params, "must")?.ok_or_else(|| params.wrong("must", "a condition"))?;
+    let (min, max) = (params.number("min_share")?, params.number("max_share")?);
+    let judged = columns_of(&must, table)?;
+    code.uses(&judged);
+    let writer = Writer { table };
+    if writer.needs_pandas(&must) {
+        code.import("import pandas as pd");
     }
+    let rule = must.words();
     code.line(format!("holds = ({}).fillna(False).astype(\"bool\")", writer.python(&must, true)?));
-    code.step(format!("mark the rows where {}", must.words()));
+    code.step(format!("mark the rows where {rule}"));
     if min.is_some() || max.is_some() {
         return share(code, &rule, min, max);
     }
@@ -121,6 +122,16 @@ pub(super) fn condition(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.line("judged = holds | failing");
     code.end_with_rows(&format!("in every row {rule}"), &format!("break the rule: {rule}"), &judged);
     Ok(())
+}
+
+/// The columns that a condition looks at, all of them there.
+fn columns_of(test: &Test, table: &Table) -> Result<Vec<String>, CompileError> {
+    let mut columns = BTreeSet::new();
+    test.columns(&mut columns);
+    for name in &columns {
+        column_of(table, name)?;
+    }
+    Ok(columns.into_iter().collect())
 }
 
 fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Result<(), CompileError> {
@@ -278,6 +289,7 @@ impl Writer<'_> {
             (Test::Compare { left, op, right }, so) => self.compare(left, op, right, so)?,
             (Test::Null(name), so) => format!("{}.{}()", column(name), if so { "isna" } else { "notna" }),
             (Test::In { column: name, values }, so) => {
+                self.may_hold(name, values)?;
                 let found =
                     format!("{}.isin({})", column(name), literal::value(&Value::Array(values.clone())));
                 among(&column(name), &found, so)
@@ -386,6 +398,19 @@ impl Writer<'_> {
                 "numbers"
             }
         })
+    }
+
+    /// A list of texts among numbers or truth values would never be met, and nobody would notice.
+    fn may_hold(&self, name: &str, values: &[Value]) -> Result<(), CompileError> {
+        let is_text = match self.type_of(name) {
+            ColumnType::Text | ColumnType::Timestamp => true,
+            ColumnType::Integer | ColumnType::Real | ColumnType::Boolean => false,
+            ColumnType::Json => return Ok(()),
+        };
+        match values.iter().find(|value| !value.is_null() && value.is_string() != is_text) {
+            Some(value) => Err(self.unlike(name, &format!("the value {value}"))),
+            None => Ok(()),
+        }
     }
 
     fn holds_text(&self, name: &str) -> Result<(), CompileError> {

@@ -19,6 +19,8 @@ pub(super) struct Code {
     typed: Vec<String>,
     /// What becomes of rows whose value is there and does not fit.
     unread: Unread,
+    /// The rows to which the rule applies, in words.
+    applies: Option<String>,
 }
 
 /// What becomes of rows with a value that cannot be read as its column's type.
@@ -51,6 +53,7 @@ impl Code {
             plan: CheckPlan::default(),
             typed: Vec::new(),
             unread: Unread::Fail,
+            applies: None,
         }
     }
 
@@ -83,6 +86,15 @@ impl Code {
     pub(super) fn filter(&mut self, filter: &str) {
         self.line(format!("rows = rows.query({})", literal::text(filter)));
         self.step(format!("keep the rows where {filter}"));
+    }
+
+    /// Notes to which rows the rule applies: every sentence about it says so.
+    pub(super) fn only_where(&mut self, words: String) {
+        self.applies = Some(words);
+    }
+
+    fn with_rows(&self, rule: &str) -> String {
+        self.applies.as_ref().map_or_else(|| rule.to_owned(), |words| format!("{rule}, where {words}"))
     }
 
     /// One line of code.
@@ -129,7 +141,8 @@ impl Code {
                 self.step("mark the rows whose value cannot be read as its column's type");
             }
         }
-        rule.clone_into(&mut self.plan.intent);
+        self.plan.intent = self.with_rows(rule);
+        let failure = self.with_rows(failure);
         self.step("count the rows that are judged and those that fail");
         "every failing row".clone_into(&mut self.plan.output);
         self.end = format!(
@@ -142,7 +155,7 @@ impl Code {
                  \"columns\": {},\n    \
                  \"failed_rows\": rows[failing],\n\
              }}\n",
-            literal::spoken(failure),
+            literal::spoken(&failure),
             literal::names(columns),
         );
     }
@@ -150,7 +163,7 @@ impl Code {
     /// Ends code that has decided `holds` about the table as a whole and knows what it `observed`. The summary is the
     /// inner part of an f-string.
     pub(super) fn end_with_verdict(&mut self, rule: &str, summary: &str) {
-        rule.clone_into(&mut self.plan.intent);
+        self.plan.intent = self.with_rows(rule);
         "whether it holds, and what was observed".clone_into(&mut self.plan.output);
         let used = self.plan.columns.get(&self.table).cloned().unwrap_or_default();
         let mut unread = String::new();
@@ -173,7 +186,7 @@ impl Code {
 
     /// Ends code in its own way.
     pub(super) fn end_with(&mut self, rule: &str, output: &str, end: String) {
-        rule.clone_into(&mut self.plan.intent);
+        self.plan.intent = self.with_rows(rule);
         output.clone_into(&mut self.plan.output);
         self.end = end;
     }

@@ -80,7 +80,7 @@ pub(super) fn freshness(code: &mut Code, params: &mut Params<'_>, table: &Table)
     let name = params.column("column", table)?;
     let written = params.text("max_age")?;
     let seconds =
-        age(&written).ok_or_else(|| params.wrong("max_age", "a length of time, such as 36h or 7d"))?;
+        seconds_of(&written).ok_or_else(|| params.wrong("max_age", "a length of time, such as 36h or 7d"))?;
     if let Some(found) = table.column(&name).filter(|found| found.column_type != ColumnType::Timestamp) {
         let holds = type_words(found.column_type);
         return Err(CompileError::param(
@@ -105,7 +105,7 @@ pub(super) fn freshness(code: &mut Code, params: &mut Params<'_>, table: &Table)
 }
 
 /// A length of time in seconds; days and weeks too.
-fn age(text: &str) -> Option<f64> {
+pub(super) fn seconds_of(text: &str) -> Option<f64> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let number: f64 = text[..end].parse().ok()?;

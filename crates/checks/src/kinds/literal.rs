@@ -29,7 +29,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
 }
 
 /// A string literal in double quotes that no content can leave.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 

@@ -56,7 +56,11 @@ pub(super) fn judge_without_nulls(
 
 /// No two rows have the same values.
 pub(super) fn unique(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
-    let columns = params.columns("columns", table)?;
+    let mut columns = params.columns("columns", table)?;
+    if params.get("by").is_some() {
+        // Once in each group is once with the group's values.
+        columns.extend(params.columns("by", table)?);
+    }
     code.uses(&columns);
     code.pass_unread();
     judge_without_nulls(code, params, &columns)?;

@@ -58,6 +58,13 @@ fn write_suite(out: &mut String, report: &RunReport, table: &str, results: &[&Ch
     property(out, "run_id", &report.run_id);
     for result in results {
         property(out, &format!("{}.severity", result.check_id), result.severity.name());
+        if let Some(place) = &result.location {
+            property(
+                out,
+                &format!("{}.location", result.check_id),
+                &format!("{}:{}", place.file, place.line),
+            );
+        }
         if let Some(owner) = &result.owner {
             property(out, &format!("{}.owner", result.check_id), owner);
         }

@@ -88,7 +88,7 @@ fn found(at: usize, result: &CheckResult) -> Value {
         "level": level,
         "message": {"text": text(&format!("{}: {}", result.check_name, sentence(result)))},
         "locations": [{
-            "physicalLocation": {"artifactLocation": {"uri": CHECKS_FILE}, "region": {"startLine": 1}},
+            "physicalLocation": place(result),
             "logicalLocations": result.target_table.iter()
                 .map(|table| json!({"fullyQualifiedName": table, "kind": "table"})).collect::<Vec<_>>(),
         }],
@@ -104,6 +104,12 @@ fn found(at: usize, result: &CheckResult) -> Value {
     })
 }
 
+/// Where the check is written; viewers show nothing without a file.
+fn place(result: &CheckResult) -> Value {
+    let (file, line) = result.location.as_ref().map_or((CHECKS_FILE, 1), |place| (&place.file, place.line));
+    json!({"artifactLocation": {"uri": file}, "region": {"startLine": line}})
+}
+
 fn notifications(report: &RunReport) -> Vec<Value> {
     let errors = report.results.iter().enumerate().filter(|(_, result)| result.status == CheckStatus::Error);
     errors
@@ -112,6 +118,7 @@ fn notifications(report: &RunReport) -> Vec<Value> {
                 "level": "error",
                 "message": {"text": text(&sentence(result))},
                 "associatedRule": {"id": result.check_id, "index": at},
+                "locations": [{"physicalLocation": place(result)}],
             })
         })
         .collect()

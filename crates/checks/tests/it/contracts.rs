@@ -64,13 +64,16 @@ fn workflows_have_a_plan_and_an_execution_and_are_read_back() {
         entries[1]["artifact"]["python_repls"][0],
         json!({"python_repl": "import pandas as pd\n", "stdout": "3 unknown users", "exit_code": 0})
     );
-    // Readers know no WARN.
-    assert_eq!(
-        entries[1]["artifact"]["result"],
-        json!({"status": "PASS", "summary": "WARN: 3 unknown users"})
-    );
+    assert_eq!(entries[1]["artifact"]["result"], json!({"status": "WARN", "summary": "3 unknown users"}));
     let imported = import_workflows(&text, Some(&checks_last(std::slice::from_ref(&check)))).unwrap();
-    assert_eq!(imported.checks, [check]);
+    assert_eq!(imported.checks, [check.clone()]);
+    let whole: Check = serde_json::from_value(json!({
+        "check_id": "R", "check_name": "=r", "target_table": ["t"], "kind": "range", "params": {"column": "a", "min": 0},
+        "filter": "a > 1", "fail_if": {"percent": 1.5}, "depends_on": ["S"], "blocking": true, "house": {"x": 1},
+    }))
+    .unwrap();
+    let again = import_workflows("{}", Some(&checks_last(std::slice::from_ref(&whole)))).unwrap();
+    assert_eq!(again.checks, [whole]);
     assert_eq!(imported.plans[0].code.as_deref(), Some("import pandas as pd\n"));
 }
 
@@ -79,7 +82,7 @@ fn the_rollup_grows_by_run_and_the_same_run_is_there_once() {
     let report = ordinary();
     let once = checks_rollup("", &report);
     assert_eq!(once.lines().count(), 6);
-    assert!(once.contains("run-0007,2026-03-01T08:00:00Z,CHK-002,Few e-mail addresses are missing,users,low,PASS,120,1,0.83,WARN: 1 of 120"), "{once}");
+    assert!(once.contains("run-0007,2026-03-01T08:00:00Z,CHK-002,Few e-mail addresses are missing,users,low,WARN,120,1,0.83,1 of 120"), "{once}");
     assert_eq!(checks_rollup(&once, &report), once);
     let mut next = report.clone();
     next.run_id = "run-0008".to_owned();

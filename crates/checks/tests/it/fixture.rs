@@ -10,6 +10,7 @@ pub(crate) fn result(id: &str, status: CheckStatus, severity: Severity) -> Check
     CheckResult {
         observed: None,
         kept_from: None,
+        location: None,
         check_id: id.to_owned(),
         check_name: format!("{id} by name"),
         status,

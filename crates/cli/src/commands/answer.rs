@@ -12,6 +12,7 @@ use crate::commands::{ask, python};
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::given;
 use crate::planner::{PlannerArgs, of_planner};
 use crate::runtime;
 use crate::show::progress::Shown;
@@ -135,10 +136,13 @@ async fn carry_out(
     }
 }
 
+/// The longest file with an outline.
+const OUTLINE_BYTES_MAX: u64 = 1 << 20;
+
 /// Reads an outline from a file.
 pub(crate) fn read_outline(path: &Path) -> Result<Outline, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let text = given::text(path, OUTLINE_BYTES_MAX)?;
     let value = serde_json::from_str(&text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?;
     Outline::read(value)
         .map_err(|problems| format!("the outline `{shown}` cannot be carried out: {}", problems.join("; ")))

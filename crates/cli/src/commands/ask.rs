@@ -1,7 +1,7 @@
 //! `ordain ask`: carries out a request on the workspace's data.
 
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,12 @@ use crate::commands::python;
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::given;
 use crate::planner::{PlannerArgs, of_planner};
 use crate::runtime;
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
-
-/// The largest plan that is read at all; the verifier's own limit is lower.
-const PLAN_BYTES_MAX: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,7 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
-    let plan = match args.plan.as_deref().map(read_plan).transpose() {
+    let plan = match args.plan.as_deref().map(given::plan).transpose() {
         Ok(plan) => plan,
         Err(problem) => {
             failure::print_text(&problem, Some("name a Python file, or `-` for standard input"));
@@ -206,18 +204,4 @@ pub(crate) fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
         writeln!(io::stderr(), "hint: {hint}; `ordain reject {id}` drops it")?;
     }
     Ok(())
-}
-
-fn read_plan(path: &Path) -> Result<PlanFile, String> {
-    let shown = path.display();
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        io::stdin().lock().take(PLAN_BYTES_MAX).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(PLAN_BYTES_MAX).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| format!("cannot read the plan `{shown}`: {error}"))?;
-    let code = String::from_utf8(bytes).map_err(|_| format!("the plan `{shown}` is not UTF-8 text"))?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(PlanFile { code, name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()) })
 }

@@ -25,7 +25,8 @@ Examples:
   ordain bench strategies         what a step costs, steps side by side, a long session
   ordain bench ui                 pages of the web UI with 100,000 runs stored, some minutes
   ordain bench verify             verdicts against Python's ast, some seconds
-  ordain bench store              a purchase on up to a million rows, about two minutes";
+  ordain bench store              a purchase on up to a million rows, about two minutes
+  ordain bench store --postgres postgres://…    one writer and four, in line and side by side, half a minute";
 
 /// Measure against named peers
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ mod export;
 mod history;
 mod import;
 mod list;
+mod rule;
 mod run;
 mod schema;
 mod show;
@@ -71,6 +72,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Accept(accept::Args),
+    Add(rule::Args),
 }
 
 /// Carries out `ordain check …`.
@@ -111,6 +113,7 @@ fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(&args, Some(&workspace)),
         Command::Export(args) => export::run(&args, &workspace),
         Command::Accept(args) => accept::run(&args, &workspace),
+        Command::Add(args) => rule::run(&args, &workspace),
     }
 }
 

@@ -4,25 +4,23 @@ pub(crate) mod figure;
 pub(crate) mod setup;
 pub(crate) mod shown;
 
-use std::io::{self, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_engine::{CodeAnswer, CodeTask, EngineError, PlanFile, Planner};
+use ordain_engine::{CodeAnswer, CodeTask, EngineError, Planner};
 
 use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::given;
 use crate::planner::{PlannerArgs, of_planner};
 use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
 
 use setup::{FileArgs, Setup};
-
-/// The largest program that is read at all; the verifier's own limit is lower.
-const PROGRAM_BYTES_MAX: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -116,13 +114,13 @@ fn task(args: &Args) -> Result<CodeTask, String> {
     {
         return Err("a session's name is plain text of at most 100 characters".to_owned());
     }
-    let modules = args.module.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, _>>()?;
+    let modules = args.module.iter().map(|path| given::plan(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(CodeTask {
-        plan: args.plan.as_deref().map(read_program).transpose()?,
+        plan: args.plan.as_deref().map(given::plan).transpose()?,
         modules,
         cache: !args.no_cache,
         session: args.session.clone(),
-        allow_partial: args.partial || setup::allows_partial(),
+        allow_partial: args.partial,
         ..CodeTask::new(&args.request, &workspace::note().who, "cli")
     })
 }
@@ -173,19 +171,4 @@ async fn solve(
     let solved = engine.code_with(task, &mut shown).await;
     shown.finish();
     solved
-}
-
-/// Reads a program; `-` is standard input.
-pub(crate) fn read_program(path: &Path) -> Result<PlanFile, String> {
-    let shown = path.display();
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        io::stdin().lock().take(PROGRAM_BYTES_MAX).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(PROGRAM_BYTES_MAX).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-    let code = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(PlanFile { code, name: name.filter(|name| name != "-").unwrap_or_else(|| "plan.py".to_owned()) })
 }

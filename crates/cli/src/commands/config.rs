@@ -14,6 +14,7 @@ Examples:
   ordain config                        every setting, its value and where that comes from
   ORDAIN_MODEL=rules ordain config     a variable comes before ordain.toml
   ordain config --json                 with the variables and the meaning of each
+  ordain config schema                 the JSON Schema of ordain.toml, for editors
 
 A value comes from the first place that has one: flags, the environment, the workspace's .env,
 ordain.toml, the default. Keys and connection strings are never shown.";
@@ -27,10 +28,22 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Print the JSON Schema of ordain.toml; `init` writes it to ordain.schema.json
+    Schema,
 }
 
 /// Carries out `ordain config`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(Command::Schema) = args.command {
+        writeln!(io::stdout().lock(), "{:#}", ordain_engine::config_schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let resolved = match args.workspace.load().and_then(|workspace| workspace.resolved()) {
         Ok(resolved) => resolved,
         Err(error) => return Ok(workspace::of_workspace(&error)),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use ordain_engine::{EngineError, Prepared};
+use ordain_engine::{EngineError, Prepared, Workspace};
 use serde_json::{Value, json};
 
 use super::code::setup::{FileArgs, Setup};
@@ -57,33 +57,44 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(workspace) => workspace,
         Err(error) => return Ok(workspace::of_workspace(&error)),
     };
+    let prepared = match look(workspace, &wanted.files)? {
+        Ok(prepared) => prepared,
+        Err(code) => return Ok(code),
+    };
+    let mut out = io::stdout().lock();
+    if wanted.json {
+        let told = json!({ "files": prepared.briefs, "problems": prepared.problems() });
+        writeln!(out, "{told:#}")?;
+    } else {
+        out.write_all(sections(&prepared).as_bytes())?;
+    }
+    warn(&prepared)?;
+    Ok(if prepared.problems().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Looks into files. A failure is printed and becomes the exit code that says what kind it is.
+pub(super) fn look(workspace: Workspace, files: &[PathBuf]) -> io::Result<Result<Prepared, ExitCode>> {
     let mut given = FileArgs::default();
-    given.file.clone_from(&wanted.files);
+    files.clone_into(&mut given.file);
     let setup = match Setup::new(&given, workspace) {
         Ok(setup) => setup,
         Err(problem) => {
             failure::print_text(&problem.message, Some(problem.hint));
-            return Ok(ExitCode::from(USAGE));
+            return Ok(Err(ExitCode::from(USAGE)));
         }
     };
     if let Err(error) = python::ensure(setup.profile(false)) {
-        return Ok(python::report(&error));
+        return Ok(Err(python::report(&error)));
     }
     runtime::on_one_thread(Box::pin(async {
-        let executor = match setup.executor() {
-            Ok(executor) => executor,
-            Err(error) => return Ok(failure::of_cell(&error)),
-        };
-        let looked = look(&setup, std::sync::Arc::clone(&executor)).await;
+        let executor = setup.executor().map_err(|error| failure::of_cell(&error))?;
+        let looked = look_with(&setup, std::sync::Arc::clone(&executor)).await;
         executor.close().await;
-        match looked {
-            Ok(prepared) => Ok(write(&prepared, wanted.json)?),
-            Err(error) => Ok(engine::of_engine(&error)),
-        }
-    }))?
+        looked.map_err(|error| engine::of_engine(&error))
+    }))
 }
 
-async fn look(
+async fn look_with(
     setup: &Setup,
     executor: std::sync::Arc<ordain_cell::LocalExecutor>,
 ) -> Result<Prepared, EngineError> {
@@ -93,22 +104,21 @@ async fn look(
     engine.prepare_files(&task.files, &task.mounted, &setup.settings().limits).await
 }
 
-fn write(prepared: &Prepared, as_json: bool) -> io::Result<ExitCode> {
-    let mut out = io::stdout().lock();
-    if as_json {
-        let told = json!({ "files": prepared.briefs, "problems": prepared.problems() });
-        writeln!(out, "{told:#}")?;
-    } else {
-        for brief in &prepared.briefs {
-            for table in brief.facts["tables"].as_array().into_iter().flatten() {
-                out.write_all(section(&brief.name, &brief.facts, table).as_bytes())?;
-            }
-        }
-    }
+/// Says which files could not be looked into.
+pub(super) fn warn(prepared: &Prepared) -> io::Result<()> {
     for problem in prepared.problems() {
         writeln!(io::stderr(), "warning: {}: {}", line(&problem.name), line(&problem.problem))?;
     }
-    Ok(if prepared.problems().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(())
+}
+
+/// A section of `ordain.toml` for each table of the files.
+pub(super) fn sections(prepared: &Prepared) -> String {
+    let tables = prepared.briefs.iter().flat_map(|brief| {
+        let tables = brief.facts["tables"].as_array().into_iter().flatten();
+        tables.map(|table| section(&brief.name, &brief.facts, table))
+    });
+    tables.collect()
 }
 
 /// A table as a section of `ordain.toml`.
@@ -163,7 +173,7 @@ fn declared(column: &Value) -> String {
 }
 
 /// A name as a key of TOML.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if is_bare { name.to_owned() } else { json!(name).to_string() }
 }

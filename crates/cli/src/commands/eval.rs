@@ -1,6 +1,7 @@
 //! `ordain eval`: how often requests come out right.
 
 mod case;
+mod end;
 mod report;
 
 use std::io::{self, Read, Write};
@@ -10,9 +11,9 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, Planner, Workspace};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, PlanFile, Planner, Workspace};
 use ordain_store::{ConversationTurn, Database, EntryNote};
-use ordain_types::{PlanSource, RunRecord};
+use ordain_types::{ErrorClass, Judged as JudgedRound, PlanSource, Round, RunRecord, Strategy};
 
 use crate::commands::python;
 use crate::engine;
@@ -29,13 +30,16 @@ Examples:
   ordain eval eval.jsonl --model rules       with the reader
   ordain eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
   ordain eval eval.jsonl --min 95 --json     exit code 1 below 95 %
+  ordain eval eval.jsonl --strategy direct --strategy react   the same cases in both ways, to compare
 
 A case is one line of JSON:
   {\"request\": \"Buy 2 moons\", \"expect\": {\"status\": \"success\",
    \"diff\": {\"inventory\": {\"SG006\": {\"quantity_in_stock\": [12, 10]}},
             \"transactions\": {\"added\": [{\"transaction_amount\": 240}]}}}}
-`expect` has `status`, `diff`, `answer_contains`, `answer_not_contains` and `unchanged`; `turns` before it is an
-earlier conversation; `files` makes it a question about files, named from the file of cases. A `diff` names every row and column that changes; added rows are compared in the columns named.
+`expect` has `status`, `answer_contains`, `answer_not_contains`, and one of `diff`, `end` and `unchanged`; `turns`
+before it is an earlier conversation; `files` makes it a question about files, named from the file of cases. A `diff` names every row and column that changes; added rows are compared in the columns named.
+`end` compares every row of every table: {\"returns\": {\"set\": {\"R1\": {\"status\": \"received\"}}, \"added\": [{…}],
+\"removed\": [\"R2\"]}} says how they differ from the seeds, and \"*\" stands for any value.
 Every case begins with the seed rows, in a store that is thrown away: the workspace itself is not touched.";
 
 /// Run a file of requests and count how many come out right
@@ -47,6 +51,9 @@ pub(crate) struct Args {
     file: PathBuf,
     #[command(flatten)]
     planner: PlannerArgs,
+    /// How plans grow: `auto`, `direct`, `plan` or `react`; several are compared
+    #[arg(long, value_name = "S", default_values = ["auto"])]
+    strategy: Vec<Strategy>,
     /// How often each case is run
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
@@ -103,22 +110,41 @@ async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> any
         Err(error) => return Ok(of_planner(&error)),
     };
     let folder = tempfile::tempdir()?;
-    workspace.database = Database::Sqlite { path: folder.path().join("store.db") };
     workspace.approval = ordain_engine::Approval::Auto;
     let executor = match engine::executor(&workspace, 2, None) {
         Ok(executor) => executor,
         Err(error) => return Ok(failure::of_cell(&error)),
     };
     let judged = tokio::select! {
-        judged = judge_all(args, &workspace, folder.path(), cases, &planner, Arc::clone(&executor)) => Some(judged),
+        judged = judge_each(args, &mut workspace, folder.path(), cases, &planner, &executor) => Some(judged),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
     match judged {
-        Some(Ok(judged)) => finish(args, &planner, judged),
+        Some(Ok(reports)) => finish(args, &reports),
         Some(Err(error)) => Ok(engine::of_engine(&error)),
         None => Ok(ExitCode::from(INTERRUPTED)),
     }
+}
+
+/// Evaluates one strategy after the other, each with a store and a plan cache of its own.
+async fn judge_each(
+    args: &Args,
+    workspace: &mut Workspace,
+    folder: &Path,
+    cases: &[Case],
+    planner: &Planner,
+    executor: &Arc<LocalExecutor>,
+) -> Result<Vec<Report>, EngineError> {
+    let mut reports = Vec::new();
+    for &strategy in &args.strategy {
+        let folder = folder.join(strategy.as_str());
+        std::fs::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
+        workspace.database = Database::Sqlite { path: folder.join("store.db") };
+        let judged = judge_all(args, workspace, &folder, cases, (planner, strategy), executor).await?;
+        reports.push(Report::of(&planner.name(), strategy, args.runs, judged));
+    }
+    Ok(reports)
 }
 
 /// Runs every case on one throw-away store; its rows are the seed's again before each run, its plans are kept.
@@ -127,25 +153,65 @@ async fn judge_all(
     workspace: &Workspace,
     folder: &Path,
     cases: &[Case],
-    planner: &Planner,
-    executor: Arc<LocalExecutor>,
+    planned: (&Planner, Strategy),
+    executor: &Arc<LocalExecutor>,
 ) -> Result<Vec<Judged>, EngineError> {
     let mut options = workspace.store_options();
     options.state = folder.to_owned();
     let store = ordain_store::Store::open(options).await?;
     // What cases leave goes with the throw-away store.
     let settings = EngineSettings { artifacts: Some(folder.join("artifacts")), ..workspace.settings() };
-    let engine = Engine::new(store, executor, settings);
+    let engine = Engine::new(store, Arc::clone(executor) as Arc<dyn ordain_cell::Executor>, settings);
     let beside = args.file.parent().unwrap_or(Path::new(""));
     let mut judged = Vec::new();
     for run in 1..=args.runs {
         for case in cases {
             engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
-            let record = ask(&engine, beside, case, run, planner, !args.no_cache).await?;
-            judged.push(of_record(case, run, &record));
+            let before = end::read(engine.store()).await?;
+            let record = ask(&engine, beside, case, run, planned, !args.no_cache).await?;
+            let after = end::read(engine.store()).await?;
+            let wrong = case.judge(&record, &before, &after);
+            let is_false_alarm = is_false_alarm(&engine, case, &record, &before).await?;
+            judged.push(Judged { wrong, is_false_alarm, ..of_record(case, run, &record) });
         }
     }
     Ok(judged)
+}
+
+/// Whether the first plan was sent back though it would have left the right rows: it is carried out as it was.
+async fn is_false_alarm(
+    engine: &Engine,
+    case: &Case,
+    record: &RunRecord,
+    before: &end::Tables,
+) -> Result<bool, EngineError> {
+    let Some(code) = sent_back(record).filter(|_| case.says_rows()) else { return Ok(false) };
+    engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
+    let mut ask = Ask::new(&case.request, "eval", "cli");
+    ask.plan = Some(PlanFile { code: code.to_owned(), name: "first.py".to_owned() });
+    let params = record.plan.steps.iter().flat_map(|step| &step.params);
+    ask.params = params.map(|param| (param.name.clone(), param.value.clone())).collect();
+    let first = engine.ask(ask).await?;
+    let after = end::read(engine.store()).await?;
+    Ok(first.error.is_none() && case.judge_rows(&first.diff, before, &after).is_empty())
+}
+
+/// The code of the first plan, if a check of ours refused it after the verifier had accepted it.
+fn sent_back(record: &RunRecord) -> Option<&str> {
+    let first = rounds(record).find_map(|round| match round {
+        Round::Judged(judged) => Some(judged),
+        _ => None,
+    })?;
+    let JudgedRound { accepted: true, code: Some(code), trouble: Some(trouble), .. } = first else {
+        return None;
+    };
+    let is_ours = matches!(trouble.class, ErrorClass::Claim | ErrorClass::Contract | ErrorClass::Review);
+    is_ours.then_some(code)
+}
+
+/// The rounds of a run and of its steps.
+fn rounds(record: &RunRecord) -> impl Iterator<Item = &Round> {
+    record.verdict.history.iter().chain(record.plan.steps.iter().flat_map(|step| &step.rounds))
 }
 
 async fn ask(
@@ -153,7 +219,7 @@ async fn ask(
     folder: &Path,
     case: &Case,
     run: u32,
-    planner: &Planner,
+    (planner, strategy): (&Planner, Strategy),
     cache: bool,
 ) -> Result<RunRecord, EngineError> {
     if let Some(files) = &case.files {
@@ -165,7 +231,7 @@ async fn ask(
         };
         return engine.code(task).await.map(|answer| answer.record);
     }
-    let mut ask = Ask { planner: planner.clone(), cache, ..Ask::new(&case.request, "eval", "cli") };
+    let mut ask = Ask { planner: planner.clone(), cache, strategy, ..Ask::new(&case.request, "eval", "cli") };
     if !case.turns.is_empty() {
         let conversation = format!("eval-{}-{run}", case.line);
         for turn in &case.turns {
@@ -195,7 +261,12 @@ fn of_record(case: &Case, run: u32, record: &RunRecord) -> Judged {
         line: case.line,
         request: case.request.clone(),
         run,
-        wrong: case.judge(record),
+        wrong: Vec::new(),
+        is_false_alarm: false,
+        rounds: rounds(record).filter(|round| matches!(round, Round::Judged(_))).count(),
+        looks: rounds(record).filter(|round| matches!(round, Round::Looked { .. })).count(),
+        lines: (!record.diff.is_empty())
+            .then(|| record.plan.steps.iter().map(|step| step.code.lines().count()).sum()),
         status: record.status.clone(),
         answer: record.answer.text.clone(),
         plan: source.to_owned(),
@@ -207,15 +278,18 @@ fn of_record(case: &Case, run: u32, record: &RunRecord) -> Judged {
     }
 }
 
-fn finish(args: &Args, planner: &Planner, judged: Vec<Judged>) -> anyhow::Result<ExitCode> {
-    let report = Report::of(&planner.name(), args.runs, judged);
+fn finish(args: &Args, reports: &[Report]) -> anyhow::Result<ExitCode> {
     let mut stdout = io::stdout().lock();
-    if args.json {
-        writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
-    } else {
-        report.write(&mut stdout, &args.file.display().to_string(), args.runs)?;
+    match reports {
+        [report] if args.json => writeln!(stdout, "{}", serde_json::to_string_pretty(report)?)?,
+        reports if args.json => writeln!(stdout, "{}", serde_json::to_string_pretty(reports)?)?,
+        reports => {
+            for report in reports {
+                report.write(&mut stdout, &args.file.display().to_string(), args.runs)?;
+            }
+        }
     }
-    let is_low = args.min.is_some_and(|min| report.share < min);
+    let is_low = args.min.is_some_and(|min| reports.iter().any(|report| report.share < min));
     Ok(if is_low { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 

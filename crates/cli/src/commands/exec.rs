@@ -5,7 +5,7 @@ mod live;
 mod record;
 mod save;
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,13 +16,16 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     CellError, Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
 };
-use ordain_engine::{Engine, EngineError, Exec, Judgement, PlanFile};
+use ordain_engine::{
+    Engine, EngineError, Exec, Judgement, PlanFile, Workspace, WorkspaceError, limits_without_workspace,
+};
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
 use ordain_verify::{Contract, VerifiedCode};
 
 use crate::commands::python;
 use crate::engine;
 use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
+use crate::given;
 use crate::resident::ResidentArgs;
 use crate::verification;
 use crate::workspace::{self, WorkspaceArgs};
@@ -54,18 +57,18 @@ pub(crate) struct Args {
     /// The folder to save artifacts in; made if it is missing
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How long the code may run
-    #[arg(long, default_value = "30s", value_parser = parse_duration)]
-    timeout: Duration,
-    /// How much CPU time it may use, in whole seconds
+    /// How long the code may run [default: the workspace's, else 30s]
+    #[arg(long, value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    /// How much CPU time it may use, in whole seconds [default: the workspace's]
     #[arg(long, value_parser = parse_duration)]
     cpu: Option<Duration>,
-    /// How much memory it may use
-    #[arg(long, default_value = "512MiB", value_parser = parse_bytes)]
-    memory: u64,
-    /// How much it may write to stdout and stderr together
-    #[arg(long, default_value = "10MiB", value_parser = parse_bytes)]
-    output: u64,
+    /// How much memory it may use [default: the workspace's, else 512MiB]
+    #[arg(long, value_parser = parse_bytes)]
+    memory: Option<u64>,
+    /// How much it may write to stdout and stderr together [default: the workspace's, else 10MiB]
+    #[arg(long, value_parser = parse_bytes)]
+    output: Option<u64>,
     /// The Python packages it finds: core, data or full
     #[arg(long, default_value = "core", value_parser = python::read_profile)]
     profile: Profile,
@@ -89,6 +92,7 @@ struct Place {
     executor: Arc<LocalExecutor>,
     /// Records what runs; there is none outside of a workspace.
     engine: Option<Engine>,
+    limits: Limits,
 }
 
 /// Which contract given code is verified against.
@@ -114,13 +118,14 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         failure::print_text(&format!("cannot save artifacts in `{}`: {error}", out.display()), Some(hint));
         return Ok(ExitCode::from(USAGE));
     }
-    let programs = match args.programs.iter().map(|path| read_program(path)).collect::<io::Result<Vec<_>>>() {
-        Ok(programs) => programs,
-        Err(error) => {
-            failure::print_text(&error.to_string(), Some("name a Python file, or `-` for standard input"));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+    let programs =
+        match args.programs.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, String>>() {
+            Ok(programs) => programs,
+            Err(error) => {
+                failure::print_text(&error, Some("name a Python file, or `-` for standard input"));
+                return Ok(ExitCode::from(USAGE));
+            }
+        };
     if let Err(error) = python::ensure(args.profile) {
         return Ok(python::report(&error));
     }
@@ -154,46 +159,15 @@ struct Program {
     code: Vec<u8>,
 }
 
-fn read_program(path: &Path) -> io::Result<Program> {
-    let shown = path.display();
-    let wrong = |problem: &dyn std::fmt::Display| {
-        io::Error::other(format!("cannot read the program `{shown}`: {problem}"))
-    };
-    let is_stdin = path == Path::new("-");
-    let mut reader: Box<dyn Read> = if is_stdin {
-        Box::new(io::stdin().lock())
-    } else {
-        if path.is_dir() {
-            return Err(wrong(&"it is a folder"));
-        }
-        Box::new(std::fs::File::open(path).map_err(|error| wrong(&error))?)
-    };
-    let mut code = Vec::new();
-    reader.by_ref().take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut code).map_err(|error| wrong(&error))?;
-    if code.len() as u64 > PROGRAM_BYTES_MAX {
-        return Err(wrong(&format!("it is larger than {}", ordain_types::format_bytes(PROGRAM_BYTES_MAX))));
-    }
-    // Some editors put a mark before the text that Python does not take in a text.
-    if code.starts_with(b"\xef\xbb\xbf") {
-        code.drain(..3);
-    }
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Program { name: if is_stdin { "stdin.py".to_owned() } else { name.unwrap_or_default() }, code })
+fn read_program(path: &Path) -> Result<Program, String> {
+    given::program(path, PROGRAM_BYTES_MAX).map(|(code, name)| Program { name, code })
 }
 
 async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
-    let executor = match executor(args) {
-        Ok(executor) => Arc::new(executor),
-        Err(error) => return failure::of_cell(&error),
+    let place = match open(args).await {
+        Ok(place) => place,
+        Err(code) => return code,
     };
-    let engine = match open_engine(args, &executor).await {
-        Ok(engine) => engine,
-        Err(code) => {
-            executor.close().await;
-            return code;
-        }
-    };
-    let place = Place { executor: Arc::clone(&executor), engine };
     let work = async {
         if programs.is_empty() {
             return interactive::run(args, &place).await;
@@ -214,38 +188,48 @@ async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
             ExitCode::from(INTERRUPTED)
         }
     };
-    executor.close().await;
+    place.executor.close().await;
     code
 }
 
-/// An engine over the workspace that the command is about, if it is about one.
-async fn open_engine(args: &Args, executor: &Arc<LocalExecutor>) -> Result<Option<Engine>, ExitCode> {
-    if !args.workspace.is_there() {
-        return Ok(None);
-    }
-    let workspace = args.workspace.load().map_err(|error| workspace::of_workspace(&error))?;
-    let settings = workspace.settings();
-    let opened = engine::open(&workspace, Arc::<LocalExecutor>::clone(executor), settings).await;
-    opened.map(Some).map_err(|error| engine::of_engine(&error))
+/// Cells for the programs, and an engine over the workspace that the command is about, if it is about one.
+async fn open(args: &Args) -> Result<Place, ExitCode> {
+    let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose();
+    let workspace = workspace.map_err(|error| workspace::of_workspace(&error))?;
+    let limits = limits(args, workspace.as_ref()).map_err(|error| workspace::of_workspace(&error))?;
+    let executor = executor(args, workspace.as_ref(), &limits).map_err(|error| failure::of_cell(&error))?;
+    let executor = Arc::new(executor);
+    let engine = match &workspace {
+        Some(workspace) => {
+            let cells = Arc::<LocalExecutor>::clone(&executor);
+            let opened = engine::open(workspace, cells, workspace.settings()).await;
+            Some(opened.map_err(|error| engine::of_engine(&error))?)
+        }
+        None => None,
+    };
+    Ok(Place { executor, engine, limits })
 }
 
-fn executor(args: &Args) -> Result<LocalExecutor, CellError> {
+fn executor(args: &Args, workspace: Option<&Workspace>, limits: &Limits) -> Result<LocalExecutor, CellError> {
     let mut options = LocalOptions::new(DataDir::from_env()?);
-    options.limits = limits(args);
+    options.limits = limits.clone();
     // One program needs one cell; making more ahead would be work for nothing.
     options.idle_cells = 0;
     options.resident = args.resident.find();
+    options.minimum = workspace.map_or(options.minimum, |workspace| workspace.minimum_isolation);
     LocalExecutor::new(options)
 }
 
-fn limits(args: &Args) -> Limits {
-    Limits {
-        wall: args.timeout,
-        cpu: args.cpu,
-        memory_bytes: args.memory,
-        output_bytes: args.output,
-        ..Limits::default()
-    }
+/// Flags come before what the workspace says; where there is none, before the environment.
+fn limits(args: &Args, workspace: Option<&Workspace>) -> Result<Limits, WorkspaceError> {
+    let usual = workspace.map_or_else(limits_without_workspace, |workspace| Ok(workspace.limits.clone()))?;
+    Ok(Limits {
+        wall: args.timeout.unwrap_or(usual.wall),
+        cpu: args.cpu.or(usual.cpu),
+        memory_bytes: args.memory.unwrap_or(usual.memory_bytes),
+        output_bytes: args.output.unwrap_or(usual.output_bytes),
+        ..usual
+    })
 }
 
 /// Runs one program and shows what came of it. Whether it was ok.
@@ -259,12 +243,13 @@ async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, E
     let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
     let ran = match (&place.engine, std::str::from_utf8(&program.code)) {
         (Some(engine), Ok(code)) => {
-            let exec = exec(args, PlanFile { code: code.to_owned(), name: program.name.clone() });
+            let exec = exec(args, place, PlanFile { code: code.to_owned(), name: program.name.clone() });
             engine.exec(exec, output).await.map(|answer| answer.execution)
         }
         _ => match verdict.verified().cloned() {
             Some(code) => {
-                let run = place.executor.run(job(args, code, &program.name), &mut NoHost, output).await;
+                let run =
+                    place.executor.run(job(args, place, code, &program.name), &mut NoHost, output).await;
                 run.map(|execution| Some(Arc::new(execution))).map_err(EngineError::from)
             }
             None => Ok(None),
@@ -285,7 +270,7 @@ async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, E
 }
 
 /// The program as work for an engine.
-fn exec(args: &Args, given: PlanFile) -> Exec {
+fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
     Exec {
         given,
         judgement: match args.policy {
@@ -293,7 +278,7 @@ fn exec(args: &Args, given: PlanFile) -> Exec {
             Policy::Open => Judgement::Open,
         },
         profile: args.profile,
-        limits: limits(args),
+        limits: place.limits.clone(),
         files: args.file.iter().map(|path| input_file(path)).collect(),
         session: args.session.clone(),
         idempotency_key: None,
@@ -304,10 +289,10 @@ fn exec(args: &Args, given: PlanFile) -> Exec {
 }
 
 /// The same for a bare executor.
-fn job(args: &Args, code: VerifiedCode, name: &str) -> Job {
+fn job(args: &Args, place: &Place, code: VerifiedCode, name: &str) -> Job {
     let mut job = Job::new(code, args.profile);
     name.clone_into(&mut job.name);
-    job.limits = limits(args);
+    job.limits = place.limits.clone();
     job.session.clone_from(&args.session);
     job.files = args.file.iter().map(|path| input_file(path)).collect();
     job

@@ -1,26 +1,30 @@
 //! `ordain init`: a new workspace.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ordain_engine::{EXAMPLES as READY, init};
+use ordain_engine::checks::is_data_file;
+use ordain_engine::{EXAMPLES as READY, init, init_around};
 use serde_json::json;
 
+use super::data;
 use crate::failure;
+use crate::workspace::{self, WorkspaceArgs};
 
 const EXAMPLES: &str = "\
 Examples:
   ordain init --example sunglasses shop    a shop with stock, sales and rules, ready to be asked
   ordain init my-workspace                 an empty workspace
+  ordain init .                            a workspace around the data files of this folder, described as they are read
 
-Examples to start from: sunglasses, bike-parts, data-quality, sales-files.";
+Examples to start from: sunglasses, bike-parts, library, bank, clinic, data-quality, sales-files.";
 
 /// Make a new workspace
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder to make; it must be new or empty
+    /// The folder to make: new, empty, or one with data files and no ordain.toml
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Start from an example
@@ -33,6 +37,10 @@ pub(crate) struct Args {
 
 /// Carries out `ordain init`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let found = if args.example.is_none() { data_files(&args.folder) } else { Vec::new() };
+    if !found.is_empty() && !args.folder.join("ordain.toml").exists() {
+        return around(args, &found);
+    }
     let files = match init(&args.folder, args.example.as_deref()) {
         Ok(files) => files,
         Err(error) => {
@@ -40,16 +48,51 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(failure::USAGE));
         }
     };
+    let example = READY.iter().find(|example| Some(example.name) == args.example.as_deref());
+    told(args, &files, example.map_or("edit ordain.toml", |example| example.first))
+}
+
+fn told(args: &Args, files: &[PathBuf], first: &str) -> anyhow::Result<ExitCode> {
     if args.json {
         writeln!(io::stdout(), "{:#}", json!({ "workspace": args.folder, "files": files }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut stdout = io::stdout().lock();
-    for file in &files {
+    for file in files {
         writeln!(stdout, "{}", args.folder.join(file).display())?;
     }
-    let example = READY.iter().find(|example| Some(example.name) == args.example.as_deref());
-    let first = example.map_or("edit ordain.toml", |example| example.first);
     writeln!(io::stderr(), "next: cd {} && {first}", args.folder.display())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The data files of a folder and of its folder `data`.
+fn data_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = [folder.to_owned(), folder.join("data")]
+        .into_iter()
+        .filter_map(|folder| fs_err::read_dir(folder).ok());
+    let paths = entries.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file() && is_data_file(path)).collect();
+    files.sort();
+    files
+}
+
+/// Makes a workspace around data files: how each is read goes into its `ordain.toml`.
+fn around(args: &Args, files: &[PathBuf]) -> anyhow::Result<ExitCode> {
+    let own = match WorkspaceArgs::default().load_or_own() {
+        Ok(own) => own,
+        Err(error) => return Ok(workspace::of_workspace(&error)),
+    };
+    let prepared = match data::look(own, files)? {
+        Ok(prepared) => prepared,
+        Err(code) => return Ok(code),
+    };
+    data::warn(&prepared)?;
+    let written = match init_around(&args.folder, &data::sections(&prepared)) {
+        Ok(written) => written,
+        Err(error) => {
+            failure::print(&error, error.hint().as_deref());
+            return Ok(ExitCode::from(failure::USAGE));
+        }
+    };
+    told(args, &written, "ordain tables --types")
 }

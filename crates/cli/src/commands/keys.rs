@@ -186,17 +186,12 @@ async fn list(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
     }
     let mut grid = Grid::new(["key", "name", "scopes", "state", "made", "expires", "last used"]);
     for key in &keys {
-        let state = match (&key.revoked_at, key.is_good(&now)) {
-            (Some(_), _) => "revoked",
-            (None, true) => "good",
-            (None, false) => "expired",
-        };
         let time = |time: &Option<String>| line(time.as_deref().unwrap_or("–"));
         grid.row([
             line(&key.key_id),
             line(&key.name),
             line(&key.scopes.join(",")),
-            state.to_owned(),
+            key.state(&now).as_str().to_owned(),
             line(&key.created_at),
             time(&key.expires_at),
             time(&key.last_used_at),

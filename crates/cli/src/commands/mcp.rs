@@ -71,7 +71,8 @@ async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     };
     let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut options = HttpOptions::new(&workspace.name, nowhere, workspace.state());
-    options.model_base_url.clone_from(&workspace.model.base_url);
+    options.model = workspace.model.clone();
+    options.environment = workspace.environment.clone();
     options.code_enabled = switched_off::is_code_enabled();
     if let Chosen::Local(local) = &executor {
         options.local = Some(Arc::clone(local));

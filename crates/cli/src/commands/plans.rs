@@ -134,7 +134,7 @@ async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Resul
         grid.row([
             plan.plan_id.chars().take(12).collect(),
             line(&plan.kind),
-            line(plan.model.as_deref().unwrap_or(&plan.source)),
+            line(plan.model.as_deref().unwrap_or(plan.source.as_str())),
             if plan.uses == 1 { "once".to_owned() } else { format!("{} times", plan.uses) },
             line(&holds),
             cut(&line(&plan.request), 60),
@@ -156,7 +156,7 @@ async fn show(args: &Args, kept: &Kept, id: &str) -> Result<(), Failure> {
     writeln!(
         out,
         "by       {}, run {}",
-        line(plan.model.as_deref().unwrap_or(&plan.source)),
+        line(plan.model.as_deref().unwrap_or(plan.source.as_str())),
         line(&plan.run_id)
     )?;
     writeln!(out, "kept     {}; used {} times, last {}", plan.created_at, plan.uses, plan.last_used_at)?;

@@ -31,6 +31,8 @@ pub(crate) const IDLE_CELLS: usize = 4;
 
 /// Requests that the web UI proposes.
 const EXAMPLES_SHOWN: usize = 3;
+/// The longest evaluation that is looked into for them.
+const EVALUATION_BYTES_MAX: u64 = 4 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -219,7 +221,8 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
     HttpOptions {
         keys_required: args.require_keys,
         cors: args.cors.clone(),
-        model_base_url: workspace.model.base_url.clone(),
+        model: workspace.model.clone(),
+        environment: workspace.environment.clone(),
         log: match args.log.unwrap_or(by_default) {
             LogArg::Json => LogFormat::Json,
             LogArg::Text => LogFormat::Text,
@@ -244,7 +247,8 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
 
 /// The first requests of the workspace's own evaluation that need no file, as suggestions for new users.
 fn examples(workspace: &Workspace) -> Vec<String> {
-    let text = fs_err::read_to_string(workspace.root.join("eval.jsonl")).unwrap_or_default();
+    // Suggestions are not worth an error; a file that may not be read gives none.
+    let text = workspace.text("eval.jsonl", EVALUATION_BYTES_MAX).ok().flatten().unwrap_or_default();
     let cases = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let without_files = cases.filter(|case| case["files"].is_null());
     without_files.filter_map(|case| Some(case["request"].as_str()?.to_owned())).take(EXAMPLES_SHOWN).collect()

@@ -124,7 +124,7 @@ fn world(args: &Args) -> Result<(Policy, Schema), Failure> {
     let mut schema = Schema::default();
     if let Some(folder) = &args.workspace {
         let workspace = Workspace::load(folder)?;
-        policy.statuses.extend(workspace.statuses.iter().cloned());
+        policy.statuses.extend(workspace.statuses.keys().cloned());
         // A file that is not Python fails where it is run; without it its functions are unknown names.
         policy.helpers = helpers_of(&workspace.helpers).unwrap_or_default();
         policy = policy.with_packages(FULL_IMPORTS.iter().copied());

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use ordain_cell::profile::{self, DataDir, Profile};
+
 use crate::command::{Ran, ordain, run};
 
 /// The example workspace in a folder of its own.
@@ -162,4 +164,54 @@ fn a_table_that_is_not_there_is_told_with_the_nearest_one() {
         ran.stderr.contains("there is no table `usres`") && ran.stderr.contains("did you mean `users`?"),
         "{ran:?}"
     );
+}
+
+#[test]
+fn checks_that_are_exported_as_python_find_the_same_without_ordain() {
+    let world = Quality::new();
+    let exported = world.check(&["export", "--to", "python", "--output", "checks.py", "--model", "rules"]);
+    assert_eq!(exported.code, Some(0), "{exported:?}");
+    let data = profile::ensure(Profile::Data, &DataDir::from_env().unwrap(), &mut profile::Silent).unwrap();
+    let mut python = std::process::Command::new(&data.interpreter.executable);
+    let output =
+        python.env("PYTHONPATH", &data.site).arg("checks.py").current_dir(&world.root).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let report = world.check(&["run", "--model", "rules", "--json"]).json();
+    let results = report["results"].as_array().unwrap();
+    let left_out = exported.stderr.lines().filter(|line| line.starts_with("left out")).count();
+    assert_eq!(text.lines().count() + left_out, results.len(), "{text}\n{}", exported.stderr);
+    for line in text.lines() {
+        let (status, rest) = line.split_at(6);
+        let id = rest.split(':').next().unwrap();
+        let result = results.iter().find(|result| result["check_id"] == id).unwrap();
+        assert_eq!(result["status"], status.trim(), "{line}: {result}");
+    }
+}
+
+#[test]
+fn a_folder_with_checks_and_data_alone_is_a_workspace() {
+    let folder = tempfile::TempDir::new().unwrap();
+    for name in ["checks", "data"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let check = r#"[{"check_id": "CHK-1", "check_name": "prices", "description": "", "target_table": "orders",
+        "calculation_hint": "price must not be negative"}]"#;
+    fs::write(folder.path().join("checks/checks.json"), check).unwrap();
+    fs::write(folder.path().join("data/orders.csv"), "id,price\n1,5\n2,-1\n").unwrap();
+    let at = |arguments: &[&str]| {
+        let mut command = ordain(arguments);
+        command.current_dir(folder.path()).env_remove("ORDAIN_WORKSPACE");
+        run(command)
+    };
+    let ran = at(&["check", "run", "--model", "rules", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.json()["results"][0]["failed"], 1);
+    let summaries =
+        fs::read_to_string(folder.path().join(".ordain/contracts/ai_table_summaries.json")).unwrap();
+    assert!(summaries.contains("2 rows, from data/orders.csv. id (integer, unique)"), "{summaries}");
+    // A data file that is gone is not green.
+    fs::remove_file(folder.path().join("data/orders.csv")).unwrap();
+    let gone = at(&["check", "run", "--model", "rules"]);
+    assert!(gone.code == Some(3) && gone.stdout.contains("there is no table `orders`"), "{gone:?}");
 }

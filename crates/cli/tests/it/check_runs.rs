@@ -1,6 +1,7 @@
 //! `ordain check run` where it is stopped, kept waiting, unchanged or of many checks; and what it leaves.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
 use rustix::process::Signal;
@@ -181,7 +182,7 @@ fn a_run_never_overlaps_another() {
 fn every_subcommand_tells_how_it_is_used() {
     for name in [
         "run", "compile", "list", "show", "diff", "history", "validate", "watch", "suggest", "schema",
-        "import", "export",
+        "import", "export", "accept", "add",
     ] {
         let ran = run(ordain(["check", name, "--help"]));
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -275,4 +276,94 @@ fn the_files_that_other_tools_read_are_written_whole_by_a_run() {
         imported.json().as_array().unwrap().iter().any(|check| check["check_id"] == "CHK-1"),
         "{imported:?}"
     );
+}
+
+#[test]
+fn a_rule_is_read_back_tried_and_pinned_before_it_is_added() {
+    let folder = workspace(&json!([]));
+    let rule = ["add", "price must not be negative", "--table", "t", "--model", "rules"];
+    let shown = check(&folder, &rule);
+    assert_eq!(shown.code, Some(2), "{shown:?}");
+    for says in ["read as: t: ", "today:   FAIL 1 of ", "0 passes, ", "a missing value is not judged"] {
+        assert!(shown.stdout.contains(says), "{says}: {shown:?}");
+    }
+    assert!(check(&folder, &["list"]).stdout.lines().count() < 2, "nothing was added");
+    let added = check(&folder, &[&rule[..], &["--yes"]].concat());
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let record: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("checks/checks.json")).unwrap()).unwrap();
+    let reading = record[0]["accepted_reading"].as_str().unwrap();
+    assert!(added.stdout.contains(reading), "{record}");
+    assert_eq!(check(&folder, &["run"]).code, Some(1));
+    let compiled = check(&folder, &["compile", "--model", "rules"]);
+    assert!(compiled.code == Some(0) && compiled.stdout.contains("today:   FAIL 1 of "), "{compiled:?}");
+    let odd = check(&folder, &["add", "the moon is blue", "--table", "t", "--model", "rules", "--yes"]);
+    assert_eq!(odd.code, Some(3), "{odd:?}");
+}
+
+/// Answers requests with this status, one after the other, and gives back what was sent.
+fn receiver(status: &'static str, count: usize) -> (u16, std::thread::JoinHandle<Vec<String>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answering = std::thread::spawn(move || {
+        let answer = |mut stream: std::net::TcpStream| {
+            let mut request = Vec::new();
+            let mut piece = [0; 4096];
+            loop {
+                let read = stream.read(&mut piece).unwrap();
+                request.extend_from_slice(&piece[..read]);
+                let text = String::from_utf8_lossy(&request);
+                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+                let length = head
+                    .lines()
+                    .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+                if body.len() >= length.unwrap_or(0_usize) {
+                    break;
+                }
+            }
+            write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+            String::from_utf8(request).unwrap()
+        };
+        listener.incoming().take(count).map(|stream| answer(stream.unwrap())).collect()
+    });
+    (port, answering)
+}
+
+fn check_with_notify(folder: &Folder, arguments: &[&str]) -> Ran {
+    let mut command = ordain(arguments);
+    command.current_dir(folder.path()).env("ORDAIN_TRUST", folder.path()).env("HOOK_SECRET", "Jefe");
+    run(command)
+}
+
+#[test]
+fn results_are_sent_signed_to_the_addresses_that_want_them() {
+    let folder = workspace(&json!([range("fails", "price", "high")]));
+    let (port, received) = receiver("204 No Content", 2);
+    let address = format!("url = \"http://127.0.0.1:{port}/hook\"");
+    let slack = format!("[notify.slack]\n{address}\nform = \"slack\"\non = \"change\"\n");
+    folder.file("ordain.toml", format!("[notify.json]\n{address}\nsecret = \"HOOK_SECRET\"\n{slack}"));
+    assert_eq!(check(&folder, &["run"]).code, Some(2), "an address has to be accepted");
+    let ran = check_with_notify(&folder, &["check", "run", "--select", "id:fails"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let received = received.join().unwrap();
+    let signed = received.iter().find(|request| request.contains("x-ordain-signature: sha256=")).unwrap();
+    let body: Value = serde_json::from_str(signed.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(body["counts"]["FAIL"], 1, "{body}");
+    assert_eq!(body["results"][0]["check_id"], "fails");
+    assert!(body["results"][0].get("samples").is_none(), "rows stay here: {body}");
+    let slack = received.iter().find(|request| request.contains("\"text\"")).unwrap();
+    assert!(slack.contains("FAIL (high) fails: "), "{slack}");
+    assert!(check_with_notify(&folder, &["outbox", "list"]).stderr.contains("nothing waits"));
+    // Nothing changed since, and the receiver is gone: the one that asks for problems waits for another try.
+    let again = check_with_notify(&folder, &["check", "run", "--select", "status:fail"]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    let waiting = check_with_notify(&folder, &["outbox", "list", "--json"]).json();
+    assert_eq!(
+        (waiting.as_array().unwrap().len(), &waiting[0]["name"]),
+        (1, &json!("notify.json")),
+        "{waiting}"
+    );
+    assert_eq!(waiting[0]["state"], "queued");
+    let none = check_with_notify(&folder, &["check", "run", "--select", "status:warn", "--json"]).json();
+    assert_eq!(none["results"].as_array().unwrap().len(), 0, "{none}");
 }

@@ -126,6 +126,44 @@ fn the_image_and_its_services_run_what_there_is() {
 }
 
 #[test]
+fn the_services_fit_together_and_say_whether_they_are_well() {
+    let folder = Folder::new();
+    let program = "import json, yaml\nprint(json.dumps([yaml.safe_load(files[name].read_text()) for name in ('compose.yaml', 'alerts.yaml')]))\n";
+    let program = folder.file("read.py", program);
+    let (compose, alerts) = (path("compose.yaml"), path("alerts.yaml"));
+    let [compose, alerts] = [&compose, &alerts].map(|path| path.to_str().unwrap());
+    let read = run(ordain(["exec", &program, "--profile", "data", "--file", compose, "--file", alerts]));
+    let read: serde_json::Value =
+        serde_json::from_str(&read.stdout).unwrap_or_else(|error| panic!("{error}: {read:?}"));
+    let (services, networks) = (&read[0]["services"], &read[0]["networks"]);
+    for name in ["server", "executor"] {
+        let service = &services[name];
+        assert_eq!(service["healthcheck"]["test"][0], "CMD", "{name}");
+        assert_eq!(service["read_only"], true, "{name}");
+        assert_eq!(service["cap_drop"][0], "ALL", "{name}");
+        let dockerfile = service["build"]["dockerfile"].as_str().unwrap();
+        let context = service["build"]["context"].as_str().unwrap();
+        assert!(path(context).join(dockerfile).is_file(), "{name}");
+        let joined = service["networks"].as_array().unwrap();
+        assert!(joined.iter().all(|joined| networks.get(joined.as_str().unwrap()).is_some()), "{name}");
+    }
+    assert_eq!(services["server"]["depends_on"]["executor"]["condition"], "service_healthy");
+    // The executor is reached by the server alone.
+    assert_eq!(services["executor"]["networks"], serde_json::json!(["cells"]));
+    assert_eq!(
+        (&services["executor"]["ports"], &networks["cells"]["internal"]),
+        (&serde_json::Value::Null, &true.into())
+    );
+    let groups = read[1]["groups"].as_array().unwrap();
+    let rules = groups.iter().flat_map(|group| group["rules"].as_array().unwrap());
+    assert!(rules.clone().count() > 0);
+    assert!(
+        rules.into_iter().all(|rule| rule["alert"].is_string() && rule["expr"].is_string()),
+        "{groups:?}"
+    );
+}
+
+#[test]
 fn the_variables_in_the_files_are_ones_that_are_read() {
     let help = run(ordain(["executor", "--help"])).stdout;
     for file in ["Dockerfile", "compose.yaml", "ordain.service", "ordain-executor.service"] {

@@ -35,6 +35,21 @@ fn the_reader_answers_a_shop_of_another_trade() {
 }
 
 #[test]
+fn recorded_replies_leave_the_returns_desk_in_its_end_states() {
+    let desk = example("returns-desk");
+    let replies = format!("replay:{}", desk.join("replies/desk.jsonl").display());
+    let mut command = ordain(["eval"]);
+    command.arg(desk.join("eval.jsonl")).args(["--model", &replies, "--no-cache", "--strategy", "direct"]);
+    command.args(["--json", "--min", "100"]).env_remove("ORDAIN_WORKSPACE");
+    let ran = run(command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let report = ran.json();
+    assert_eq!((&report["cases"], &report["false_alarms"]), (&40.into(), &0.into()), "{report}");
+    assert!(report["calls_each"].as_f64().unwrap() <= 2.2, "{report}");
+    assert!(report["change_lines_p50"].as_u64().unwrap() <= 40, "{report}");
+}
+
+#[test]
 fn a_failure_is_listed_with_what_was_expected_and_what_came() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("cases.jsonl");
@@ -87,4 +102,21 @@ fn a_malformed_case_is_an_error_with_its_line() {
     assert!(ran.stderr.contains("line 2: unknown field `stats`"), "{ran:?}");
     let ran = eval(&folder.path().join("none.jsonl"), &[]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
+}
+
+#[test]
+fn a_policy_is_looked_through_for_what_no_plan_can_follow() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let root = folder.path().join("desk");
+    assert_eq!(run(ordain(["init", "--example", "returns-desk", root.to_str().unwrap()])).code, Some(0));
+    let check = || run(ordain(["policy", "check", "--workspace", root.to_str().unwrap()]));
+    let clean = check();
+    assert_eq!((clean.code, clean.stdout.as_str()), (Some(0), "Nothing was found.\n"), "{clean:?}");
+    let policy = std::fs::read_to_string(root.join("policy.md")).unwrap();
+    let wrong = "14. Before a refund, call the tool `refund_payment()` and ask for explicit confirmation.\n";
+    std::fs::write(root.join("policy.md"), policy + wrong).unwrap();
+    let found = check();
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.stdout.contains("policy.md:14: `refund_payment()` is no table"), "{found:?}");
+    assert!(found.stdout.contains("[no-dialogue]"), "{found:?}");
 }

@@ -20,11 +20,10 @@ fn a_program_that_is_missing_or_no_file_is_a_usage_error() {
     let folder = Folder::new();
     let hint = "hint: name a Python file, or `-` for standard input\n";
     let missing = folder.join("missing.py");
-    let told =
-        format!("error: cannot read the program `{missing}`: No such file or directory (os error 2)\n{hint}");
+    let told = format!("error: cannot read `{missing}`: No such file or directory (os error 2)\n{hint}");
     check(&[&missing], 2, &told);
     let path = folder.path().to_str().unwrap();
-    check(&[path], 2, &format!("error: cannot read the program `{path}`: it is a folder\n{hint}"));
+    check(&[path], 2, &format!("error: cannot read `{path}`: it is a folder\n{hint}"));
     check(&[], 2, &format!("error: no program is given\n{hint}"));
     check(&["--session", "a", "--json"], 2, &format!("error: --json needs a program\n{hint}"));
     let file = folder.file("a.py", "");
@@ -118,7 +117,7 @@ fn a_program_that_is_too_large_is_told_by_how_much() {
     assert_eq!(ran.code, Some(2));
     assert_eq!(
         ran.stderr,
-        "error: cannot read the program `-`: it is larger than 16MiB\nhint: name a Python file, or `-` for standard input\n"
+        "error: cannot read `-`: it is larger than 16MiB\nhint: name a Python file, or `-` for standard input\n"
     );
 }
 

@@ -4,6 +4,7 @@ mod ask;
 mod check;
 mod check_files;
 mod check_runs;
+mod cluster;
 mod code;
 mod command;
 mod deploy;

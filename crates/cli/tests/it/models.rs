@@ -73,6 +73,32 @@ fn a_setting_comes_from_the_first_place_that_has_it() {
 }
 
 #[test]
+fn what_config_shows_holds_for_exec_too() {
+    let shop = Shop::new();
+    let endless = shop.root.join("endless.py");
+    fs_err::write(&endless, "while True: pass\n").unwrap();
+    fs_err::write(shop.root.join(".env"), "PYTHON_CODE_TIMEOUT=1\nORDAIN_LIMITS_MEMORY=300MiB\n").unwrap();
+    let ran = shop.ordain(&["exec", "endless.py", "--json"], &[]).json();
+    assert_eq!((&ran["cause"], &ran["limits"]["wall_ms"]), (&"timeout".into(), &1000.into()), "{ran}");
+    assert_eq!(shop.setting("limits.wall", &[])["value"], "1s");
+    assert_eq!(shop.setting("limits.memory", &[])["value"], "300MiB");
+    // Where there are two names for a setting, ours comes first; and a flag before both.
+    let ours = [("ORDAIN_LIMITS_WALL", "2s"), ("PYTHON_CODE_TIMEOUT", "9")];
+    assert_eq!(shop.setting("limits.wall", &ours)["value"], "2s");
+}
+
+#[test]
+fn editors_are_given_a_schema_of_what_init_writes() {
+    let shop = Shop::new();
+    let written = fs_err::read_to_string(shop.root.join("ordain.toml")).unwrap();
+    assert!(written.starts_with("#:schema ordain.schema.json\n"), "{written}");
+    let schema = shop.ordain(&["config", "schema"], &[]).json();
+    let beside = fs_err::read_to_string(shop.root.join("ordain.schema.json")).unwrap();
+    assert_eq!(schema, serde_json::from_str::<serde_json::Value>(&beside).unwrap());
+    assert_eq!(schema["properties"]["limits"]["properties"]["wall"]["description"], "how long code may run");
+}
+
+#[test]
 fn secrets_are_never_shown() {
     let shop = Shop::new();
     let secret = "sk-4711-very-secret";

@@ -180,6 +180,27 @@ fn a_rejected_run_changes_nothing() {
 }
 
 #[test]
+fn an_id_is_not_given_again_after_an_undo() {
+    let shop = Shop::new();
+    let plan = shop.root.join("book.py");
+    let code = "number = next_transaction_id(transactions_tbl)\n\
+        transactions_tbl.insert({'transaction_id': number, 'customer_name': 'Ada', 'transaction_summary': 'x', \
+        'transaction_amount': 0.0, 'balance_after_transaction': get_current_balance(transactions_tbl), \
+        'timestamp': '2026-01-01T00:00:00'})\n\
+        answer_text = 'Booked.'\nSTATUS = 'success'\n";
+    std::fs::write(&plan, code).unwrap();
+    let book = || {
+        let ran = shop.ordain(&["ask", "book it", "--plan", "book.py", "--json"]).json();
+        assert_eq!(ran["state"], "committed", "{ran}");
+        let id = ran["diff"]["transactions"]["added"][0]["transaction_id"].as_str().unwrap().to_owned();
+        (ran["run_id"].as_str().unwrap().to_owned(), id)
+    };
+    let (run, first) = book();
+    assert_eq!(shop.ordain(&["undo", &run]).code, Some(0));
+    assert_ne!(book().1, first);
+}
+
+#[test]
 fn a_committed_run_is_undone_unless_a_row_changed_since() {
     let shop = Shop::new();
     let first = shop.sell(false);
@@ -350,4 +371,56 @@ fn copies_go_to_a_folder_and_the_oldest_make_room() {
         .unwrap();
     let refused = shop.ordain(&["tables"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("backup.to = /var/tmp/copies"), "{refused:?}");
+}
+
+#[test]
+fn a_folder_with_data_files_becomes_a_workspace_that_says_how_they_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let orders = "id;bestellt;betrag\n007;15.03.2024;1.234,50 €\n012;01.02.2024;7,20 €\n";
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    std::fs::write(folder.path().join("data/bestellungen.csv"), orders).unwrap();
+    let at = |arguments: &[&str]| {
+        let mut command = ordain(arguments);
+        command.current_dir(folder.path());
+        run(command)
+    };
+    let made = at(&["init", "."]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let text = std::fs::read_to_string(folder.path().join("ordain.toml")).unwrap();
+    for says in [
+        "[data.bestellungen]",
+        "delimiter = \";\"",
+        "decimal = \",\"",
+        "id = \"identifier\"",
+        "bestellt = \"date\"",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    let types = at(&["tables", "--types"]);
+    assert!(types.code == Some(0) && types.stdout.contains("bestellt"), "{types:?}");
+    let again = at(&["init", "."]);
+    assert!(again.code == Some(2) && again.stderr.contains("not empty"), "{again:?}");
+}
+
+#[test]
+fn a_file_is_imported_as_a_table_or_nothing_is_changed() {
+    let shop = Shop::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("prices.csv");
+    std::fs::write(&file, "id,price\na,\"1,000.50\"\nb,7\n").unwrap();
+    let path = file.to_str().unwrap();
+    let made = shop.ordain(&["import", path, "--table", "prices", "--key", "id"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert_eq!(made.stdout, "prices: 2 rows\n  id  text\n  price  real\n");
+    let rows = shop.ordain(&["tables", "prices", "--rows", "--json"]).json();
+    assert_eq!(rows[0]["price"], json!(1000.5));
+    let twice = shop.ordain(&["import", path, "--table", "prices"]);
+    assert!(twice.code == Some(2) && twice.stderr.contains("already"), "{twice:?}");
+    let before = std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap();
+    std::fs::write(elsewhere.path().join("bad.csv"), "id,price\na,1\na,2\n").unwrap();
+    let bad = elsewhere.path().join("bad.csv");
+    let refused = shop.ordain(&["import", bad.to_str().unwrap(), "--table", "bad", "--key", "id"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("bad.csv:3"), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap(), before);
+    assert!(!shop.root.join("tables/bad.csv").exists());
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::compile::{Ready, is_ours};
+use super::compile::Ready;
 use super::tables::Tables;
 use crate::claims::Evidence;
 use crate::error::EngineError;
@@ -28,6 +28,8 @@ use crate::profile::Needs;
 use crate::trial::EXECUTORS_MAX;
 
 const SUMMARY_CHARACTERS_MAX: usize = 500;
+/// What is kept of what code printed.
+const PRINTED_BYTES_MAX: usize = 16 << 10;
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,9 @@ pub struct Found {
     pub artifacts: Vec<String>,
     /// The figure that it saw.
     pub observed: Option<Value>,
+    /// What its code printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
 }
 
 /// Cells that see files in place where they are on this machine; elsewhere a job's files go with the job.
@@ -137,7 +142,7 @@ impl Checks {
         let wanted: Vec<String> = job.frames.values().cloned().collect();
         let execution = match &place.cells.here {
             _ if ready.effects.uses_store() => self.with_store(job, place.cells, &wanted).await?,
-            Some(here) if is_ours(&ready.plan) => shared(job, here, place.worker).await?,
+            Some(here) if ready.plan.source.is_ours() => shared(job, here, place.worker).await?,
             _ => place.cells.run(job, &wanted).await?,
         };
         Ok(found(&execution, artifacts))
@@ -250,7 +255,14 @@ fn found(execution: &Execution, artifacts: &Path) -> Result<Found, String> {
         samples: claim.samples,
         artifacts: saved,
         observed: claim.observed.filter(|observed| !observed.is_null()),
+        stdout: printed(execution),
     })
+}
+
+/// The beginning of what code printed.
+fn printed(execution: &Execution) -> String {
+    let end = execution.stdout.len().min(PRINTED_BYTES_MAX);
+    String::from_utf8_lossy(&execution.stdout[..end]).into_owned()
 }
 
 /// Code whose words and numbers disagree is not believed.

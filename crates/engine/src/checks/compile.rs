@@ -6,7 +6,7 @@ use ordain_checks::change;
 use ordain_checks::kinds::{self, CompileError, HINT};
 use ordain_checks::{Check, CodeFrom, SkipReason};
 use ordain_planner::Progress;
-use ordain_store::CachedPlan;
+use ordain_store::{CachedPlan, PlanAuthor};
 use ordain_types::{RunKind, Schema, Table, nearest};
 use ordain_verify::{Contract, Effects, Policy, Severity, Verdict, VerifiedCode, verify};
 use serde::Serialize;
@@ -188,14 +188,14 @@ impl Checks {
             }
             match self.write(check, tables, planner, progress).await {
                 Ok((code, declared)) => {
-                    (code, declared, if planner.can_repair() { "model" } else { "rules" })
+                    (code, declared, if planner.can_repair() { PlanAuthor::Model } else { PlanAuthor::Rules })
                 }
                 Err(reason) => return Readiness::Skipped(SkipReason::NotCompiled, reason),
             }
         } else {
             match kinds::compile(check, ground.schema) {
                 Ok(compiled) => {
-                    let source = if check.kind == "python" { "file" } else { "kind" };
+                    let source = if check.kind == "python" { PlanAuthor::File } else { PlanAuthor::Kind };
                     (compiled.code, json!(compiled.plan), source)
                 }
                 Err(error) => return of_compile_error(&error, why.as_deref()),
@@ -212,7 +212,7 @@ impl Checks {
         let plan = CachedPlan {
             title: check.check_name.clone(),
             declared: Some(declared.to_string()),
-            model: (source == "model").then(|| planner.name()),
+            model: (source == PlanAuthor::Model).then(|| planner.name()),
             created_at: head.started_at.clone(),
             ..cached_plan(Written {
                 kind: RunKind::Check,
@@ -221,7 +221,7 @@ impl Checks {
                 code: &code,
                 source,
                 run_id: &head.run_id,
-                components: ground.components(&verdict.effects, matches!(source, "kind" | "rules")),
+                components: ground.components(&verdict.effects, source.is_ours()),
             })
         };
         if let Some(otherwise) = read_otherwise(check, &plan) {
@@ -244,18 +244,12 @@ fn key(check_id: &str) -> String {
     hash(&format!("check\0{check_id}"))
 }
 
-/// Whether the code is of our own making: a built-in kind's, or the reader's. It does what its parameters say and cannot be
-/// talked into anything else.
-pub(super) fn is_ours(plan: &CachedPlan) -> bool {
-    matches!(plan.source.as_str(), "kind" | "rules")
-}
-
 /// Who wrote kept code.
 fn code_from(plan: &CachedPlan) -> CodeFrom {
-    match plan.source.as_str() {
-        "model" => CodeFrom::Planner,
-        "rules" => CodeFrom::Rules,
-        _ => CodeFrom::Builtin,
+    match plan.source {
+        PlanAuthor::Model => CodeFrom::Planner,
+        PlanAuthor::Rules => CodeFrom::Rules,
+        PlanAuthor::Kind | PlanAuthor::File => CodeFrom::Builtin,
     }
 }
 

@@ -95,10 +95,8 @@ impl Checks {
         let task = CheckTask { request: format!("try check {check_id}"), options, ..task };
         let (_, run) = self.run(task, &mut Quiet).await?;
         let result = run.and_then(|run| run.report.results.into_iter().next());
-        let mut result = result
-            .ok_or_else(|| unwritable(format!("there is no check `{check_id}`"), "load the page again"))?;
-        result.artifacts.clear();
-        Ok(result)
+        let missing = || unwritable(format!("there is no check `{check_id}`"), "load the page again");
+        Ok(result.ok_or_else(missing)?)
     }
 }
 

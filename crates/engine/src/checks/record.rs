@@ -14,9 +14,27 @@ use super::compile::{Kept, declared};
 use super::error::ChecksError;
 use super::read::write_file;
 use super::sources::hash_text;
+use super::state::State;
+use super::tables::Tables;
 use super::task::CheckRun;
 use crate::outcome::run_error;
 use crate::story::{Attempt, End};
+
+/// The tables that a run looked at.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) schema: Schema,
+    /// A few words about each.
+    pub(super) summaries: BTreeMap<String, String>,
+}
+
+impl Seen {
+    pub(super) fn of(tables: &Tables) -> Self {
+        let ready = tables.states.keys().filter_map(|name| tables.ready(name));
+        let summaries = ready.map(|facts| (facts.table.name.clone(), facts.summary())).collect();
+        Self { schema: tables.schema().clone(), summaries }
+    }
+}
 
 impl CheckRun {
     /// What the ledger keeps of it besides the record.
@@ -45,7 +63,7 @@ pub(super) fn end(run: &CheckRun) -> End {
     let told: Vec<String> = told.map(|(status, count)| format!("{count} {}", status.name())).collect();
     let is_clean = count(CheckStatus::Fail) + count(CheckStatus::Error) == 0;
     let answer = Answer { text: Some(told.join(", ")), json: Some(json!(counts)), ..Answer::default() };
-    let attempt = Attempt { answer, ..Attempt::default() };
+    let attempt = Attempt { answer, calls: run.messages.clone(), ..Attempt::default() };
     if run.is_interrupted {
         // What was not looked at has not passed.
         let finished = run.report.results.len();
@@ -83,7 +101,8 @@ impl Checks {
         files: &CheckFiles,
         report: &RunReport,
         kept: &Kept,
-        schema: &Schema,
+        seen: &Seen,
+        state: &State,
     ) -> Result<(), ChecksError> {
         let folder = self.workspace.state().join("contracts");
         let failed = || ChecksError::state("write the contract files");
@@ -103,7 +122,8 @@ impl Checks {
                 let check = &entry.check;
                 let kept = kept.of(&check.check_id).first()?;
                 let result = results.get(check.check_id.as_str());
-                let looked_at = schema.tables.iter().filter(|table| check.target_table.contains(&table.name));
+                let looked_at =
+                    seen.schema.tables.iter().filter(|table| check.target_table.contains(&table.name));
                 let columns = looked_at.map(|table| {
                     (table.name.clone(), table.columns.iter().map(|column| column.name.clone()).collect())
                 });
@@ -111,7 +131,7 @@ impl Checks {
                     check,
                     plan: declared(kept),
                     code: &kept.code,
-                    stdout: result.map_or("", |result| result.summary.as_str()),
+                    stdout: state.last.get(&check.check_id).map_or("", |last| last.found.stdout.as_str()),
                     has_ended: result.is_none_or(|result| result.status != CheckStatus::Error),
                     status: result.map_or(CheckStatus::Skipped, |result| result.status),
                     summary: result.map_or("", |result| result.summary.as_str()),
@@ -124,20 +144,12 @@ impl Checks {
         let checks: Vec<Check> = files.entries.iter().map(|entry| entry.check.clone()).collect();
         let rollup = folder.join("checks_rollup.csv");
         let earlier = fs_err::read_to_string(&rollup).unwrap_or_default();
-        let summaries: BTreeMap<String, String> = schema
-            .tables
-            .iter()
-            .map(|table| {
-                let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-                (table.name.clone(), format!("{} columns: {}", columns.len(), columns.join(", ")))
-            })
-            .collect();
         for (name, text) in [
-            ("schema_cols.json", contracts::schema_cols(schema)),
+            ("schema_cols.json", contracts::schema_cols(&seen.schema)),
             ("workflows.json", contracts::workflows(&workflows)),
             ("checks_last.csv", contracts::checks_last(&checks)),
             ("checks_rollup.csv", contracts::checks_rollup(&earlier, report)),
-            ("ai_table_summaries.json", contracts::ai_table_summaries(&summaries)),
+            ("ai_table_summaries.json", contracts::ai_table_summaries(&seen.summaries)),
         ] {
             write_file(&folder.join(name), text.as_bytes()).map_err(failed())?;
         }

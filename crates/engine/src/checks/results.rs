@@ -147,14 +147,6 @@ impl Results<'_> {
         result
     }
 
-    /// A check whose code was made ready and not run.
-    pub(super) fn compiled(&mut self, check: &Check, ready: &Ready, tables: &Tables) {
-        let mut result = result_of(check, ready, tables);
-        result.status = CheckStatus::Skipped;
-        "compiled, not run".clone_into(&mut result.summary);
-        self.put(result);
-    }
-
     pub(super) fn put(&mut self, result: CheckResult) {
         self.by_check.insert(result.check_id.clone(), result);
     }
@@ -265,6 +257,7 @@ fn blank(check: &Check) -> CheckResult {
         observed: None,
         kept_from: None,
         duration_ms: 0.0,
+        location: None,
     }
 }
 

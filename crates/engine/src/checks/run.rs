@@ -8,7 +8,7 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use ordain_checks::{Check, CheckStatus, CodeFrom, RunReport, SkipReason};
+use ordain_checks::{Check, CheckStatus, CodeFrom, Location, RunReport, SkipReason};
 use ordain_planner::{Exchange, Progress, Quiet};
 use ordain_types::{BoxFuture, RunRecord};
 use serde_json::{Value, json};
@@ -17,7 +17,8 @@ use super::Checks;
 use super::cells::{Cells, Place};
 use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
-use super::record;
+use super::notify::{self, Before};
+use super::record::{self, Seen};
 use super::results::{Ran, Results, skipped};
 use super::sources::hash_text;
 use super::state::State;
@@ -47,7 +48,7 @@ impl Engine {
         story.went_through(record::steps(&run.report), record::source(&run.report));
         let end = record::end(&run);
         trial.checked = Some(run);
-        if task.options.only_compile || task.options.is_trial {
+        if task.options.is_trial {
             return Ok(story.record(&trial.head, end));
         }
         trial.write_down(&story, end, &Exchange::default()).await
@@ -77,9 +78,17 @@ impl Checks {
             counts: BTreeMap::new(),
             results: Vec::new(),
         };
-        let entries = task.files.entries.iter().map(|entry| &entry.check);
+        let before: Before = self
+            .history()?
+            .iter()
+            .filter_map(|(id, past)| Some((id.clone(), past.last()?.result.status)))
+            .collect();
+        let selection = &task.options.selection;
+        let is_wanted = |check: &&Check| {
+            selection.holds(check) && selection.holds_status(before.get(&check.check_id).copied())
+        };
         let mut results = Results {
-            checks: entries.filter(|check| task.options.selection.holds(check)).collect(),
+            checks: task.files.entries.iter().map(|entry| &entry.check).filter(is_wanted).collect(),
             state: &mut state,
             options: &task.options,
             kept: self.kept().await?,
@@ -87,19 +96,25 @@ impl Checks {
             is_frozen: false,
             by_check: HashMap::new(),
         };
-        let (schema, is_interrupted) = self.compile_and_run(&mut results, head, progress).await?;
+        let (seen, is_interrupted) = self.compile_and_run(&mut results, head, progress).await?;
         let is_frozen = results.is_frozen;
         let kept = std::mem::take(&mut results.kept);
         let mut report = results.finish();
         report.duration_ms = millis(head.started);
+        for result in &mut report.results {
+            let entry = task.files.entries.iter().find(|entry| entry.check.check_id == result.check_id);
+            result.location = entry.map(|entry| Location { file: entry.file.clone(), line: entry.line });
+        }
         if task.options.is_trial {
             // The files with failing rows belong to a run that nobody will look for.
             let _ = fs_err::remove_dir_all(state.artifacts(&report.run_id));
-        } else if !task.options.only_compile {
+            report.results.iter_mut().for_each(|result| result.artifacts.clear());
+        } else {
             state.remember(&report)?;
-            self.write_contracts(&task.files, &report, &kept, &schema)?;
+            self.write_contracts(&task.files, &report, &kept, &seen, &state)?;
         }
-        Ok(CheckRun { report, is_interrupted, is_frozen })
+        let messages = notify::messages(&self.engine.settings.tools, &report, &before);
+        Ok(CheckRun { report, is_interrupted, is_frozen, messages })
     }
 
     /// Gives the tables that there were, and whether someone stopped the run.
@@ -108,13 +123,13 @@ impl Checks {
         results: &mut Results<'_>,
         head: &Head,
         progress: &mut dyn Progress,
-    ) -> Result<(ordain_types::Schema, bool), EngineError> {
+    ) -> Result<(Seen, bool), EngineError> {
         let mut stop = progress.stopped();
         progress.stage("reading tables");
         let (wanted, called) = wanted_tables(&results.checks);
         let reading = std::pin::pin!(self.tables(Some(&wanted), &called, results.options.jobs));
         let tables = match select(&mut stop, reading).await {
-            Either::Left(_) => return Ok((ordain_types::Schema::default(), true)),
+            Either::Left(_) => return Ok((Seen::default(), true)),
             Either::Right((tables, _)) => tables?,
         };
         progress.stage("compiling");
@@ -125,19 +140,14 @@ impl Checks {
                 Either::Right((ready, _)) => (ready?, false),
             }
         };
-        let schema = tables.schema().clone();
+        let seen = Seen::of(&tables);
         progress.expect(ready.len());
-        if results.options.only_compile {
-            for (check, ready) in &ready {
-                results.compiled(check, ready, &tables);
-            }
-        }
-        if ready.is_empty() || results.options.only_compile {
-            return Ok((schema, is_interrupted));
+        if ready.is_empty() {
+            return Ok((seen, is_interrupted));
         }
         progress.stage("running");
         let is_interrupted = self.run_all(results, &ready, &tables, progress, stop).await?;
-        Ok((schema, is_interrupted))
+        Ok((seen, is_interrupted))
     }
 
     /// Makes the code of all checks ready, and keeps what is new before any of it runs: a check that is blocked, or a run

@@ -77,6 +77,11 @@ pub(super) fn data_files(root: &Path, catalog: &Catalog) -> Result<Vec<DataFile>
     Ok(files)
 }
 
+/// Whether a file's name says that it holds a table.
+pub fn is_data_file(path: &Path) -> bool {
+    data_file(path.to_owned(), &Catalog::default()).is_some()
+}
+
 fn data_file(path: PathBuf, catalog: &Catalog) -> Option<DataFile> {
     let name = path.file_name()?.to_str()?.to_owned();
     if name.starts_with('.') || !path.is_file() {

@@ -1,6 +1,7 @@
 //! The tables that checks look at, each as a mapped file with its schema, its facts and its fingerprint.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +42,30 @@ pub(super) struct ColumnFacts {
     pub(super) reading: Value,
 }
 
+impl ColumnFacts {
+    fn summary(&self) -> String {
+        let kind = self.reading.get("type").and_then(Value::as_str);
+        let kind = kind
+            .map_or_else(|| json!(self.column_type).as_str().unwrap_or_default().to_owned(), str::to_owned);
+        let mut text = format!("{} ({kind}", self.name);
+        if self.is_unique {
+            text.push_str(", unique");
+        }
+        if self.null_share > 0.0 {
+            let _ =
+                write!(text, ", {} missing", ordain_checks::report::words::percent(self.null_share * 100.0));
+        }
+        let said = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match self.values.as_deref() {
+            Some(values) if values.len() <= 6 && !self.is_unique => {
+                let _ = write!(text, ": {}", values.iter().map(said).collect::<Vec<_>>().join(", "));
+            }
+            _ => {}
+        }
+        text + ")"
+    }
+}
+
 /// A table that can be looked at.
 #[derive(Debug, Clone)]
 pub struct TableFacts {
@@ -72,6 +97,12 @@ pub enum TableState {
 }
 
 impl TableFacts {
+    /// A few words about the table, from what its rows hold.
+    pub(super) fn summary(&self) -> String {
+        let columns: Vec<String> = self.columns.iter().map(ColumnFacts::summary).collect();
+        format!("{} rows, from {}. {}.", self.rows, self.source, columns.join("; "))
+    }
+
     /// How each column is read: name, type, the marks and orders that were taken, what did not fit, notes.
     pub fn readings(&self) -> Vec<Value> {
         let columns = self.columns.iter().map(|column| {
@@ -94,6 +125,7 @@ impl TableFacts {
             null_share: column.null_share,
             samples: column.samples.clone(),
             values: column.values.clone(),
+            shape: None,
         });
         TableBrief {
             table: self.table.clone(),
@@ -101,7 +133,7 @@ impl TableFacts {
             columns: columns.collect(),
             roles: BTreeMap::new(),
             references: Vec::new(),
-            summary: None,
+            indexes: Vec::new(),
         }
     }
 }

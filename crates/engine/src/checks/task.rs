@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
 use ordain_planner::{Planner, Progress};
-use ordain_types::{BoxFuture, RunId, RunRecord};
+use ordain_types::{BoxFuture, Call, RunId, RunRecord};
 
 use super::Checks;
 use crate::error::EngineError;
@@ -50,8 +50,6 @@ pub struct CheckOptions {
     pub force: bool,
     /// Who writes code for hints.
     pub planner: Planner,
-    /// Whether code is made ready and nothing runs. Such a run leaves no record.
-    pub only_compile: bool,
     /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
     pub is_trial: bool,
 }
@@ -65,7 +63,6 @@ impl Default for CheckOptions {
             frozen: false,
             force: false,
             planner: Planner::Rules,
-            only_compile: false,
             is_trial: false,
         }
     }
@@ -80,6 +77,8 @@ pub struct CheckRun {
     pub is_interrupted: bool,
     /// Whether something needs compiling that `frozen` forbids.
     pub is_frozen: bool,
+    /// What is sent to the addresses that the owner named.
+    pub(super) messages: Vec<Call>,
 }
 
 impl CheckTask {

@@ -21,8 +21,8 @@ const ROUNDINGS: [f64; 3] = [100.0, 10.0, 1.0];
 pub(crate) struct Evidence {
     /// Numbers, in cents, rounded as answers round them.
     numbers: HashSet<i64>,
-    /// Names of things, as phrases are written.
-    names: HashSet<String>,
+    /// Names of things, as phrases are written, by the table that they were read from.
+    names: BTreeMap<String, HashSet<String>>,
     /// Phrases of texts, kept only of changes: what an answer mentions may be a part of a value.
     phrases: HashSet<String>,
     /// How many rows there were.
@@ -32,32 +32,34 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Takes what a host call gave back.
-    pub(crate) fn take(&mut self, value: &Value) {
+    /// Takes what a host call gave back: of the rows of a table their names too.
+    pub(crate) fn take(&mut self, table: Option<&str>, value: &Value) {
         match value {
             _ if self.is_cut() => {}
             Value::Array(items) => {
                 self.rows = self.rows.saturating_add(1);
                 self.sum(items);
                 for item in items {
-                    self.take(item);
+                    self.take(table, item);
                 }
             }
             Value::Object(members) => {
                 // A page of rows names its columns; those are no names of things.
                 let values = members.iter().filter(|(member, _)| *member != "columns");
                 for (_, item) in values {
-                    self.take(item);
+                    self.take(table, item);
                 }
             }
-            value => self.take_value(value),
+            value => self.take_value(table, value),
         }
     }
 
     /// Takes what other code of the same run was given to see.
     pub(crate) fn extend(&mut self, other: Self) {
         self.numbers.extend(other.numbers);
-        self.names.extend(other.names);
+        for (table, names) in other.names {
+            self.names.entry(table).or_default().extend(names);
+        }
         self.phrases.extend(other.phrases);
         self.rows = self.rows.saturating_add(other.rows);
         self.values = self.values.saturating_add(other.values);
@@ -106,9 +108,10 @@ impl Evidence {
         self.is_cut() || figure.readings().iter().any(|&number| is_count(number) || is_known(number))
     }
 
-    /// Whether a phrase is a name that was seen.
-    pub(super) fn names(&self, phrase: &str) -> bool {
-        !self.is_cut() && self.names.contains(phrase)
+    /// Whether a phrase is a name that was read from one of these tables.
+    pub(super) fn names<'a>(&self, mut tables: impl Iterator<Item = &'a String>, phrase: &str) -> bool {
+        let is_named = |table: &String| self.names.get(table).is_some_and(|names| names.contains(phrase));
+        !self.is_cut() && tables.any(is_named)
     }
 
     /// Whether a changed row holds a phrase.
@@ -125,20 +128,20 @@ impl Evidence {
             if self.is_cut() {
                 return;
             }
-            self.take_value(value);
+            self.take_value(None, value);
             if let Some(text) = value.as_str().filter(|text| text.len() <= TEXT_BYTES_MAX) {
                 self.phrases.extend(phrases(text));
             }
         }
     }
 
-    fn take_value(&mut self, value: &Value) {
+    fn take_value(&mut self, table: Option<&str>, value: &Value) {
         self.values += 1;
         match value {
             Value::Number(number) => self.number(number.as_f64().unwrap_or_default()),
             Value::String(text) => {
-                if text.len() <= NAME_BYTES_MAX {
-                    self.names.extend(name(text));
+                if let Some(table) = table.filter(|_| text.len() <= NAME_BYTES_MAX) {
+                    self.names.entry(table.to_owned()).or_default().extend(name(text));
                 }
                 let end = text.floor_char_boundary(TEXT_BYTES_MAX);
                 for figure in figures(&text[..end]) {

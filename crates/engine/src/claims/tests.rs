@@ -25,10 +25,14 @@ fn sale() -> Diff {
 
 fn evidence() -> Evidence {
     let mut evidence = Evidence::default();
-    evidence.take(&json!({"columns": ["name", "total"], "rows": [
-        {"doc_id": 1, "values": ["Classic", 10, 60, 500]},
-        {"doc_id": 2, "values": ["Aviator", 23, 80.5, 0]},
-    ]}));
+    evidence.take(
+        Some("inventory"),
+        &json!({"columns": ["name", "total"], "rows": [
+            {"doc_id": 1, "values": ["Classic", 10, 60, 500]},
+            {"doc_id": 2, "values": ["Aviator", 23, 80.5, 0]},
+        ]}),
+    );
+    evidence.take(Some("payments"), &json!({ "method": "voucher", "card": "Blue Card" }));
     evidence
 }
 
@@ -64,6 +68,11 @@ fn another_thing_than_the_changed_one_is_a_foreign_name() {
 }
 
 #[test]
+fn a_payment_that_is_mentioned_and_did_not_change_is_no_false_alarm() {
+    assert_eq!(judge("Sold 3 Classic for $180, paid with the voucher Blue Card.", &sale(), ""), None);
+}
+
+#[test]
 fn a_number_that_stands_in_the_code_and_nowhere_else_is_unsupported() {
     let nothing = Diff::default();
     let code = "answer_text = 'The Classic is $49 today.'\n";
@@ -76,7 +85,7 @@ fn a_number_that_stands_in_the_code_and_nowhere_else_is_unsupported() {
 fn an_answer_of_many_words_about_many_names_is_judged_within_bounds() {
     let mut evidence = Evidence::default();
     let rows: Vec<Value> = (0..19_000).map(|number| json!([format!("name{number}")])).collect();
-    evidence.take(&json!({ "rows": rows }));
+    evidence.take(Some("inventory"), &json!({ "rows": rows }));
     let answer = "word ".repeat(1_000_000);
     let told = Told { answer: &answer, request: "x", policy: "", code: "", diff: &sale() };
     assert_eq!(unsupported(told, &evidence), None);
@@ -84,6 +93,5 @@ fn an_answer_of_many_words_about_many_names_is_judged_within_bounds() {
 
 #[test]
 fn the_plain_answer_says_what_changed_and_no_more() {
-    let text = plain_answer(&sale());
-    assert!(text.contains("inventory SG005 stock 10 → 7") && text.contains("amount 180"), "{text}");
+    assert_eq!(plain_answer(&sale()), "Done. SG005 of inventory was changed, and 1 row was added to sales.");
 }

@@ -66,7 +66,7 @@ impl Gathered {
             self.rows = self.rows.saturating_add(ran.rows_changed);
         }
         self.evidence.extend(std::mem::take(&mut ran.evidence));
-        self.evidence.take(&ran.result);
+        self.evidence.take(None, &ran.result);
         self.approvals.append(&mut ran.approvals);
         for mut call in std::mem::take(&mut ran.calls) {
             call.n = u32::try_from(self.calls.len() + 1).unwrap_or(u32::MAX);

@@ -1,5 +1,6 @@
 //! `ordain.toml` as it is written. Every table refuses keys that it does not know.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -11,6 +12,7 @@ use ordain_types::{
     Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Limits, Metric, Phrasing, Reference,
     TableNotes, parse_bytes, parse_duration,
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use toml::Spanned;
 
@@ -19,13 +21,14 @@ use super::roles::RolesSection;
 use super::schedules::ScheduleSection;
 use crate::steps::Budgets;
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
     pub(super) workspace: WorkspaceSection,
     pub(super) store: StoreSection,
     pub(super) backup: BackupSection,
     #[serde(deserialize_with = "in_order")]
+    #[schemars(with = "BTreeMap<String, TableSection>")]
     pub(super) tables: Vec<(String, TableSection)>,
     pub(super) data: BTreeMap<String, DataNotes>,
     pub(super) actions: Vec<Action>,
@@ -40,19 +43,26 @@ pub(super) struct File {
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
+    pub(super) notify: BTreeMap<String, ordain_tools::NotifySettings>,
     pub(super) schedules: Vec<ScheduleSection>,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WorkspaceSection {
     pub(super) name: Option<String>,
-    pub(super) statuses: Vec<String>,
+    pub(super) statuses: Statuses,
 }
 
+/// `["backordered"]`, or `{ backordered = "it comes later" }`.
 #[derive(Debug, Default)]
+pub(super) struct Statuses(pub(super) BTreeMap<String, String>);
+
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(super) struct StoreSection {
     pub(super) url: Option<String>,
+    #[schemars(skip)]
     pub(super) url_line: Option<u64>,
     pub(super) tables: Option<Vec<String>>,
     /// Where the ledger's checkpoint is kept.
@@ -61,7 +71,7 @@ pub(super) struct StoreSection {
     pub(super) plan_role: Option<String>,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct BackupSection {
     pub(super) to: Option<String>,
@@ -69,7 +79,7 @@ pub(super) struct BackupSection {
     pub(super) keep: Option<usize>,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each rule that the owner may write down")]
 pub(super) struct TableSection {
@@ -100,14 +110,14 @@ struct ColumnSection {
     notes: ColumnNotes,
 }
 
-#[derive(Debug, serde::Deserialize)]
+#[derive(Debug, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InvariantSection {
     name: String,
     sql: String,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ModelSection {
     pub(super) name: Option<String>,
@@ -119,7 +129,7 @@ pub(super) struct ModelSection {
     pub(super) small: Option<bool>,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ApprovalSection {
     pub(super) mode: Approval,
@@ -127,7 +137,7 @@ pub(super) struct ApprovalSection {
     pub(super) outline: bool,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct BudgetSection {
     steps: Option<u32>,
@@ -148,7 +158,7 @@ impl BudgetSection {
     }
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LimitsSection {
     pub(super) wall: Option<WrittenDuration>,
@@ -162,13 +172,13 @@ pub(super) struct LimitsSection {
     pub(super) rounds: Option<u32>,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PythonSection {
     pub(super) profile: Option<ProfileName>,
 }
 
-#[derive(Debug, Clone, Copy, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ProfileName {
     Core,
@@ -176,13 +186,13 @@ pub(super) enum ProfileName {
     Full,
 }
 
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SandboxSection {
     pub(super) minimum: Option<LevelName>,
 }
 
-#[derive(Debug, Clone, Copy, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LevelName {
     Full,
@@ -300,6 +310,43 @@ impl LevelName {
     }
 }
 
+ordain_types::written_as_text!(WrittenDuration, WrittenBytes);
+
+impl JsonSchema for Statuses {
+    fn schema_name() -> Cow<'static, str> {
+        "Statuses".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = json_schema!({ "type": "string" });
+        json_schema!({ "anyOf": [
+            { "type": "array", "items": text },
+            { "type": "object", "additionalProperties": text },
+        ] })
+    }
+}
+
+impl JsonSchema for Names {
+    fn schema_name() -> Cow<'static, str> {
+        "Names".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+    }
+}
+
+impl JsonSchema for ColumnSection {
+    fn schema_name() -> Cow<'static, str> {
+        "Column".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let forms = [generator.subschema_for::<ColumnType>(), generator.subschema_for::<WrittenColumn>()];
+        json_schema!({ "anyOf": forms })
+    }
+}
+
 impl<'de> Deserialize<'de> for StoreSection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
@@ -314,6 +361,36 @@ impl<'de> Deserialize<'de> for StoreSection {
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
         let Written { url, tables, checkpoint, plan_role } = written;
         Ok(Self { url: url.map(Spanned::into_inner), url_line, tables, checkpoint, plan_role })
+    }
+}
+
+impl<'de> Deserialize<'de> for Statuses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StatusesVisitor;
+        impl<'de> Visitor<'de> for StatusesVisitor {
+            type Value = Statuses;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of statuses, or a table that says when each is given")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Statuses, A::Error> {
+                let mut statuses = BTreeMap::new();
+                while let Some(name) = list.next_element()? {
+                    statuses.insert(name, String::new());
+                }
+                Ok(Statuses(statuses))
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut table: A) -> Result<Statuses, A::Error> {
+                let mut statuses = BTreeMap::new();
+                while let Some((name, when)) = table.next_entry()? {
+                    statuses.insert(name, when);
+                }
+                Ok(Statuses(statuses))
+            }
+        }
+        deserializer.deserialize_any(StatusesVisitor)
     }
 }
 
@@ -369,7 +446,7 @@ impl<'de> Deserialize<'de> for ColumnSection {
     }
 }
 
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenColumn {
     #[serde(rename = "type")]

@@ -1,9 +1,11 @@
 //! `[tables.NAME.roles]`: what a column means, where its name alone does not say it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ordain_store::StoreError;
 use ordain_types::Schema;
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -32,6 +34,9 @@ macro_rules! roles {
             $($role: Option<Spanned<String>>,)+
         }
 
+        /// Every role.
+        const ROLES: &[&str] = &[$(stringify!($role)),+];
+
         impl Written {
             fn listed(self) -> Vec<(&'static str, Spanned<String>)> {
                 let all = [$((stringify!($role), self.$role)),+];
@@ -42,6 +47,18 @@ macro_rules! roles {
 }
 
 roles!(id, timestamp, balance, amount, price, quantity, customer, item, name, summary, description, category);
+
+impl JsonSchema for RolesSection {
+    fn schema_name() -> Cow<'static, str> {
+        "Roles".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        let roles: serde_json::Map<_, _> =
+            ROLES.iter().map(|role| ((*role).to_owned(), serde_json::json!({ "type": "string" }))).collect();
+        json_schema!({ "type": "object", "properties": roles, "additionalProperties": false })
+    }
+}
 
 impl<'de> Deserialize<'de> for RolesSection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

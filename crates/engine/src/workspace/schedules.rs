@@ -11,7 +11,7 @@ use crate::schedules::{Scheduled, ScheduledTask};
 /// A longer name is no name.
 const NAME_BYTES_MAX: usize = 100;
 
-#[derive(Debug, serde::Deserialize)]
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ScheduleSection {
     name: String,
@@ -27,6 +27,8 @@ pub(super) struct ScheduleSection {
 
 #[derive(Debug)]
 struct WrittenSchedule(String, Schedule);
+
+ordain_types::written_as_text!(WrittenSchedule);
 
 impl<'de> Deserialize<'de> for WrittenSchedule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

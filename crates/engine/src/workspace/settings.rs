@@ -60,15 +60,22 @@ const fn counted(
 }
 
 const fn secret(variables: &'static [&'static str], about: &'static str) -> Setting {
-    Setting { key: None, variables, unit: "", about, is_secret: true, is_of_process: false }
+    Setting { is_secret: true, ..variable(variables, about) }
+}
+
+const fn variable(variables: &'static [&'static str], about: &'static str) -> Setting {
+    Setting { key: None, variables, unit: "", about, is_secret: false, is_of_process: false }
 }
 
 const fn of_process(variables: &'static [&'static str], about: &'static str) -> Setting {
-    Setting { key: None, variables, unit: "", about, is_secret: false, is_of_process: true }
+    Setting { is_of_process: true, ..variable(variables, about) }
 }
 
 /// Variables that name the folder for what runs leave.
 pub(super) const ARTIFACTS: &[&str] = &["ORDAIN_ARTIFACTS_DIR", "PYTHON_CODE_EXECUTION_DIR"];
+
+/// Variables that say whether what was computed before a failure is kept.
+const PARTIAL: &[&str] = &["ORDAIN_ALLOW_PARTIAL_EXECUTION", "PYTHON_CODE_ALLOW_PARTIAL_EXECUTION"];
 
 /// All settings that the environment can give.
 pub const SETTINGS: &[Setting] = &[
@@ -125,6 +132,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("python.profile", &["ORDAIN_PYTHON_PROFILE"], "the packages that plans find: core, data, full"),
     setting("sandbox.minimum", &["ORDAIN_SANDBOX_MINIMUM"], "the isolation below which nothing runs"),
+    variable(PARTIAL, "whether what code computed before it failed is kept"),
     secret(&["OPENAI_API_KEY"], "the key for OpenAI"),
     secret(&["ANTHROPIC_API_KEY"], "the key for Anthropic"),
     secret(&["GEMINI_API_KEY", "GOOGLE_API_KEY"], "the key for Gemini"),
@@ -135,12 +143,21 @@ pub const SETTINGS: &[Setting] = &[
     of_process(ARTIFACTS, "where the files that runs leave are kept, if not in the workspace"),
     of_process(&["ORDAIN_DATA_DIR"], "where Python environments are kept"),
     of_process(&["ORDAIN_PYTHON"], "the Python that cells run"),
+    of_process(
+        &["ORDAIN_RESIDENT"],
+        "whether commands use resident helpers and leave them behind: on or off",
+    ),
+    of_process(&["PYTHON_CODE_ENABLED"], "whether callers may give code: true or false"),
     of_process(&["ORDAIN_EXECUTOR", "CODE_EXECUTOR_HOST"], "where plans run, if not here"),
     of_process(&["CODE_EXECUTOR_PORT"], "the port of CODE_EXECUTOR_HOST"),
     of_process(&["GRPC_USE_SECURE"], "whether an executor is reached and served by TLS"),
     of_process(&["ORDAIN_EXECUTOR_CA"], "who signs the certificate of the executor that is used"),
     of_process(&["ORDAIN_EXECUTOR_CLIENT_CERT"], "our certificate for the executor that is used"),
     of_process(&["ORDAIN_EXECUTOR_CLIENT_KEY"], "the file with its key"),
+    of_process(
+        &["ORDAIN_EXECUTOR_ALLOW_PLAINTEXT"],
+        "whether the token may go to other machines unencrypted",
+    ),
     of_process(&["ORDAIN_EXECUTOR_CERT", "GRPC_CERT_FILE"], "the certificate that `ordain executor` shows"),
     of_process(&["ORDAIN_EXECUTOR_KEY", "GRPC_KEY_FILE"], "the file with its key"),
     of_process(&["ORDAIN_EXECUTOR_CLIENT_CA"], "who signs the certificates of callers of `ordain executor`"),
@@ -159,6 +176,35 @@ pub(super) fn is_declared(name: &str) -> bool {
 /// and who is trusted there is not for it to say.
 pub(super) fn is_of_process(name: &str) -> bool {
     SETTINGS.iter().any(|setting| setting.is_of_process && setting.variables.contains(&name))
+}
+
+/// Whether the environment asks to keep what was computed before a failure.
+pub(super) fn allows_partial(environment: &Environment) -> bool {
+    let said = PARTIAL.iter().find_map(|name| environment.get(name));
+    said.is_some_and(|value| switch(&value) == Ok(true))
+}
+
+/// The limits that hold where there is no workspace: what the environment says, else the defaults.
+pub fn limits_without_workspace() -> Result<ordain_types::Limits, WorkspaceError> {
+    let mut file = File::default();
+    apply(&mut file, &Environment::default())?;
+    Ok(file.limits.limits())
+}
+
+/// The JSON Schema of `ordain.toml`, made from the types that read it, with what each setting means.
+pub fn config_schema() -> serde_json::Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        // Sections stand where they are used, so that each setting can be described there.
+        settings.inline_subschemas = true;
+    });
+    let mut schema = generator.into_generator().into_root_schema_for::<File>().to_value();
+    schema["title"] = "ordain.toml: a workspace of Ordain".into();
+    for setting in SETTINGS {
+        if let Some((section, name)) = setting.key.and_then(|key| key.split_once('.')) {
+            schema["properties"][section]["properties"][name]["description"] = setting.about.into();
+        }
+    }
+    schema
 }
 
 /// Puts what the environment says over what the file says.
@@ -308,4 +354,59 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "sandbox.minimum" => workspace.minimum_isolation.to_string(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// What a schema says about a value that stands where the schema is; the first thing that does not fit.
+    fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
+        if let Some(forms) = schema["anyOf"].as_array() {
+            let fits = forms.iter().any(|form| misfit(form, value, at).is_none());
+            return (!fits).then(|| format!("{at} has none of the forms"));
+        }
+        match value {
+            Value::Object(members) => members.iter().find_map(|(name, member)| {
+                let at = format!("{at}.{name}");
+                match (schema["properties"].get(name), &schema["additionalProperties"]) {
+                    (Some(known), _) => misfit(known, member, &at),
+                    (None, of_any @ Value::Object(_)) => misfit(of_any, member, &at),
+                    (None, _) => Some(format!("{at} is unknown")),
+                }
+            }),
+            Value::Array(items) => items.iter().find_map(|item| misfit(&schema["items"], item, at)),
+            Value::String(_) => {
+                let kind = &schema["type"];
+                let is_text =
+                    kind.is_null() || kind == "string" || kind == &serde_json::json!(["string", "null"]);
+                (!is_text).then(|| format!("{at} is no text"))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn every_example_fits_the_schema_and_a_slip_does_not() {
+        let schema = config_schema();
+        for example in crate::EXAMPLES {
+            let text = example.text("ordain.toml").unwrap();
+            let written: Value = serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap();
+            assert_eq!(misfit(&schema, &written, example.name), None);
+        }
+        let slip = serde_json::json!({ "tables": { "a": { "apend_only": true } } });
+        assert_eq!(misfit(&schema, &slip, "file").as_deref(), Some("file.tables.a.apend_only is unknown"));
+    }
+
+    #[test]
+    fn every_setting_with_a_key_is_one_of_the_file() {
+        let schema = config_schema();
+        for key in SETTINGS.iter().filter_map(|setting| setting.key) {
+            let (section, name) = key.split_once('.').unwrap();
+            let found = &schema["properties"][section]["properties"][name];
+            assert!(found.as_object().is_some_and(|known| known.len() > 1), "{key}: {found}");
+        }
+    }
 }

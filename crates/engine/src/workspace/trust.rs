@@ -118,8 +118,11 @@ impl TrustList {
 pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Result<Accepted, WorkspaceError> {
     let mut owners = BTreeSet::new();
     for path in [root.to_owned(), root.join(FILE)] {
-        let metadata =
-            fs_err::symlink_metadata(&path).map_err(|error| WorkspaceError::unreadable(FILE, &error))?;
+        let metadata = match fs_err::symlink_metadata(&path) {
+            // A folder with checks and data needs no such file.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && path != root => continue,
+            found => found.map_err(|error| WorkspaceError::unreadable(FILE, &error))?,
+        };
         if !is_ours(metadata.uid()) {
             owners.insert(metadata.uid());
         }
@@ -147,6 +150,13 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     }
     for (name, tool) in &file.tools {
         asks.insert(format!("tools.{name} = {}", tool.place()));
+    }
+    for (name, notify) in &file.notify {
+        // A variable of the process is the user's own.
+        let variable = notify.url.strip_prefix("env:");
+        if !variable.is_some_and(is_own) {
+            asks.insert(format!("notify.{name} = {}", notify.url));
+        }
     }
     Ok(Accepted { root: resolved(root), owners, asks })
 }

@@ -1,6 +1,7 @@
 //! What becomes of a plan: committed, answered, held, refused, rolled back, failed.
 
 use ordain_engine::{Approval, EngineSettings, Mode};
+use ordain_store::{BeginOptions, Intent};
 use ordain_types::{ReceiptKind, RunState};
 
 use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
@@ -313,6 +314,25 @@ async fn a_deadline_inside_a_join_leaves_a_run_and_an_entry(database: Database) 
     let record = world.ask(&format!("db.query('SELECT count(*) AS n FROM {joined}')\nanswer_text = 'x'\nSTATUS = 'success'\n")).await;
     assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
     assert_eq!(world.engine.store().entries_of_run(&record.run_id).await.unwrap().len(), 1);
+    world.executor.close().await;
+}
+
+async fn a_run_waits_for_others_to_write_no_longer_than_it_may_take(database: Database) {
+    let mut settings = EngineSettings::default();
+    settings.limits.wall = std::time::Duration::from_millis(300);
+    let world = world_with(database, &inventory(), settings).await;
+    let store = world.engine.store();
+    let begin = BeginOptions { run_id: store.new_run_id().unwrap(), intent: Intent::Write };
+    let other = store.begin(begin).await.unwrap();
+    // The record is written by a writer too, so the other one ends once the run has given up.
+    let ask = world.ask(BUY);
+    let released = async {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        other.roll_back().await.unwrap();
+    };
+    let (record, ()) = tokio::join!(ask, released);
+    assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
+    assert_eq!(store.entries_of_run(&record.run_id).await.unwrap().len(), 1);
     world.executor.close().await;
 }
 

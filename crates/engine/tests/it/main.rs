@@ -3,6 +3,7 @@
 mod approvals;
 mod asks;
 mod check_changes;
+mod check_kinds;
 mod check_tables;
 mod check_trust;
 mod checks;

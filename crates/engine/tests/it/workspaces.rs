@@ -54,7 +54,7 @@ fn every_documented_key_is_read() {
         "#,
     )
     .unwrap();
-    assert_eq!((workspace.name.as_str(), &workspace.statuses[0]), ("shop", &"backordered".to_owned()));
+    assert_eq!((workspace.name.as_str(), workspace.statuses.contains_key("backordered")), ("shop", true));
     assert_eq!(workspace.tables[0].name, "zebra", "tables stay in the order in which they are written");
     assert_eq!(workspace.tables[0].seed.as_deref(), Some(workspace.root.join("tables/zebra.json").as_path()));
     let apple = &workspace.tables[1];

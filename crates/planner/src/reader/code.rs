@@ -1,16 +1,18 @@
 //! Writes the short program that carries a form out.
 
+mod change;
+
 use std::fmt::Write as _;
 
-use ordain_types::DirectChanges;
 use serde_json::{Value, json};
 
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Operand, Path, Select, Set, To};
+use super::form::{Asked, Cond, Form, Lit, Operand, Path, Select};
 use super::index::{Index, Sort};
-use super::order;
 use super::parse::Parser;
 use super::sql::{Params, Query};
 use super::words;
+
+pub(crate) use change::offered;
 
 /// Rows that an answer lists.
 const SHOWN: usize = 20;
@@ -31,17 +33,8 @@ pub(crate) fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
     let index = parser.index;
     let mut params = Params::default();
     let comment = words::reading(index, form).replace(['\n', '\r'], " ");
-    let body = match form {
-        Form::Select(select) => Writer { index, params: &mut params }.select(select),
-        Form::Calls(calls) => Writer { index, params: &mut params }.calls(calls),
-        Form::Offer(calls) => Writer { index, params: &mut params }.offer(parser, calls)?,
-        Form::Sets(sets) => Writer { index, params: &mut params }
-            .sets(sets, index.catalog.policy.direct_changes == DirectChanges::Hold),
-        // What files are asked alone is written by `files`.
-        Form::Talk(_) | Form::Output(..) => return None,
-    };
-    let is_direct = matches!(form, Form::Sets(_));
-    Some(Written { code: format!("# {comment}\n{body}"), params, is_direct })
+    let body = Writer { index, params: &mut params }.form(parser, form)?;
+    Some(Written { code: format!("# {comment}\n{body}"), params, is_direct: form.is_direct() })
 }
 
 struct Writer<'a> {
@@ -55,6 +48,38 @@ struct Found {
 }
 
 impl Writer<'_> {
+    fn form(&mut self, parser: &Parser<'_>, form: &Form) -> Option<String> {
+        Some(match form {
+            Form::Select(select) => self.select(select),
+            Form::Calls(calls) => self.calls(calls),
+            Form::Offer(calls) => self.offer(parser, calls)?,
+            Form::Sets(sets) => self.sets(sets),
+            Form::Add(table, values) => self.add(*table, values),
+            Form::Remove(rows) => self.remove(rows),
+            Form::If(rows, cond, form) => {
+                let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]).call;
+                let no =
+                    format!("Nothing was done: it is not so that {}.", words::filter_words(self.index, cond));
+                let body = indent(&self.form(parser, form)?);
+                format!(
+                    "held = {held}\nif held and all(row[\"holds\"] for row in held):\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
+                    quote(&no)
+                )
+            }
+            Form::Both(both) => {
+                let (first, second) = (self.form(parser, &both.0)?, self.form(parser, &both.1)?);
+                // A question after a change does not take the change back.
+                let keeps = if both.1.is_change() { "" } else { "    STATUS = \"success\"\n" };
+                format!(
+                    "{first}told = answer_text\nif STATUS == \"success\":\n{}    answer_text = told + \" \" + answer_text\n{keeps}",
+                    indent(&second)
+                )
+            }
+            // What files are asked alone is written by `files`.
+            Form::Talk(_) | Form::Output(..) => return None,
+        })
+    }
+
     fn query(&mut self, select: &Select, columns: &[(String, Path)], more: &[(String, Cond)]) -> Found {
         let mut query = Query::new(self.index, self.params, select.table);
         let mut list: Vec<String> = Vec::new();
@@ -136,15 +161,16 @@ impl Writer<'_> {
             .collect::<Vec<_>>()
             .join(", ");
         let said = if said.is_empty() { said } else { format!("({said})") };
-        let one = format!("{} {said}", words::plural(noun));
+        let several = words::plural(noun);
+        let one = format!("{several} {said}");
         format!(
             "rows = {}\n{}answer_rows = rows\nshown = \"; \".join({text} for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
-             answer_text = f\"{{len(rows)}} {}: {{shown}}{{more}}.\" if rows else {}\n\
+             answer_text = f\"{{len(rows)}} {{'{noun}' if len(rows) == 1 else '{several}'}}{}: {{shown}}{{more}}.\" if rows else {}\n\
              STATUS = \"success\" if rows else \"no_match\"\n",
             found.call,
             Self::cut(select),
-            braces(one.trim_end()),
+            braces(format!(" {said}").trim_end()),
             quote(&format!("No {}: there is none.", one.trim_end())),
         )
     }
@@ -175,7 +201,17 @@ impl Writer<'_> {
                     .for_each(|at| add(own(at), &mut shown));
                 return shown;
             }
-            self.index.role(select.table, "price").into_iter().for_each(|at| add(own(at), &mut shown));
+            for role in ["price", "quantity"] {
+                self.index.role(select.table, role).into_iter().for_each(|at| add(own(at), &mut shown));
+            }
+            // Of a ledger nobody asks for names alone.
+            let is_told = |at: &usize| {
+                matches!(table.columns[*at].sort, Sort::Number | Sort::Whole | Sort::Day)
+                    && !self.index.is_id(select.table, *at)
+            };
+            if table.append_only {
+                (0..table.columns.len()).filter(is_told).for_each(|at| add(own(at), &mut shown));
+            }
         } else {
             table.key.into_iter().for_each(|key| add(own(key), &mut shown));
             for (at, column) in table.columns.iter().enumerate() {
@@ -229,7 +265,9 @@ impl Writer<'_> {
     fn columns(&mut self, select: &Select, paths: &[Path]) -> String {
         let table = &self.index.tables[select.table];
         let own = |column: usize| Path { hops: Vec::new(), table: select.table, column };
-        let label = table.label.or(table.key);
+        // A running balance is nobody's own.
+        let is_newest = select.order.as_ref().is_some_and(|order| order.by.is_none());
+        let label = table.label.or(table.key).filter(|_| !is_newest);
         let mut all: Vec<Path> = label.map(own).into_iter().collect();
         all.extend(paths.iter().filter(|path| Some(path.column) != label || !path.hops.is_empty()).cloned());
         let names = named(self.index, &all);
@@ -373,179 +411,6 @@ impl Writer<'_> {
             quote(&format!("{no}: ")),
         )
     }
-
-    /// The rows that arguments describe, each as a query for key and label.
-    fn lookups(
-        &mut self,
-        calls: &[Call],
-        with: &[(String, Path)],
-    ) -> (Vec<String>, Vec<Vec<(String, Slot)>>) {
-        let mut queries: Vec<String> = Vec::new();
-        let mut slots = Vec::new();
-        for call in calls {
-            let mut given = Vec::new();
-            for (name, argument) in &call.arguments {
-                let slot = match argument {
-                    Argument::Value(lit) => Slot::Param(self.params.bind(name, lit)),
-                    Argument::Row(select) => {
-                        let query = self.lookup(select, with);
-                        let place = queries.iter().position(|known| *known == query).unwrap_or_else(|| {
-                            queries.push(query);
-                            queries.len() - 1
-                        });
-                        Slot::Row(place)
-                    }
-                };
-                given.push((name.clone(), slot));
-            }
-            slots.push(given);
-        }
-        (queries, slots)
-    }
-
-    fn lookup(&mut self, select: &Select, with: &[(String, Path)]) -> String {
-        let table = &self.index.tables[select.table];
-        let own = |column: usize| Path { hops: Vec::new(), table: select.table, column };
-        let key = table.key.unwrap_or(0);
-        let mut columns =
-            vec![("key".to_owned(), own(key)), ("label".to_owned(), own(table.label.unwrap_or(key)))];
-        columns.extend(with.iter().filter(|(_, path)| path.table == select.table).cloned());
-        let first = if select.order.as_ref().is_some_and(|order| order.by.is_some()) {
-            format!("[:{}]", select.limit.unwrap_or(1))
-        } else {
-            String::new()
-        };
-        format!("{}{first}", self.query(select, &columns, &[]).call)
-    }
-
-    fn calls(&mut self, calls: &[Call]) -> String {
-        let (queries, slots) = self.lookups(calls, &[]);
-        let made: Vec<String> = calls
-            .iter()
-            .zip(&slots)
-            .map(|(call, given)| {
-                let arguments: Vec<String> =
-                    given.iter().map(|(name, slot)| format!("{name}={}", slot.python())).collect();
-                format!("{}({})", self.index.catalog.actions[call.action].name, arguments.join(", "))
-            })
-            .collect();
-        let run = format!(
-            "done = [{}]\nfailed = [one for one in done if one[\"status\"] != \"success\"]\n\
-             answer_text = \" \".join(one[\"text\"] for one in failed[:1] or done) + (\" Nothing was changed.\" if failed else \"\")\nSTATUS = failed[0][\"status\"] if failed else \"success\"\n",
-            made.join(", "),
-        );
-        guarded(&queries, &run)
-    }
-
-    fn offer(&mut self, parser: &Parser<'_>, calls: &[Call]) -> Option<String> {
-        let action = &self.index.catalog.actions[calls.first()?.action];
-        let (item, count, table, price) = order::priced(parser, action)?;
-        let path = |column: usize| Path { hops: Vec::new(), table, column };
-        let mut with = vec![("price".to_owned(), path(price))];
-        let stock = self.index.role(table, "quantity");
-        with.extend(stock.map(|stock| ("stock".to_owned(), path(stock))));
-        let (queries, slots) = self.lookups(calls, &with);
-        let mut parts = Vec::new();
-        for given in &slots {
-            let find = |wanted: &str| given.iter().find(|(name, _)| name == wanted).map(|(_, slot)| slot);
-            let (Slot::Row(row), Slot::Param(number)) = (find(&item)?, find(&count)?) else { return None };
-            parts.push(format!("(params[\"{number}\"], found[{row}][0])"));
-        }
-        let short = if stock.is_some() {
-            "short = [row for count, row in wanted if row[\"stock\"] < count]\n"
-        } else {
-            "short = []\n"
-        };
-        let verb = action.words.first().map_or("do it", String::as_str);
-        let is_sale = action.words.iter().any(|word| word == "sell");
-        let ask = if is_sale { "Shall I sell them?".to_owned() } else { format!("Shall I {verb} them?") };
-        let run = format!(
-            "wanted = [{}]\ntotal = sum(count * row[\"price\"] for count, row in wanted)\nnames = \" and \".join(f\"{{count}} {{row['label']}}\" for count, row in wanted)\n\
-             {short}answer_text = f\"{{names}} would come to ${{total:,.2f}}. {ask}\"\nif short:\n    \
-             answer_text = f\"{{names}} would come to ${{total:,.2f}}, but only {{short[0]['stock']}} {{short[0]['label']}} are left.\"\nSTATUS = \"success\"\n",
-            parts.join(", "),
-        );
-        Some(guarded(&queries, &run))
-    }
-
-    fn sets(&mut self, sets: &[Set], is_held: bool) -> String {
-        let mut queries = Vec::new();
-        let mut lines = String::new();
-        let mut told = Vec::new();
-        for set in sets {
-            let table = &self.index.tables[set.rows.table];
-            let column = &table.columns[set.column];
-            let path = Path { hops: Vec::new(), table: set.rows.table, column: set.column };
-            let count = match &set.rows.filter {
-                Cond::Or(names) => names.len(),
-                _ => 1,
-            };
-            let query = self.lookup(&set.rows, &[("now".to_owned(), path)]);
-            let place = queries.len();
-            queries.push((query, count));
-            let value = match &set.to {
-                To::Value(lit) => format!("params[\"{}\"]", self.params.bind(&column.name, lit)),
-                To::By(lit) => format!("row[\"now\"] + params[\"{}\"]", self.params.bind("change", lit)),
-                To::Percent(lit) => {
-                    let name = self.params.bind("percent", lit);
-                    format!("round(row[\"now\"] * (100 + params[\"{name}\"]) / 100, 2)")
-                }
-            };
-            let key = table.key.map_or("", |key| table.columns[key].name.as_str());
-            let _ = write!(
-                lines,
-                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n",
-                table.name,
-                quote(&column.name),
-                quote(key),
-            );
-            told.push(format!(
-                "[f\"the {} of {{row['label']}} from {{row['now']}} to {{row['after']}}\" for row in found[{place}]]",
-                words::column(self.index, &Path { hops: Vec::new(), table: set.rows.table, column: set.column })
-            ));
-        }
-        let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
-        let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
-        format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
-             else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
-            list.join(", "),
-            counts.join(", "),
-            indent(&lines),
-            quote(if is_held { "Nothing was changed yet, a person must approve it: " } else { "Changed " }),
-            told.join(" + "),
-        )
-    }
-}
-
-/// Where a call takes a value from.
-enum Slot {
-    Param(String),
-    Row(usize),
-}
-
-impl Slot {
-    fn python(&self) -> String {
-        match self {
-            Self::Param(name) => format!("params[\"{name}\"]"),
-            Self::Row(place) => format!("found[{place}][0][\"key\"]"),
-        }
-    }
-}
-
-/// Runs lines only if every row that was described is exactly one; otherwise asks which.
-fn guarded(queries: &[String], run: &str) -> String {
-    if queries.is_empty() {
-        return run.to_owned();
-    }
-    format!(
-        "found = [{}]\nunclear = [rows for rows in found if len(rows) != 1]\nif unclear:\n    \
-         names = \", \".join(str(row[\"label\"]) for row in unclear[0][:10])\n    \
-         answer_text = f\"Which one do you mean: {{names}}?\" if names else \"There is none like that.\"\n    \
-         STATUS = \"invalid_request\" if names else \"no_match\"\nelse:\n{}",
-        queries.join(", "),
-        indent(run),
-    )
 }
 
 fn indent(lines: &str) -> String {

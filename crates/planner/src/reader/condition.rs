@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::form::{Cond, Lit, Op, Operand, Path};
 use super::formula;
-use super::index::{Sort, What};
+use super::index::{Sort, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit};
 use super::trace::Naming;
@@ -180,9 +180,10 @@ impl Parser<'_> {
                     }
                 }
                 What::Column(table, column)
-                    if table == self.focus && self.index.tables[table].columns[column].sort == Sort::Flag =>
+                    if table == self.focus && self.index.tables[table].columns[column].flag.is_some() =>
                 {
-                    let yes = Lit { value: json!(true), at: (0, 0) };
+                    let flag = self.index.tables[table].columns[column].flag.as_ref();
+                    let yes = Lit { value: flag.map(|(yes, _)| yes.clone()).unwrap_or_default(), at: (0, 0) };
                     found.push((Cond::Cmp(self.own(column), Op::Eq, Operand::Lit(yes)), end, cost));
                 }
                 What::Column(table, column) if table == self.focus => {
@@ -277,9 +278,16 @@ impl Parser<'_> {
         if self.sort(path) == Sort::Day {
             found.extend(self.day_cond(path, place));
         }
-        if self.sort(path) == Sort::Flag {
-            for (class, is_so) in [("flag_yes", true), ("flag_no", false)] {
-                let lit = |end: usize| self.lit(json!(is_so), place, end);
+        let words = split_name(&self.index.tables[path.table].columns[path.column].name);
+        if self.is_number(path) && words.iter().any(|word| word == "year") {
+            for (class, op) in [("before", Op::Lt), ("after", Op::Gt), ("since", Op::Ge), ("until", Op::Le)] {
+                let year = self.one(class, place).and_then(|end| self.number(end));
+                found.extend(year.map(|(_, lit, end)| (cmp(op, lit), end, 0)));
+            }
+        }
+        if let Some((yes, no)) = &self.index.tables[path.table].columns[path.column].flag {
+            for (class, value) in [("flag_yes", yes), ("flag_no", no)] {
+                let lit = |end: usize| self.lit(value.clone(), place, end);
                 found.extend(self.one(class, place).map(|end| (cmp(Op::Eq, lit(end)), end, 0)));
             }
         }

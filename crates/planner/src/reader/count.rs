@@ -6,13 +6,17 @@ use super::index::{Sort, What};
 use super::parse::{All, Parser};
 use super::phrase::Np;
 use super::question::is_plain;
+use super::token::Token;
 
 impl Parser<'_> {
     /// `how many`, `the number of`.
     pub(crate) fn counted(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         for begin in self.lex("how_many", start) {
-            let is_kinds = matches!(self.tokens[begin - 1].lower.as_str(), "different" | "distinct");
+            let is_kinds = self.tokens[begin - 1..]
+                .iter()
+                .take(2)
+                .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
             for (np, end, cost) in
                 self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
             {
@@ -21,19 +25,21 @@ impl Parser<'_> {
                         if after != end && self.files {
                             found.extend(self.counted_with(&filter, after, cost + more));
                         }
-                        let end = after;
+                        let (has_have, end) = (self.tokens[end..after].iter().any(is_have), after);
                         found.extend(
-                            self.count_of(np, &filter, is_kinds, total)
+                            self.count_of(np, &filter, is_kinds, total, has_have)
                                 .into_iter()
                                 .map(|s| (s, end, cost + more)),
                         );
                         if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
-                            found.extend(self.count_of(np, &filter, is_kinds, true).into_iter().flat_map(
-                                |select| {
-                                    let ends = self.tails(left).into_iter();
-                                    ends.map(move |(end, _)| (select.clone(), end, cost + more))
-                                },
-                            ));
+                            found.extend(
+                                self.count_of(np, &filter, is_kinds, true, false).into_iter().flat_map(
+                                    |select| {
+                                        let ends = self.tails(left).into_iter();
+                                        ends.map(move |(end, _)| (select.clone(), end, cost + more))
+                                    },
+                                ),
+                            );
                         }
                         for (by, end, less) in self.per(end) {
                             let asked = Asked::Figure { measure: Measure::Count, by, best: None };
@@ -144,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// Counts rows; of things that are kept in stock, pieces, where that is what was asked.
-    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool) -> Vec<Select> {
+    fn count_of(&self, np: &Np, filter: &Cond, is_kinds: bool, total: bool, has_have: bool) -> Vec<Select> {
         let rows = || {
             self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None })
         };
@@ -169,7 +175,7 @@ impl Parser<'_> {
         } else if let Some(others) = self.others(filter) {
             // `how many books are on loan`: titles, or copies?
             vec![rows(), others]
-        } else if asks_stock {
+        } else if asks_stock || has_have {
             vec![pieces, rows()]
         } else {
             vec![rows()]
@@ -216,6 +222,11 @@ impl Parser<'_> {
         }
         found
     }
+}
+
+/// `how many sunglasses do we have`: kinds, or pieces?
+fn is_have(token: &Token) -> bool {
+    matches!(token.lower.as_str(), "have" | "carry" | "stock" | "sell")
 }
 
 fn sum(path: &Path) -> Asked {

@@ -23,6 +23,8 @@ struct Past {
     choices: Vec<Form>,
     /// Whether it changed something.
     is_done: bool,
+    /// The rows that it asked about, in the order of their numbers.
+    offered: Vec<String>,
 }
 
 /// Reads a request after the turns before it.
@@ -32,6 +34,7 @@ pub(super) fn read(index: &Index, request: &str, turns: &[Turn]) -> Reading {
     for turn in &turns[start..] {
         let reading = after(index, &turn.request, &past);
         past = follow(&past, reading, turn.status.as_deref() == Some("success"));
+        past.offered = code::offered(&turn.answer);
     }
     after(index, request, &past)
 }
@@ -39,9 +42,9 @@ pub(super) fn read(index: &Index, request: &str, turns: &[Turn]) -> Reading {
 fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
     match reading {
         Reading::One(meaning) => {
-            let is_change = matches!(meaning.form, Form::Calls(_) | Form::Sets(_));
+            let is_change = meaning.form.is_change();
             let rows = rows_of(&meaning.form).or_else(|| past.rows.clone());
-            Past { form: Some(meaning.form), rows, choices: Vec::new(), is_done: is_change && succeeded }
+            Past { form: Some(meaning.form), rows, is_done: is_change && succeeded, ..Past::default() }
         }
         Reading::Several(all) => {
             Past { choices: all.into_iter().map(|meaning| meaning.form).collect(), ..Past::default() }
@@ -51,7 +54,7 @@ fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
 }
 
 /// The rows that a form is about.
-fn rows_of(form: &Form) -> Option<Select> {
+pub(super) fn rows_of(form: &Form) -> Option<Select> {
     match form {
         Form::Select(select) => Some(select.as_ref().clone()),
         Form::Calls(calls) | Form::Offer(calls) => match calls.as_slice() {
@@ -93,6 +96,10 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
         return past.choices.get(place.checked_sub(1)?).cloned();
     }
     let last = past.form.as_ref()?;
+    if let (false, Some(number)) = (past.offered.is_empty(), only_number(&said)) {
+        let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
+        return picked(index, last, past.offered.get(place.checked_sub(1)?)?);
+    }
     if is("talk.no") {
         return Some(Form::Talk("no"));
     }
@@ -106,7 +113,45 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
             form => form,
         });
     }
-    another(index, &said, last).or_else(|| if past.is_done { None } else { chosen(index, &said, last) })
+    supplied(index, &said, last)
+        .or_else(|| another(index, &said, last))
+        .or_else(|| if past.is_done { None } else { chosen(index, &said, last) })
+}
+
+/// The order with the row of that name in the place of the one that was not clear.
+fn picked(index: &Index, order: &Form, name: &str) -> Option<Form> {
+    let fits = |argument: &Argument| match argument {
+        Argument::Row(rows) => index.row_named(rows.table, name),
+        Argument::Value(_) => None,
+    };
+    let change = |calls: &[Call]| -> Option<Vec<Call>> {
+        let [call] = calls else { return None };
+        let places: Vec<_> =
+            (0..call.arguments.len()).filter(|at| fits(&call.arguments[*at].1).is_some()).collect();
+        let ([place], mut call) = (places.as_slice(), call.clone()) else { return None };
+        let (Argument::Row(rows), filter) = (&call.arguments[*place].1, fits(&call.arguments[*place].1)?)
+        else {
+            return None;
+        };
+        let rows = Select { filter, order: None, nth: None, limit: None, ..rows.as_ref().clone() };
+        call.arguments[*place].1 = Argument::Row(Box::new(rows));
+        Some(vec![call])
+    };
+    match order {
+        Form::Calls(calls) => change(calls).map(Form::Calls),
+        Form::Offer(calls) => change(calls).map(Form::Offer),
+        _ => None,
+    }
+}
+
+/// `to Beata Kowal`: what was missing in the last order.
+fn supplied(index: &Index, list: &[super::token::Token], order: &Form) -> Option<Form> {
+    let (Form::Calls(calls) | Form::Offer(calls)) = order else { return None };
+    let [call] = calls.as_slice() else { return None };
+    let asks = list.iter().any(|token| token.kind == Kind::Sign('?'));
+    let trace = Trace::default();
+    let calls = vec![Parser::new(index, list, 0, &trace).supplied(call)?];
+    Some(if matches!(order, Form::Offer(_)) || asks { Form::Offer(calls) } else { Form::Calls(calls) })
 }
 
 /// `the cheaper one`, `the Moon`: an answer to the question which row was meant.

@@ -227,8 +227,47 @@ pub(crate) enum Form {
     Offer(Vec<Call>),
     /// A change that no action covers.
     Sets(Vec<Set>),
+    /// A new row, with the values of its columns.
+    Add(usize, Vec<(usize, Lit)>),
+    /// A row that goes.
+    Remove(Box<Select>),
+    /// A change that is made only if something holds for some rows.
+    If(Box<Select>, Cond, Box<Form>),
+    /// Two requests, the second only if the first succeeded.
+    Both(Box<(Form, Form)>),
     /// Something that asks for no data: a greeting, thanks.
     Talk(&'static str),
+}
+
+impl Form {
+    /// Whether it changes rows.
+    pub(crate) fn is_change(&self) -> bool {
+        match self {
+            Self::Calls(_) | Self::Sets(_) | Self::Add(..) | Self::Remove(_) | Self::If(..) => true,
+            Self::Both(both) => both.0.is_change() || both.1.is_change(),
+            Self::Select(_) | Self::Output(..) | Self::Offer(_) | Self::Talk(_) => false,
+        }
+    }
+
+    /// Whether it changes rows without an action.
+    pub(crate) fn is_direct(&self) -> bool {
+        match self {
+            Self::Sets(_) | Self::Add(..) | Self::Remove(_) => true,
+            Self::If(.., form) => form.is_direct(),
+            Self::Both(both) => both.0.is_direct() || both.1.is_direct(),
+            Self::Select(_) | Self::Output(..) | Self::Calls(_) | Self::Offer(_) | Self::Talk(_) => false,
+        }
+    }
+
+    /// The calls that it would make.
+    pub(crate) fn all_calls(&self) -> Vec<&Call> {
+        match self {
+            Self::Calls(calls) | Self::Offer(calls) => calls.iter().collect(),
+            Self::If(.., form) => form.all_calls(),
+            Self::Both(both) => [both.0.all_calls(), both.1.all_calls()].concat(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl Cond {
@@ -256,9 +295,20 @@ impl Cond {
                 other => push(&mut flat, other),
             }
         }
+        // What has a certain value has one.
+        let valued: Vec<Path> = flat.iter().filter_map(Self::valued).cloned().collect();
+        flat.retain(|cond| !matches!(cond, Self::Not(inner) if matches!(inner.as_ref(), Self::Null(path) if valued.contains(path))));
         match <[Self; 1]>::try_from(flat) {
             Ok([one]) => one,
             Err(flat) => Self::And(flat),
+        }
+    }
+
+    /// The column that must have a value for it to hold.
+    fn valued(&self) -> Option<&Path> {
+        match self {
+            Self::Cmp(path, ..) | Self::Days(path, ..) | Self::Word(path, _) => Some(path),
+            _ => None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use ordain_types::Catalog;
 use serde_json::Value;
 
+use super::form::{Cond, Lit, Op, Operand, Path};
 use super::lexicon::{LEXICON, singular, verb_forms};
 use super::shape::shape;
 use super::token::{Kind, tokens};
@@ -56,6 +57,8 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// What it holds.
     pub(crate) sort: Sort,
+    /// The values for yes and no, where it has no others.
+    pub(crate) flag: Option<(Value, Value)>,
     /// Whether some row has no value.
     pub(crate) has_nulls: bool,
     /// Whether its days have a time.
@@ -89,7 +92,7 @@ pub(crate) enum Period {
 
 impl Period {
     /// All of them, with the words for each.
-    const ALL: [(Self, &'static str, &'static str); 6] = [
+    pub(crate) const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Year, "year", "yearly"),
         (Self::Quarter, "quarter", "quarterly"),
         (Self::Month, "month", "monthly"),
@@ -154,7 +157,21 @@ impl Index {
             index.add_table(place, table);
         }
         index.add_declared();
+        for place in 0..index.tables.len() {
+            index.add_synonyms(place);
+        }
         index
+    }
+
+    /// Other words of the language for a table's rows, where nothing else is called so.
+    fn add_synonyms(&mut self, place: usize) {
+        let noun = split_name(&self.tables[place].name).last().map(|word| singular(word)).unwrap_or_default();
+        let known = LEXICON.matches("synonyms", &[noun.as_str()]);
+        for word in known.iter().flat_map(|(_, words)| words.split(' ')) {
+            if !self.mentions.contains_key(word) {
+                self.add_exact(&[word.to_owned()], What::Table(place), 1);
+            }
+        }
     }
 
     /// Adds what only questions about files know: periods of days, words for rows, verbs of days (`hired`).
@@ -210,6 +227,7 @@ impl Index {
                 sort: Sort::Text,
                 cut: Some((day, period)),
                 has_time: false,
+                flag: None,
                 refers: None,
                 unit: None,
                 role: None,
@@ -269,7 +287,7 @@ impl Index {
             self.add_exact(&[column.name.to_lowercase()], what.clone(), 0);
             // `room type`, for the type of a room.
             self.add(&[vec![noun.clone()], names[at].clone()].concat(), what.clone(), 0);
-            for spoken in spoken_names(&names[at], column.sort) {
+            for spoken in spoken_names(&names[at], column.flag.is_some()) {
                 self.add(&spoken, what.clone(), 0);
             }
             let column_notes = notes.and_then(|notes| notes.columns.get(&column.name));
@@ -334,9 +352,13 @@ impl Index {
             }
             let is_short = text.len() <= VALUE_BYTES_MAX && column.sort == Sort::Text;
             if is_short {
+                let what = What::Value(place, at, value.clone());
                 let operator = words.len() == 1 && LEXICON.is_operator(&words[0]);
                 if !operator {
-                    self.add(&words, What::Value(place, at, value.clone()), u32::from(!is_name));
+                    self.add(&words, what, u32::from(!is_name));
+                } else if !LEXICON.is_operator(token_word(&text)) {
+                    // `IT`, which is no pronoun in capitals.
+                    self.add_exact(std::slice::from_ref(&text), what, u32::from(!is_name));
                 }
             }
             let is_label = self.tables[place].label == Some(at);
@@ -392,6 +414,11 @@ impl Index {
 
     fn add(&mut self, words: &[String], what: What, cost: u32) {
         let stems: Vec<String> = words.iter().map(|word| singular(word)).collect();
+        // `11 speed` is `11-speed`.
+        let parts: Vec<String> = stems.iter().flat_map(|word| word.split('-')).map(str::to_owned).collect();
+        if parts.len() > stems.len() && parts.iter().all(|part| !part.is_empty()) {
+            self.add_exact(&parts, what.clone(), cost);
+        }
         self.add_exact(&stems, what, cost);
     }
 
@@ -411,15 +438,12 @@ impl Index {
             return Vec::new();
         }
         let mut found: Vec<(What, usize, u32)> = Vec::new();
-        for key in [&first.stem, &first.lower] {
+        for key in keys(first) {
             for entry in self.mentions.get(key).map(Vec::as_slice).unwrap_or_default() {
                 let Some(length) = fits(&entry.words, &list[place..]) else { continue };
                 if !found.iter().any(|(what, long, _)| *what == entry.what && *long == length) {
                     found.push((entry.what.clone(), length, entry.cost));
                 }
-            }
-            if first.stem == first.lower {
-                break;
             }
         }
         found
@@ -486,6 +510,23 @@ impl Index {
         own.collect()
     }
 
+    /// The row of a table that has a name, as a condition.
+    pub(crate) fn row_named(&self, table: usize, name: &str) -> Option<Cond> {
+        let label = self.tables[table].label.or(self.tables[table].key)?;
+        let words = split_text(name);
+        let known = self.mentions.get(&singular(words.first()?))?.iter().any(|entry| {
+            matches!(&entry.what, What::Value(of, column, Value::String(text)) if (*of, *column) == (table, label) && text == name)
+        });
+        let path = Path { hops: Vec::new(), table, column: label };
+        let lit = Lit { value: Value::from(name), at: (0, 0) };
+        known.then_some(Cond::Cmp(path, Op::Eq, Operand::Lit(lit)))
+    }
+
+    /// Whether some name begins with a word.
+    pub(crate) fn begins(&self, token: &super::token::Token) -> bool {
+        self.mentions.contains_key(&token.stem) || self.mentions.contains_key(&token.lower)
+    }
+
     /// The known word that is spelled most like another one.
     pub(crate) fn nearest(&self, word: &str) -> Option<String> {
         let known = self.mentions.keys().map(String::as_str).filter(|known| known.chars().count() > 3);
@@ -538,6 +579,19 @@ impl Index {
     }
 }
 
+/// What a token is found by: its singular, itself, and a name in capitals that is a little word otherwise.
+fn keys(token: &super::token::Token) -> impl Iterator<Item = &String> {
+    let is_name = token.word() == token.text;
+    let lower = (token.stem != token.lower).then_some(&token.lower);
+    [
+        Some(&token.stem).filter(|_| !is_name || token.lower == token.text),
+        lower,
+        Some(&token.text).filter(|_| is_name),
+    ]
+    .into_iter()
+    .flatten()
+}
+
 /// How many tokens a phrase takes from the front; full stops within names are passed over.
 fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
     let mut at = 0;
@@ -546,8 +600,7 @@ fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
             at += 1;
         }
         let token = list.get(at)?;
-        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || (token.stem != *word && token.lower != *word)
-        {
+        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || !keys(token).any(|key| key == word) {
             return None;
         }
         at += 1;
@@ -556,7 +609,7 @@ fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
 }
 
 /// A column's name in whole words: `order number` for `order_no`, `active` for `is_active`.
-fn spoken_names(words: &[String], sort: Sort) -> Vec<Vec<String>> {
+fn spoken_names(words: &[String], is_flag: bool) -> Vec<Vec<String>> {
     let whole = |word: &String| {
         let known = LEXICON.matches("abbreviations", &[word.as_str()]);
         known.first().map_or_else(|| word.clone(), |(_, whole)| (*whole).to_owned())
@@ -566,7 +619,7 @@ fn spoken_names(words: &[String], sort: Sort) -> Vec<Vec<String>> {
     if spelled != words {
         found.push(spelled);
     }
-    if sort == Sort::Flag
+    if is_flag
         && let [first, rest @ ..] = words
         && matches!(first.as_str(), "is" | "has" | "was")
         && !rest.is_empty()
@@ -605,6 +658,11 @@ pub(crate) fn split_text(text: &str) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// The one word of a text, as the lexicon knows it.
+fn token_word(text: &str) -> &str {
+    if matches!(text, "IT" | "US") { text } else { "" }
 }
 
 fn is_small(word: &str) -> bool {

@@ -23,7 +23,9 @@ struct Entry {
 pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
 /// Classes whose words may be names and values too.
-const PLAIN: [&str; 16] = [
+const PLAIN: [&str; 18] = [
+    "weekdays",
+    "particles",
     "birth_words",
     "id_words",
     "additive_columns",
@@ -47,7 +49,7 @@ fn is_plain(class: &str) -> bool {
     const APART: [&str; 7] = ["rule", "file", "compute", "text", "archive", "picture", "array"];
     PLAIN.contains(&class)
         || APART.iter().any(|apart| class.starts_with(apart))
-        || matches!(class, "abbreviations" | "verb_nouns")
+        || matches!(class, "abbreviations" | "verb_nouns" | "synonyms")
 }
 
 impl Lexicon {
@@ -84,7 +86,10 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
-        self.words.extend(words.iter().cloned());
+        // A particle alone is half a verb.
+        if class != "particles" {
+            self.words.extend(words.iter().cloned());
+        }
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());
         let entry = Entry { class: class.to_owned(), words: words.clone(), meaning: meaning.to_owned() };
         self.phrases.entry(words[0].clone()).or_default().push(entry);

@@ -1,9 +1,9 @@
 //! Orders: requests that change data, through declared actions or in so many words.
 
 use ordain_types::{Action, Param, ParamKind};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select, Set, To};
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select};
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json};
@@ -21,6 +21,8 @@ struct Given {
     common: Vec<(String, Argument)>,
     /// The items of the list, each with its own values.
     items: Vec<Vec<(String, Argument)>>,
+    /// The rest of a verb that is still to come: `take … back`.
+    rest: Vec<String>,
     end: usize,
     cost: u32,
 }
@@ -41,6 +43,7 @@ impl Parser<'_> {
                 let sets = self.set_list(start).into_iter().filter(|(_, end, _)| self.is_end(*end));
                 // What an action covers is done by the action.
                 found.extend(sets.map(|(sets, _, cost)| (Form::Sets(sets), cost + 1)));
+                found.extend(self.rows_changed(start));
             }
         }
         found.extend(self.prices());
@@ -97,7 +100,8 @@ impl Parser<'_> {
         let mut done: All<Vec<Call>> = Vec::new();
         let mut open: All<Vec<Call>> = vec![(Vec::new(), start, 0)];
         while let Some((calls, place, cost)) = open.pop() {
-            for (more, end, extra) in self.call(place) {
+            let again = calls.last().map(|last| self.again(last, place)).unwrap_or_default();
+            for (more, end, extra) in self.call(place).into_iter().chain(again) {
                 let all = [calls.clone(), more].concat();
                 if all.len() > CALLS_MAX || done.len() > 40 {
                     continue;
@@ -112,12 +116,34 @@ impl Parser<'_> {
         done
     }
 
+    /// `3 Classic for Alice and 2 Moon for Bob`: the verb holds on, where each part says all that the other one says.
+    fn again(&self, last: &Call, place: usize) -> All<Vec<Call>> {
+        let action = &self.index.catalog.actions[last.action];
+        let said = |call: &Call| -> Vec<String> {
+            let is_said = |argument: &Argument| !matches!(argument, Argument::Value(lit) if lit.at == (0, 0));
+            let own = call.arguments.iter().filter(|(name, it)| !action.each.contains(name) && is_said(it));
+            own.map(|(name, _)| name.clone()).collect()
+        };
+        if action.each.is_empty() || said(last).is_empty() {
+            return Vec::new();
+        }
+        let given = self.arguments(action, Given { end: place, ..Given::default() }).into_iter();
+        given
+            .filter(|given| !given.items.is_empty())
+            .map(|given| (self.calls(last.action, action, &given), given.end, given.cost))
+            .filter(|(calls, ..)| {
+                calls.iter().all(|call| call.missing.is_empty() && said(call) == said(last))
+            })
+            .collect()
+    }
+
     /// One verb with what it is done to; the subject may stand before it.
     fn call(&self, place: usize) -> All<Vec<Call>> {
         let mut found: All<Vec<Call>> = Vec::new();
         for (which, action) in self.index.catalog.actions.iter().enumerate() {
             let mut begins: Vec<Given> =
                 self.verb(which, place).map(|end| Given { end, ..Given::default() }).into_iter().collect();
+            begins.extend(self.parted_verbs(action, place));
             for (name, param) in &action.params {
                 let Some(table) = self.table_of(param) else { continue };
                 for (np, end, cost) in
@@ -126,7 +152,7 @@ impl Parser<'_> {
                     let verb = self.one("subject.wants", *end).and_then(|end| self.verb(which, end));
                     if let Some(end) = verb {
                         let subject = (name.clone(), Argument::Row(Box::new(np.select(table, Asked::Rows))));
-                        begins.push(Given { common: vec![subject], items: Vec::new(), end, cost: *cost });
+                        begins.push(Given { common: vec![subject], end, cost: *cost, ..Given::default() });
                     }
                 }
             }
@@ -142,10 +168,43 @@ impl Parser<'_> {
         found
     }
 
+    /// What was missing in an order, as the whole request says it: `to Beata Kowal`, `Beata Kowal`, `2`.
+    pub(crate) fn supplied(&self, call: &Call) -> Option<Call> {
+        let action = &self.index.catalog.actions[call.action];
+        let [name] = call.missing.as_slice() else { return None };
+        let param = &action.params[name];
+        let bare = Param { after: Vec::new(), ..param.clone() };
+        let start = self.opening();
+        let mut found = self.argument(name, param, start);
+        found.extend(self.argument(name, &bare, start));
+        found.retain(|(_, end, _)| self.is_end(*end));
+        let least = found.iter().map(|(.., cost)| *cost).min()?;
+        found.retain(|(.., cost)| *cost == least);
+        found.dedup_by(|one, other| one.0 == other.0);
+        let [(argument, ..)] = found.as_slice() else { return None };
+        let arguments = [call.arguments.clone(), vec![(name.clone(), argument.clone())]].concat();
+        Some(Call { arguments, missing: Vec::new(), ..call.clone() })
+    }
+
     fn verb(&self, which: usize, place: usize) -> Option<usize> {
         self.wants(Naming::Action, place);
         let found = self.mentions(place).into_iter().filter(|(what, ..)| *what == What::Action(which));
         found.map(|(_, end, _)| end).max()
+    }
+
+    /// `take … back`, `sign … up`: the first word of a verb, whose other words come after what it is done to.
+    fn parted_verbs(&self, action: &Action, place: usize) -> Vec<Given> {
+        let place = self.fill(place);
+        let Some(first) = self.tokens.get(place).filter(|token| token.kind == Kind::Word) else {
+            return Vec::new();
+        };
+        let verbs = action.words.iter().filter_map(|verb| {
+            let lower = verb.to_lowercase();
+            let (verb, rest) = lower.split_once(' ')?;
+            let is_particle = LEXICON.has("particles", rest);
+            (verb == first.lower && is_particle).then(|| rest.split(' ').map(str::to_owned).collect())
+        });
+        verbs.map(|rest| Given { rest, end: place + 1, ..Given::default() }).collect()
     }
 
     fn table_of(&self, param: &Param) -> Option<usize> {
@@ -161,15 +220,15 @@ impl Parser<'_> {
             if done.len() > 60 {
                 break;
             }
+            let rest: Vec<&str> = given.rest.iter().map(String::as_str).collect();
+            if !rest.is_empty() && self.words(given.end).starts_with(&rest) {
+                open.push(Given { rest: Vec::new(), end: given.end + rest.len(), ..given.clone() });
+            }
             done.push(given.clone());
             if !action.each.is_empty() && given.items.is_empty() {
                 for items in self.items(action, given.end) {
-                    open.push(Given {
-                        items: items.items,
-                        end: items.end,
-                        cost: given.cost + items.cost,
-                        common: given.common.clone(),
-                    });
+                    let cost = given.cost + items.cost;
+                    open.push(Given { items: items.items, end: items.end, cost, ..given.clone() });
                 }
             }
             for (name, param) in &action.params {
@@ -178,9 +237,16 @@ impl Parser<'_> {
                 if is_each || has {
                     continue;
                 }
-                for (argument, end, cost) in self.argument(name, param, given.end) {
+                let mut found = self.argument(name, param, given.end);
+                if given.common.is_empty() && given.items.is_empty() {
+                    found.extend(self.indirect(param, given.end));
+                }
+                for (argument, end, cost) in found {
                     let common = [given.common.clone(), vec![(name.clone(), argument)]].concat();
-                    open.push(Given { common, end, cost: given.cost + cost, items: given.items.clone() });
+                    // `take Eva out of Yoga`: the word before the param is also the rest of the verb.
+                    let said = self.words(given.end);
+                    let rest = if said.starts_with(&rest) { Vec::new() } else { given.rest.clone() };
+                    open.push(Given { common, rest, end, cost: given.cost + cost, ..given.clone() });
                 }
             }
             let mut last = given.end;
@@ -189,7 +255,22 @@ impl Parser<'_> {
                 last = end;
             }
         }
-        done.into_iter().filter(|given| !given.items.is_empty() || !given.common.is_empty()).collect()
+        done.retain(|given| given.rest.is_empty() && !(given.items.is_empty() && given.common.is_empty()));
+        done
+    }
+
+    /// `lend Goran Petrovic a saw`: right after the verb, somebody to whom it is done.
+    fn indirect(&self, param: &Param, place: usize) -> All<Argument> {
+        let people = self.table_of(param).filter(|table| self.index.tables[*table].is_people);
+        let (Some(table), true) = (people, param.after.iter().any(|word| word == "to")) else {
+            return Vec::new();
+        };
+        let named = self.about(table).np(place);
+        let named =
+            named.iter().filter(|(np, ..)| np.is_named() && np.names.len() == 1 && np.conds.len() == 1);
+        named
+            .map(|(np, end, cost)| (Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, cost + 1))
+            .collect()
     }
 
     /// `I bought 3 weeks ago`, where the action allows it.
@@ -218,12 +299,8 @@ impl Parser<'_> {
                 continue;
             }
             for (item, end, cost) in self.item(action, given.end) {
-                let next = Given {
-                    items: [given.items.clone(), vec![item]].concat(),
-                    end,
-                    cost: given.cost + cost,
-                    common: Vec::new(),
-                };
+                let items = [given.items.clone(), vec![item]].concat();
+                let next = Given { items, end, cost: given.cost + cost, ..Given::default() };
                 let comma = self.sign(',', end);
                 let after = comma.unwrap_or(end);
                 let joints = self.lex("and", after).into_iter().chain(comma);
@@ -285,8 +362,9 @@ impl Parser<'_> {
                 for (np, end, cost) in other.np(start).iter() {
                     // The number before a noun is another param; alone, the noun says nothing about which row.
                     let says_which = np.is_named() || !np.conds.is_empty() || np.order.is_some();
-                    let has_noun =
-                        !matches!(np.head, Head::Value | Head::None) || np.order.is_some() || is_value(np);
+                    let has_noun = !matches!(np.head, Head::Value | Head::None)
+                        || np.order.is_some()
+                        || other.names_rows(np);
                     // `the chain of Nina` may be hers, or one like hers: other tables' rows do not say which is meant.
                     let says_by_others = np.conds.iter().any(Cond::asks_others);
                     if np.number.is_none() && says_which && has_noun && !says_by_others {
@@ -395,7 +473,7 @@ impl Parser<'_> {
     }
 
     /// A name in free words: no operator, number or mention in it, and capitals unless it was announced.
-    fn free_name(&self, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
+    pub(crate) fn free_name(&self, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
         let first = self.tokens.get(place)?;
         if first.kind == Kind::Quoted {
             return Some((Lit { value: json!(first.text), at: first.at }, place + 1));
@@ -404,6 +482,7 @@ impl Parser<'_> {
             token.kind == Kind::Word
                 && (is_announced || token.text.starts_with(char::is_uppercase))
                 && !LEXICON.has("never_names", &token.lower)
+                && !LEXICON.has("weekdays", &token.lower)
                 && !LEXICON.is_operator(&token.lower)
                 && LEXICON.matches("filler", &[token.lower.as_str()]).is_empty()
                 && !self.is_known_thing(at)
@@ -461,7 +540,10 @@ impl Parser<'_> {
                     arguments.push((name.to_owned(), Argument::Value(Lit { value: json!(1), at: (0, 0) })));
                     continue;
                 }
-                match &param.default {
+                // `rent the washers`: how many is not said.
+                let is_several = param.kind == Some(ParamKind::Count)
+                    && arguments.iter().any(|(_, argument)| matches!(argument, Argument::Row(rows) if self.is_plural(&rows.filter)));
+                match param.default.as_ref().filter(|_| !is_several) {
                     Some(value) => arguments
                         .push((name.to_owned(), Argument::Value(Lit { value: value.clone(), at: (0, 0) }))),
                     None => missing.push(name.to_owned()),
@@ -472,140 +554,21 @@ impl Parser<'_> {
         items.into_iter().map(make).collect()
     }
 
-    /// Changes that are said in so many words, one after the other.
-    fn set_list(&self, start: usize) -> All<Vec<Set>> {
-        let mut done: All<Vec<Set>> = Vec::new();
-        for table in 0..self.index.tables.len() {
-            let parser = self.about(table);
-            for (set, end, cost) in parser.set(start, true) {
-                done.push((vec![set.clone()], end, cost));
-                for next in parser.lex("and", end) {
-                    for (second, end, more) in
-                        parser.set(next, true).into_iter().chain(parser.set(next, false))
-                    {
-                        done.push((vec![set.clone(), second], end, cost + more));
-                    }
-                }
-            }
-        }
-        done
+    /// Whether a phrase without a noun names a value of a column or a word of the rows' names, and not just a word of a
+    /// description.
+    fn names_rows(&self, np: &Np) -> bool {
+        let label = self.index.tables[self.focus].label;
+        let is_other = |cond: &Cond| matches!(cond, Cond::Word(path, _) if Some(path.column) != label);
+        np.conds.iter().any(|cond| !is_other(cond))
     }
 
-    /// `set the price of Sport to 15`, `raise the estimate of Login page by 10%`, `set Moon stock to 5`.
-    fn set(&self, start: usize, needs_verb: bool) -> All<Set> {
-        let mut found: All<Set> = Vec::new();
-        let mut begins: Vec<(usize, Option<f64>)> = Vec::new();
-        if needs_verb {
-            begins.extend(self.lex("direct.set", start).into_iter().map(|end| (end, None)));
-            if let Some((end, sign)) = self.meaning("directions", start) {
-                begins.push((end, Some(if sign == "+" { 1.0 } else { -1.0 })));
-            }
-        } else {
-            begins.push((start, None));
-        }
-        for (begin, direction) in begins {
-            for (np, column, end, cost) in self.cell(begin) {
-                let path = self.own(column);
-                for (to, end) in self.to(&path, direction, end) {
-                    let rows = np.select(self.focus, Asked::Rows);
-                    found.push((Set { rows, column, to }, end, cost));
-                }
-            }
-            // `add 2 copies of Dune`
-            if let (Some(sign), Some((number, mut lit, after))) = (direction, self.number(begin))
-                && number.unit != Unit::Percent
-            {
-                lit.value = signed(&lit.value, sign);
-                for (np, column, end, cost) in self.cell(after) {
-                    if self.is_number(&self.own(column)) && np.is_named() {
-                        let rows = np.select(self.focus, Asked::Rows);
-                        found.push((Set { rows, column, to: To::By(lit.clone()) }, end, cost));
-                    }
-                }
-            }
-            // `add 5 to the stock of Moon`, `add 10% to the price of the Classic`
-            if let (Some(sign), Some((number, lit, after))) = (direction, self.number(begin))
-                && sign > 0.0
-                && let Some(after) = self.one("to", after)
-            {
-                for (np, column, end, cost) in self.cell(after) {
-                    if !self.is_number(&self.own(column)) {
-                        continue;
-                    }
-                    let to = if number.unit == Unit::Percent {
-                        To::Percent(lit.clone())
-                    } else {
-                        To::By(lit.clone())
-                    };
-                    found.push((Set { rows: np.select(self.focus, Asked::Rows), column, to }, end, cost));
-                }
-            }
-        }
-        found
+    /// Whether rows are called by a word in the plural that is not so in the data.
+    fn is_plural(&self, filter: &Cond) -> bool {
+        let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = filter else { return false };
+        let said = self.tokens.iter().find(|token| token.at.1 == lit.at.1 && token.kind == Kind::Word);
+        let name = lit.value.as_str().unwrap_or_default().to_lowercase();
+        said.is_some_and(|token| token.lower != token.stem && !name.ends_with(&token.lower))
     }
-
-    /// A column of named rows: `the price of Sport`, `Moon stock`, `Chen Yu's team`.
-    fn cell(&self, place: usize) -> Vec<(Np, usize, usize, u32)> {
-        let mut found = Vec::new();
-        let fits = |np: &Np| !np.conds.is_empty() && np.number.is_none() && np.order.is_none();
-        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
-            for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
-                for (np, end, more) in self.np(start).iter().filter(|(np, ..)| fits(np)) {
-                    found.push((np.clone(), path.column, *end, cost + more));
-                }
-            }
-        }
-        for (np, end, cost) in self.np(place).iter().filter(|(np, ..)| fits(np) && np.conds.len() == 1) {
-            let after = self.sign('\'', *end).unwrap_or(*end);
-            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty())
-            {
-                found.push((np.clone(), path.column, end, cost + more));
-            }
-        }
-        found
-    }
-
-    /// What a column becomes: `to 15`, `by 10%`.
-    fn to(&self, path: &super::form::Path, direction: Option<f64>, place: usize) -> Vec<(To, usize)> {
-        let mut found = Vec::new();
-        if let Some(after) = self.one("to", place) {
-            if let Some((number, lit, end)) = self.number(after)
-                && self.is_number(path)
-                && matches!(number.unit, Unit::Plain | Unit::Money)
-            {
-                found.push((To::Value(lit), end));
-            }
-            if let (Some((from, _, end)), Sort::Day) = (self.days(after), self.sort(path)) {
-                found.push((To::Value(from), end));
-            }
-            for (cond, end, _) in self.value(after) {
-                if let Cond::Cmp(of, Op::Eq, Operand::Lit(lit)) = cond
-                    && of == *path
-                {
-                    found.push((To::Value(lit), end));
-                }
-            }
-            let start = self.fill(after);
-            if let Some(token) = self.tokens.get(start)
-                && token.kind == Kind::Quoted
-                && matches!(self.sort(path), Sort::Text | Sort::Prose)
-            {
-                found.push((To::Value(Lit { value: json!(token.text), at: token.at }), start + 1));
-            }
-        }
-        if let (Some(sign), Some(after)) = (direction, self.one("direct.by", place))
-            && let Some((number, mut lit, end)) = self.number(after)
-            && self.is_number(path)
-        {
-            lit.value = signed(&lit.value, sign);
-            found.push((if number.unit == Unit::Percent { To::Percent(lit) } else { To::By(lit) }, end));
-        }
-        found
-    }
-}
-
-fn signed(value: &Value, sign: f64) -> Value {
-    as_json(value.as_f64().unwrap_or_default() * sign)
 }
 
 /// `x3`.
@@ -630,9 +593,4 @@ pub(crate) fn priced(parser: &Parser<'_>, action: &Action) -> Option<(String, St
     let table = parser.table_of(&action.params[item])?;
     let price = parser.index.role(table, "price")?;
     Some((item.clone(), count.clone(), table, price))
-}
-
-/// Whether a phrase without a noun names a value of a column, and not just a word of a description.
-fn is_value(np: &Np) -> bool {
-    np.conds.iter().any(|cond| !matches!(cond, Cond::Word(..)))
 }

@@ -156,7 +156,12 @@ impl Parser<'_> {
         let with = |head: Head| Np { head, ..np.clone() };
         for (what, end, more) in self.mentions(place) {
             if what == What::Table(self.focus) {
-                found.push((with(Head::Table), end, cost + more));
+                // `the last sales`: all of them, the newest first.
+                let is_several = self.tokens[end - 1].lower != self.tokens[end - 1].stem;
+                let is_row = np.order.as_ref().is_some_and(|order| order.by.is_none());
+                let all = Lit { value: json!(u32::MAX), at: (0, 0) };
+                let number = np.number.clone().or_else(|| (is_several && is_row).then_some(all));
+                found.push((Np { number, ..with(Head::Table) }, end, cost + more));
                 for (named, end, less) in self.names(end) {
                     found.push((Np { head: Head::Table, ..with_names(np, named) }, end, cost + more + less));
                 }
@@ -188,7 +193,7 @@ impl Parser<'_> {
     }
 
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
-    fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
+    pub(crate) fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
         let Some(context) = self.context.as_ref().filter(|context| context.table == self.focus) else {
             return Vec::new();
         };
@@ -209,15 +214,19 @@ impl Parser<'_> {
             let is_one = matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
             found.push((Np { single: is_one, ..known(None) }, end, cost));
         }
-        if let Some((end, meaning)) = self.meaning("comparatives", place)
-            && let Some((role, sign)) = meaning.split_once(' ')
-            && let Some(column) = self.role(role)
-        {
-            let order = Order { by: Some(self.own(column)), down: sign == ">" };
+        if let Some((order, end)) = self.comparative(place) {
             let end = self.one("thing", end).unwrap_or(end);
             found.push((known(Some(order)), end, cost));
         }
         found
+    }
+
+    /// `cheaper`, without what it is compared with: the first of the rows in that order.
+    pub(crate) fn comparative(&self, place: usize) -> Option<(Order, usize)> {
+        let (end, meaning) = self.meaning("comparatives", place)?;
+        let (role, sign) = meaning.split_once(' ')?;
+        let by = self.own(self.role(role)?);
+        Some((Order { by: Some(by), down: sign == ">" }, end))
     }
 
     /// Names of rows: one, or several with commas and `and`.

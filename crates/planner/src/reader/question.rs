@@ -1,7 +1,7 @@
 //! Questions about rows of one table.
 
 use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
-use super::index::{Sort, What, split_name};
+use super::index::{Period, Sort, What, split_name};
 use super::lexicon::LEXICON;
 use super::metric;
 use super::parse::{All, Parser, prune};
@@ -17,6 +17,7 @@ impl Parser<'_> {
             found.extend(self.listed(start));
             found.extend(self.looked_up(start));
             found.extend(self.figures(start));
+            found.extend(self.metric_of(start));
             found.extend(self.best(start));
             found.extend(self.people(start));
             found.extend(self.done(start));
@@ -39,6 +40,13 @@ impl Parser<'_> {
         {
             found.extend(self.one("show", end).map(|_| end));
         }
+        // `tell me how much the Moon is`
+        let asks = |end: &usize| {
+            ["how_many", "how_much", "which", "who", "when"]
+                .iter()
+                .any(|class| !self.lex(class, *end).is_empty())
+        };
+        found.extend(self.lex("tell", first).into_iter().filter(asks));
         found.dedup();
         found
     }
@@ -140,12 +148,13 @@ impl Parser<'_> {
     pub(crate) fn listed(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let mut begins: Vec<(usize, bool, u32)> = vec![(start, false, 2)];
-        for class in ["show", "which", "about", "compare"] {
+        for class in ["show", "which", "about", "compare", "who"] {
             begins.extend(self.lex(class, start).into_iter().map(|end| (end, false, 0)));
         }
         begins.extend(self.lex("have_any", start).into_iter().map(|end| (end, true, 0)));
         for (begin, asks_any, extra) in begins {
-            for (np, end, cost) in self.np(begin).iter() {
+            let is_who = begin > start && self.tokens[begin - 1].lower == "who";
+            for (np, end, cost) in self.np(begin).iter().filter(|_| !is_who) {
                 let is_bare = extra > 0
                     && !(np.head == Head::Table
                         || np.head == Head::Value && np.conds.len() > 1
@@ -181,8 +190,18 @@ impl Parser<'_> {
                                 }),
                             );
                         }
+                        // `which of them is cheaper`
+                        if let (true, Some((order, end))) = (np.is_named(), self.comparative(after)) {
+                            let best = Np { order: Some(order), ..np.clone() };
+                            found.push((best.select(self.focus, Asked::Rows), end, cost + extra));
+                        }
                     }
                 }
+            }
+            // `who are they`
+            if let Some(end) = self.one("be", begin).filter(|_| extra == 0) {
+                let rows = self.pronoun(&Np::default(), end, 0).into_iter();
+                found.extend(rows.map(|(np, end, cost)| (np.select(self.focus, Asked::Rows), end, cost)));
             }
             // `list all customers`, where they are a column
             if extra == 0 {
@@ -216,17 +235,28 @@ impl Parser<'_> {
         let single = |np: &Np, paths: Vec<Path>| np.select(self.focus, Asked::Columns(paths));
         let fits =
             |np: &Np| np.is_named() || np.order.is_some() || np.head == Head::Table && !np.conds.is_empty();
-        let mut begins: Vec<usize> = vec![start];
+        let mut begins: Vec<(usize, &str)> = vec![(start, "")];
         for class in ["what_is", "which", "show", "when", "who"] {
-            begins.extend(self.lex(class, start));
-            if let Some(before) = self.one("in", start) {
-                begins.extend(self.lex(class, before));
-            }
+            let before = self.one("in", start).map(|before| self.lex(class, before)).unwrap_or_default();
+            begins.extend(self.lex(class, start).into_iter().chain(before).map(|end| (end, class)));
         }
-        for begin in begins.clone() {
+        for (begin, class) in begins {
             let begin = self.one("be", begin).unwrap_or(begin);
-            for (path, end, cost) in self.columns(begin) {
+            // `who is enrolled in Yoga` does not ask for a number, and `when` asks for a day.
+            let answers = |path: &Path| match class {
+                "who" => self.sort(path) == Sort::Text,
+                "when" => matches!(self.sort(path), Sort::Day | Sort::Time),
+                _ => true,
+            };
+            for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| answers(path)) {
                 let mut rows = self.of_rows(end);
+                // `who wrote Emma`
+                if class == "who" {
+                    let named = self.np(end);
+                    rows.extend(
+                        named.iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1).cloned(),
+                    );
+                }
                 rows.retain(|(np, ..)| fits(np));
                 for (np, end, more) in rows {
                     found.push((single(&np, vec![path.clone()]), end, cost + more));
@@ -279,6 +309,10 @@ impl Parser<'_> {
                     found.extend(self.per_unit(price, *end).map(|end| (select.clone(), end, *cost)));
                 }
                 found.extend(self.one("cost", *end).map(|end| (select.clone(), end, *cost)));
+                // `how much the Moon is`, after `tell me`
+                let is_told = matches!(self.tokens[begin - 1].lower.as_str(), "much");
+                found
+                    .extend(self.one("be", *end).filter(|_| is_told).map(|end| (select.clone(), end, *cost)));
                 if let Some(end) = self.one("cost", *end) {
                     found.extend(self.per_unit(price, end).map(|end| (select.clone(), end, *cost)));
                 }
@@ -296,7 +330,9 @@ impl Parser<'_> {
             .or_else(|| Some(self.fill(place)).filter(|end| *end > place))?;
         let token = self.tokens.get(after)?;
         let words = split_name(&self.index.tables[self.focus].columns[price].name);
-        words.contains(&token.stem).then_some(after + 1)
+        // `per day` of a daily rate.
+        let adverb = Period::ALL.iter().find(|(_, noun, _)| *noun == token.stem).map(|(.., adverb)| *adverb);
+        words.iter().any(|word| *word == token.stem || Some(word.as_str()) == adverb).then_some(after + 1)
     }
 
     /// `what is the balance`: a running total stands in the newest row.
@@ -355,6 +391,34 @@ impl Parser<'_> {
                             let ends = self.tails(end).into_iter();
                             found.extend(ends.map(|(end, _)| (figure(by.clone()), end, cost + more + less)));
                         }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `how much has Nina spent`: a declared metric of the rows of somebody or something.
+    fn metric_of(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for begin in self.lex("how_much", start) {
+            for after in self.lex("have", begin).into_iter().chain(self.lex("do", begin)) {
+                for (subject, end, cost) in self.conds(after).into_iter().filter(|(cond, ..)| is_plain(cond))
+                {
+                    for (what, end, more) in self.mentions(end) {
+                        let What::Metric(which) = what else { continue };
+                        let Some((measure, filter)) = metric::measure(self.index, self.focus, which) else {
+                            continue;
+                        };
+                        let filter =
+                            Cond::all([filter.into_iter().collect(), vec![subject.clone()]].concat());
+                        let asked = Asked::Figure { measure, by: Vec::new(), best: None };
+                        let ends = self.tails(end).into_iter();
+                        found.extend(
+                            ends.map(|(end, _)| {
+                                (self.select(filter.clone(), asked.clone()), end, cost + more)
+                            }),
+                        );
                     }
                 }
             }

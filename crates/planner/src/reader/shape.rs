@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::index::{Column, Sort, Table, split_name};
 use super::lexicon::{LEXICON, singular};
-use crate::brief::TableBrief;
+use crate::brief::{ColumnBrief, TableBrief};
 
 /// A table as the reader knows it.
 pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
@@ -22,6 +22,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         .map(|(column, seen)| Column {
             name: column.name.clone(),
             sort: sort(column.column_type, &column.name, &seen),
+            flag: flag(column.column_type, &seen),
             has_nulls: seen.null_share > 0.0,
             has_time: seen
                 .samples
@@ -55,6 +56,20 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     }
 }
 
+/// The values for yes and no of a column that has no others.
+fn flag(kind: ColumnType, seen: &ColumnBrief) -> Option<(Value, Value)> {
+    if kind == ColumnType::Boolean {
+        return Some((Value::from(true), Value::from(false)));
+    }
+    let values = seen.values.as_ref().filter(|values| !values.is_empty())?;
+    let is = |value: &Value, word: &str| value.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word));
+    [("yes", "no"), ("true", "false")].into_iter().find_map(|(yes, no)| {
+        let find = |word: &str| values.iter().find(|value| is(value, word)).cloned();
+        let is_flag = values.iter().all(|value| value.is_null() || is(value, yes) || is(value, no));
+        Some((find(yes)?, find(no)?)).filter(|_| is_flag)
+    })
+}
+
 fn label(columns: &[Column], key: Option<usize>) -> Option<usize> {
     let declared = columns.iter().position(|column| column.role.as_deref() == Some("name"));
     let named = LEXICON
@@ -66,7 +81,7 @@ fn label(columns: &[Column], key: Option<usize>) -> Option<usize> {
     declared.or(named).or_else(ends).filter(|at| Some(*at) != key)
 }
 
-fn sort(kind: ColumnType, name: &str, seen: &crate::brief::ColumnBrief) -> Sort {
+fn sort(kind: ColumnType, name: &str, seen: &ColumnBrief) -> Sort {
     let words = split_name(name);
     match kind {
         ColumnType::Integer => Sort::Whole,

@@ -465,6 +465,18 @@ fn is_day(year: u32, month: u32, day: u32) -> bool {
     (1..=12).contains(&month) && day >= 1 && day <= month_days(year, month)
 }
 
+/// The day before another one.
+pub(super) fn day_before(day: &str) -> Option<String> {
+    let part = |from: usize, to: usize| day.get(from..to)?.parse::<u32>().ok();
+    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    let (year, month, day) = match () {
+        () if day > 1 => (year, month, day - 1),
+        () if month > 1 => (year, month - 1, month_days(year, month - 1)),
+        () => (year.checked_sub(1)?, 12, 31),
+    };
+    Some(format!("{year:04}-{month:02}-{day:02}"))
+}
+
 fn next_day(year: u32, month: u32, day: u32) -> String {
     let (year, month, day) = match () {
         () if day < month_days(year, month) => (year, month, day + 1),

@@ -20,6 +20,26 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
             format!("whether to {}", calls.join("; "))
         }
         Form::Sets(sets) => sets.iter().map(|set| set_words(index, set)).collect::<Vec<_>>().join("; "),
+        Form::Add(table, values) => {
+            let values = values.iter().map(|(at, lit)| {
+                format!(
+                    "{} {}",
+                    split_name(&index.tables[*table].columns[*at].name).join(" "),
+                    value(&lit.value)
+                )
+            });
+            format!("add a {}: {}", index.tables[*table].noun, list(values))
+        }
+        Form::Remove(rows) => {
+            format!("remove {} from {}", row_words(index, rows), index.tables[rows.table].name)
+        }
+        Form::If(rows, cond, form) => format!(
+            "{}, only if {} for {}",
+            reading(index, form),
+            filter_words(index, cond),
+            row_words(index, rows)
+        ),
+        Form::Both(both) => format!("{}; then {}", reading(index, &both.0), reading(index, &both.1)),
         Form::Talk(what) => (*what).to_owned(),
     }
 }
@@ -84,15 +104,19 @@ fn output_words(output: Output) -> &'static str {
 
 /// An order in words.
 pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
-    let by = order
-        .by
-        .as_ref()
-        .map_or_else(|| "in the order of adding".to_owned(), |path| format!("by {}", column(index, path)));
-    let way = if order.down { "highest" } else { "lowest" };
+    let by = order.by.as_ref().map(|path| format!(" by {}", column(index, path)));
+    let way = match (&by, order.down) {
+        (Some(_), true) => "highest",
+        (Some(_), false) => "lowest",
+        (None, true) => "newest",
+        (None, false) => "oldest",
+    };
+    let by = by.unwrap_or_default();
     match (nth, limit) {
-        (Some(nth), _) => format!("number {nth} {by}, {way} first"),
-        (None, Some(limit)) if limit < 1_000_000 => format!("the {limit} {way} {by}"),
-        _ => format!("{by}, {way} first"),
+        (Some(nth), _) => format!("number {nth}{by}, {way} first"),
+        (None, Some(1)) => format!("the {way}{by}"),
+        (None, Some(limit)) if limit < 1_000_000 => format!("the {limit} {way}{by}"),
+        _ => format!("{way} first{by}"),
     }
 }
 
@@ -141,16 +165,28 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
             let is = format!("{} is {} {}", column(index, path), op.words(), operand_words(index, operand));
             is.replace("  ", " ")
         }
-        Cond::Days(path, from, until) => format!(
-            "{} is from {} to before {}",
-            column(index, path),
-            value(&from.value),
-            value(&until.value)
-        ),
+        Cond::Days(path, from, until) => {
+            format!("{} is {}", column(index, path), days_words(&value(&from.value), &value(&until.value)))
+        }
         Cond::Word(path, word) => format!("{} has “{}”", column(index, path), value(&word.value)),
         Cond::Some(link, inner) => {
             format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner))
         }
+    }
+}
+
+/// Days as a person says them: `on 2026-03-09`, `in 2026-03`, `in 2026`, `from 2026-03-10 to 2026-03-12`.
+fn days_words(from: &str, until: &str) -> String {
+    let (first, last) = (from.get(..10).unwrap_or(from), super::token::day_before(until).unwrap_or_default());
+    match () {
+        () if first == last => format!("on {first}"),
+        () if first.ends_with("-01-01") && last.ends_with("-12-31") && first[..4] == last[..4] => {
+            format!("in {}", &first[..4])
+        }
+        () if first.ends_with("-01") && until.ends_with("-01") && first[..7] == last[..7] => {
+            format!("in {}", &first[..7])
+        }
+        () => format!("from {first} to {last}"),
     }
 }
 

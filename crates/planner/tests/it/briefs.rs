@@ -35,17 +35,17 @@ fn the_blocks_stand_in_the_agreed_order() {
         "<contract>",
         "<api>",
         "def next_id(tbl) -> str    # An id that is free.",
+        "<limits>",
         "<policy version=",
         "P1: Sell only",
         "P2: One row",
         "<invariants>",
         "<schema>",
-        "<summary>",
-        "<examples>",
-        "<limits>",
     ];
     in_order(&rules, &blocks);
-    in_order(&asked, &["<memory>", "<data untrusted=\"true\">", "<request>\nbuy two\n</request>"]);
+    let blocks =
+        ["<examples>", "<memory>", "<data untrusted=\"true\">", "<today>", "<request>\nbuy two\n</request>"];
+    in_order(&asked, &blocks);
 }
 
 #[test]
@@ -82,17 +82,80 @@ fn a_huge_brief_is_cut_and_still_names_its_tables() {
     brief.policy = "- a rule\n".repeat(100_000);
     let (rules, asked) = opening(&brief);
     assert!(rules.len() + asked.len() < 200 * 1024, "{}", rules.len() + asked.len());
-    assert!(rules.contains("table_5 as `table_5_tbl`") && rules.contains("more tables: "));
+    assert!(rules.contains("table table_5 (") && rules.contains("more tables: "));
     assert!(asked.contains("more characters)"));
 }
 
 #[test]
 fn verified_plans_of_the_workspace_take_the_place_of_our_examples() {
     let mut brief = brief(Task::Ask, "buy two");
-    assert!(opening(&brief).0.contains("EXAMPLE_ONLY"));
+    assert!(opening(&brief).1.contains("EXAMPLE_ONLY"));
     brief.examples = vec![Example { request: "buy 1".to_owned(), code: "answer_text = 'own'".to_owned() }];
+    let asked = opening(&brief).1;
+    assert!(asked.contains("answer_text = 'own'") && !asked.contains("EXAMPLE_ONLY"));
+}
+
+#[test]
+fn the_examples_fit_the_request_and_the_workspace() {
+    let mut brief = brief(Task::Ask, "which are open?");
+    assert!(opening(&brief).1.contains("SELECT label"));
+    "close the oldest".clone_into(&mut brief.request);
+    assert!(opening(&brief).1.contains("example_things_tbl.update"));
+    let action = json!({ "name": "sell", "words": ["buy"] });
+    let actions = vec![serde_json::from_value(action).unwrap()];
+    brief.catalog = std::sync::Arc::new(ordain_types::Catalog { actions, ..Default::default() });
+    let (rules, asked) = opening(&brief);
+    assert!(asked.contains("example_close(") && !asked.contains("example_things_tbl.update"));
+    in_order(&rules, &["<api>", "To change data, call these", "sell()", "These names exist already"]);
+}
+
+#[test]
+fn what_the_owner_says_of_columns_is_told_once_and_in_its_place() {
+    let mut brief = brief(Task::Ask, "x");
+    let notes = json!({ "tables": { "inventory": {
+        "description": "what the shop sells",
+        "columns": {
+            "price": { "unit": "USD", "description": "for one" },
+            "description": { "references": "texts.id" },
+        },
+    } } });
+    brief.catalog = std::sync::Arc::new(serde_json::from_value(notes).unwrap());
+    let all = std::sync::Arc::make_mut(&mut brief.tables);
+    all[0].columns[3].values = Some(vec![json!(9.5), json!(80), json!(120)]);
+    all[0].indexes = vec![vec!["name".to_owned()]];
     let rules = opening(&brief).0;
-    assert!(rules.contains("answer_text = 'own'") && !rules.contains("EXAMPLE_ONLY"));
+    assert!(
+        rules.contains("table inventory (2 rows; key item_id; indexed by name): what the shop sells"),
+        "{rules}"
+    );
+    assert!(rules.contains("price: real USD, required, for one, 9.5 to 120"), "{rules}");
+    assert!(rules.contains("description: text, of texts.id, required\n"), "{rules}");
+    assert_eq!(rules.matches("what the shop sells").count(), 1);
+}
+
+#[test]
+fn a_schema_that_is_too_long_says_so_and_the_request_s_own_tables_follow() {
+    let mut brief = brief(Task::Ask, "what is the price of the Moon in inventory?");
+    let all = std::sync::Arc::make_mut(&mut brief.tables);
+    for number in 0..40 {
+        let mut other = all[0].clone();
+        other.table.name = format!("archive_{number}");
+        other.columns.iter_mut().for_each(|column| column.values = None);
+        all.push(other);
+    }
+    let (rules, asked) = opening(&brief);
+    assert!(rules.contains("are left out here; a look shows them"), "{rules}");
+    assert!(rules.contains("table archive_39 ("), "{rules}");
+    in_order(&asked, &["<schema_of_the_request>\ntable inventory (", "[\"Aviator\",\"Moon\"]", "<request>"]);
+    assert_eq!(
+        rules,
+        opening(&{
+            let mut other = brief.clone();
+            "else".clone_into(&mut other.request);
+            other
+        })
+        .0
+    );
 }
 
 #[test]
@@ -115,28 +178,29 @@ fn every_task_has_its_own_contract() {
 fn every_rule_about_requests_is_told() {
     let rules = opening(&brief(Task::Ask, "x")).0.to_lowercase();
     let told = [
-        "take every value of the request as a param",
-        "only the conditions that the request states",
+        "holds the values that the request states",
+        "every condition that the request and the policy state, and no other",
         "change nothing and answer",
-        "never one row for all",
-        "running balance",
-        "write nothing at all",
-        "one or two friendly sentences",
+        "before the first write",
+        "one to three friendly sentences",
         "nearest",
-        "should_mutate",
-        "pass values as arguments",
-        "success, no_match, insufficient_stock, invalid_request, unsupported_intent",
-        "how many there are",
+        "not_permitted: a rule of the policy or the state of a row",
+        "a count of zero",
+        "a remark that asks for nothing",
         "ask for just that",
-        "print one line for the operator",
         "<execute_python>",
         "numbered steps",
         "answer_rows",
         "import only what you use",
         "whole and without regard to case",
+        "copies",
     ];
     for rule in told {
         assert!(rules.contains(rule), "`{rule}` is missing");
+    }
+    for trade in ["stock", "balance", "purchase", "regular expression"] {
+        let own = rules.replace("only what is in stock", "").replace("- stock: select", "");
+        assert!(!own.contains(trade), "`{trade}` belongs to a trade");
     }
 }
 

@@ -8,7 +8,7 @@ fn programs(prompt: &str) -> Vec<&str> {
     blocks.filter_map(|block| block.split_once("\n</execute_python>")).map(|(code, _)| code).collect()
 }
 
-/// The made-up shop of the examples.
+/// The made-up tables of the examples.
 fn schema() -> Schema {
     let table = |name: &str, key: &str, columns: &[(&str, ColumnType)]| Table {
         name: name.to_owned(),
@@ -24,7 +24,13 @@ fn schema() -> Schema {
         key: vec![key.to_owned()],
         ..Table::default()
     };
-    let goods = [("kind", ColumnType::Text), ("cost", ColumnType::Real), ("count", ColumnType::Integer)];
+    let things = [
+        ("id", ColumnType::Text),
+        ("label", ColumnType::Text),
+        ("owner", ColumnType::Text),
+        ("state", ColumnType::Text),
+        ("closed_at", ColumnType::Timestamp),
+    ];
     let moves = [
         ("move", ColumnType::Text),
         ("who", ColumnType::Text),
@@ -35,13 +41,13 @@ fn schema() -> Schema {
     let moves = Table { append_only: true, ..table("example_moves", "move", &moves) };
     let sales = [("region", ColumnType::Text), ("sales", ColumnType::Real)];
     let file = Table { key: Vec::new(), ..table("EXAMPLE_ONLY.csv", "region", &sales) };
-    Schema { tables: vec![table("example_goods", "kind", &goods), moves, file] }
+    Schema { tables: vec![table("example_things", "id", &things), moves, file] }
 }
 
 #[track_caller]
 fn check(contract: Contract, prompt: &str, count: usize) {
     let policy = Policy {
-        helpers: vec![Helper::reads("current_example_balance"), Helper::reads("next_example_id")],
+        helpers: vec![Helper::writes("example_close"), Helper::reads("now")],
         ..Policy::for_contract(contract)
     };
     let programs: Vec<&str> = programs(prompt).into_iter().filter(|code| code.lines().count() > 1).collect();
@@ -55,7 +61,9 @@ fn check(contract: Contract, prompt: &str, count: usize) {
 
 #[test]
 fn the_examples_for_requests_are_accepted() {
-    check(Contract::Ask, include_str!("../../prompts/examples_ask.md"), 3);
+    check(Contract::Ask, include_str!("../../prompts/example_read.md"), 1);
+    check(Contract::Ask, include_str!("../../prompts/example_change.md"), 1);
+    check(Contract::Ask, include_str!("../../prompts/example_action.md"), 1);
     check(Contract::Ask, include_str!("../../prompts/small_ask.md"), 1);
 }
 

@@ -56,13 +56,14 @@ fn table(name: &str, seed: &str) -> TableBrief {
         null_share: 0.0,
         samples: Vec::new(),
         values: Some(rows.iter().map(|row| row[*name].clone()).collect()),
+        shape: None,
     });
     TableBrief {
         columns: columns.collect(),
         rows: rows.len() as u64,
         roles: BTreeMap::new(),
         references: Vec::new(),
-        summary: None,
+        indexes: Vec::new(),
         table,
     }
 }
@@ -213,7 +214,7 @@ fn remarks_conditions_and_refusals_change_nothing() {
         "I will not take it.",
         "Order 5 more Aviators from our supplier",
         "Return 100000 aviators",
-        "Buy 2 Moons if they cost less than $100",
+        "Buy 2 Moons if I get a discount",
         "Someone stole 3 Sport from my car",
         "3 classic please",
         "Buy 2 lenses for the Aviator.",
@@ -346,6 +347,119 @@ fn words_that_requests_were_declined_for_are_ranked_with_what_would_teach_them()
     assert!(teach("grab").starts_with("words = [\"grab\", …]"));
     assert!(teach("gizmos").starts_with("synonyms = [\"gizmos\", …]"));
     assert!(teach("clasic").contains("classic"));
+}
+
+/// What is read of a request, or what is said instead.
+fn said(brief: &Brief) -> String {
+    match reader::plan(brief) {
+        Reply::Plan(draft) => draft.reading.unwrap_or_default(),
+        Reply::Question(text) | Reply::Refusal(text) => text,
+        Reply::Look(_) | Reply::Outline(_) | Reply::Unusable(_) => String::new(),
+    }
+}
+
+/// The requests of an example's own cases.
+fn corpus(example: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example).join("eval.jsonl");
+    let cases = std::fs::read_to_string(path).unwrap();
+    let request =
+        |line: &str| serde_json::from_str::<Value>(line).unwrap()["request"].as_str().map(str::to_owned);
+    cases.lines().filter(|line| !line.trim().is_empty()).filter_map(request).collect()
+}
+
+#[test]
+fn no_request_of_the_examples_means_the_same_with_a_word_more() {
+    for example in ["sunglasses", "bike-parts"] {
+        let mut brief = brief(example, "");
+        let mut meant = |request: String| {
+            brief.request = request;
+            match reader::plan(&brief) {
+                Reply::Plan(draft) if draft.reading.is_some() => {
+                    let values: Vec<Value> = draft.params.iter().map(|param| param.value.clone()).collect();
+                    Some((draft.code.lines().skip(1).collect::<String>(), values))
+                }
+                _ => None,
+            }
+        };
+        for request in corpus(example) {
+            let Some(plain) = meant(request.clone()) else { continue };
+            let words = request.trim_end_matches(['.', '!', '?']);
+            for more in [
+                format!("not {words}"),
+                format!("{words} if it rains"),
+                format!("{words} flurb"),
+                format!("never {words}"),
+            ] {
+                assert_ne!(meant(more.clone()), Some(plain.clone()), "{more}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_clauses_and_conditions_are_read_whole_or_declined() {
+    let shop = |request: &str| said(&brief("sunglasses", request));
+    let both = shop("Buy 2 Moons and tell me how much the Classic is");
+    assert!(both.starts_with("sell: ") && both.contains("; then price of"), "{both}");
+    let both = shop("Buy 2 Moons and set the price of Sport to $100");
+    assert!(both.contains("; then price of Sport becomes 100"), "{both}");
+    let both = shop("Compare Aviator and Moon, then buy 3 of the cheaper one");
+    assert!(both.contains("not understand") || both.contains("lowest by price"), "{both}");
+    assert!(shop("Buy 3 Classic for Alice and 2 Moon for Bob").contains("customer Bob"));
+    assert!(shop("Buy 2 Moons if they are under $10").contains("only if price is below 10 for Moon"));
+    assert!(
+        shop("If the Moon is under $100, buy 2 Classics").contains("only if price is below 100 for Moon")
+    );
+    assert!(shop("Buy 2 Moons unless they are round").contains("only if"));
+    for request in [
+        "Buy 2 Moons and round frames",
+        "Set the price of Moon to 100 and buy 2 Moons?",
+        "Buy 3 Classic for Alice and 2 Moon",
+        "Do not buy 2 Moons and show me the price of the Classic",
+        "Buy 2 Moons and return 1 Aviator if it rains",
+        "If I bought 2 Moons, show me the price of the Moon",
+        "Buy 2 Moons tomorrow and show me the price of the Moon",
+    ] {
+        assert_eq!(change(request), None, "{request}");
+    }
+}
+
+#[test]
+fn rows_come_and_go_only_where_every_value_is_said() {
+    let shop = |request: &str| said(&brief("sunglasses", request));
+    assert_eq!(shop("remove the Moon"), "remove Moon from inventory");
+    let added = shop("add a new item called Pilot with item id SG099, price 70 and description \"Metal\"");
+    assert_eq!(added, "add a item: name Pilot, item id SG099, price 70, description Metal");
+    assert!(shop("add a new item called Pilot for $70").contains("not understand"));
+    assert!(shop("add an item called Pilot with price 70").contains("I need to know the item id"));
+    assert!(shop("remove all items").contains("not understand"));
+    assert!(shop("delete the OPENING_BALANCE transaction").contains("may not change"));
+}
+
+#[test]
+fn what_was_asked_back_is_answered_by_a_number_or_alone() {
+    let after = |request: &str, answer: &str, status: &str, now: &str| {
+        let mut brief = brief("bike-parts", now);
+        brief.turns.push(Turn {
+            request: request.to_owned(),
+            answer: answer.to_owned(),
+            status: Some(status.to_owned()),
+            run_id: None,
+        });
+        said(&brief)
+    };
+    let which = "Which one do you mean? 1. Deore Chain; 2. Eagle Chain. Say the number.";
+    let order = |now: &str| after("buy 3 chains", which, "invalid_request", now);
+    assert_eq!(order("2"), "sell: units 3, part Eagle Chain, buyer Walk-in customer");
+    assert!(order("5").contains("not understand"));
+    assert_eq!(
+        after("Sell Eagle Chain to Tom Berg", "", "invalid_request", "2"),
+        "sell: part Eagle Chain, buyer Tom Berg, units 2"
+    );
+    assert!(
+        said(&brief("bike-parts", "buy the Eagle Chains")).contains("how many"),
+        "a plural needs a number"
+    );
 }
 
 #[test]

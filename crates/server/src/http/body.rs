@@ -1,5 +1,6 @@
 //! Reads what callers send: bounded in size and time, strict about its kind, and clear about what is wrong.
 
+use std::fmt::Write;
 use std::ops::Deref;
 
 use axum::body::{Body, Bytes};
@@ -13,6 +14,11 @@ use serde_json::Value;
 use super::problem::Problem;
 use super::service::Service;
 use super::uploads;
+
+/// The longest name in a JSON body.
+const NAME_BYTES_MAX: usize = 16 << 10;
+/// What is repeated of an error at most.
+const SAID_BYTES_MAX: usize = 500;
 
 /// A JSON body of at most `MAX` bytes.
 #[derive(Debug)]
@@ -76,7 +82,6 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Query<T> {
     }
 }
 
-/// Reads a whole body, within its size and the time for it.
 /// Reads a JSON body that may be left out.
 pub(crate) async fn read_optional<T: DeserializeOwned + Default>(
     body: Body,
@@ -94,6 +99,7 @@ pub(crate) async fn read_optional<T: DeserializeOwned + Default>(
     parse(&bytes)
 }
 
+/// Reads a whole body, within its size and the time for it.
 pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Result<Bytes, Problem> {
     let time = service.inner.options.body_time;
     match tokio::time::timeout(time, axum::body::to_bytes(body, bytes_max)).await {
@@ -109,6 +115,10 @@ pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Res
 
 /// Reads JSON, and says where it is wrong.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    if bytes.len() > NAME_BYTES_MAX && has_giant_name(bytes) {
+        let detail = format!("a name in the body is longer than {}", format_bytes(NAME_BYTES_MAX as u64));
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail));
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value: T =
         serde_path_to_error::deserialize(&mut reader).map_err(|error| not_wanted(&error, "body"))?;
@@ -121,8 +131,42 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: Value, what: &str) -> Resul
     serde_path_to_error::deserialize(value).map_err(|error| not_wanted(&error, what))
 }
 
+/// Whether a text before a colon is longer than a name may be. A parser would copy it several times before it said that
+/// it does not know it.
+fn has_giant_name(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(open) = rest.iter().position(|byte| *byte == b'"') {
+        let mut end = open + 1;
+        while rest.get(end).is_some_and(|byte| *byte != b'"') {
+            end += if rest[end] == b'\\' { 2 } else { 1 };
+        }
+        let behind = rest.get(end + 1..).unwrap_or_default();
+        let next = behind.iter().find(|byte| !byte.is_ascii_whitespace());
+        if end - open > NAME_BYTES_MAX && next == Some(&b':') {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// What an error says, cut: it may repeat a value of the body.
+struct Said(String);
+
+impl Write for Said {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let room = SAID_BYTES_MAX - self.0.len();
+        self.0.push_str(&text[..text.floor_char_boundary(room)]);
+        if text.len() > room { Err(std::fmt::Error) } else { Ok(()) }
+    }
+}
+
 fn not_wanted(error: &serde_path_to_error::Error<serde_json::Error>, what: &str) -> Problem {
-    let (pointer, message) = (pointer(error.path()), error.inner().to_string());
+    let mut said = Said(String::new());
+    if write!(said, "{}", error.inner()).is_err() {
+        said.0.push('…');
+    }
+    let (pointer, message) = (pointer(error.path()), said.0);
     if error.inner().is_data() {
         let detail = format!("the {what} is not what is asked for here: {message}");
         return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail).about(&pointer, message);

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
-use ordain_store::CallerKey;
+use ordain_store::{CallerKey, KeyState};
 
 use super::frame::Context;
 use super::problem::Problem;
@@ -18,6 +18,8 @@ use super::service::Service;
 
 /// Who calls without a key, on a loopback address.
 pub(crate) const LOCAL: &str = "local";
+/// What tools send that insist on some key, where none is needed.
+const NO_KEY: &str = "none";
 
 /// What a key allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -171,11 +173,15 @@ impl Service {
     }
 
     fn caller_with(&self, key: CallerKey) -> Result<Caller, Problem> {
-        if key.is_good(&self.engine().store().timestamp()) {
-            self.inner.keys.was_used(&key.key_id);
-            return Ok(Caller { id: key.key_id.clone(), key: Some(key) });
-        }
-        let how = if key.revoked_at.is_some() { "was revoked" } else { "has expired" };
+        let how = match key.state(&self.engine().store().timestamp()) {
+            KeyState::Good => {
+                self.inner.keys.was_used(&key.key_id);
+                return Ok(Caller { id: key.key_id.clone(), key: Some(key) });
+            }
+            KeyState::Revoked => "was revoked",
+            KeyState::Expired => "has expired",
+            KeyState::Altered => "is not the one that the ledger knows",
+        };
         let problem = Problem::new(StatusCode::UNAUTHORIZED, "key_ended", format!("the key {how}"));
         Err(problem.hint("make a new one with `ordain keys create` or `ordain keys rotate`"))
     }
@@ -185,8 +191,9 @@ impl Service {
         let given = bearer(headers)?;
         match given {
             Some(text) if ordain_store::split_key(text).is_some() => self.caller_of_key(text).await,
-            // Tools that insist on some key send one; on a loopback address it means nothing.
-            _ if !self.inner.options.needs_keys() => Ok(Caller { id: LOCAL.to_owned(), key: None }),
+            None | Some(NO_KEY) if !self.inner.options.needs_keys() => {
+                Ok(Caller { id: LOCAL.to_owned(), key: None })
+            }
             Some(_) => Err(bad_key()),
             None => Err(no_key()),
         }
@@ -212,7 +219,7 @@ fn no_key() -> Problem {
 
 fn bad_key() -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, "key_unknown", "the key is not known here")
-        .hint("check that it is whole, and that it is this workspace's")
+        .hint("check that it is whole, and that it is this workspace's; a server that needs no key takes none, or the word `none`")
 }
 
 #[cfg(test)]

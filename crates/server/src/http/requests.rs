@@ -166,9 +166,9 @@ impl Service {
             Some(name) if name == self.inner.planner.name() => return Ok(self.inner.planner.clone()),
             Some(name) => name,
         };
-        let base_url = self.inner.options.model_base_url.clone();
-        let settings = ModelSettings { name: name.to_owned(), base_url, ..ModelSettings::default() };
-        let chosen = ordain_planner::choose(&settings, |name| std::env::var(name).ok()).await;
+        let options = &self.inner.options;
+        let settings = ModelSettings { name: name.to_owned(), ..options.model.clone() };
+        let chosen = ordain_planner::choose(&settings, |name| options.environment.get(name)).await;
         chosen.map(|choice| choice.planner).map_err(|error| {
             let mut problem = Problem::unprocessable(&error.code.replace('-', "_"), "/model", error.message);
             problem.hint = error.hint;

@@ -323,7 +323,7 @@ impl Service {
     }
 
     /// Begins to go on with a run that waits.
-    fn begin_resume(
+    pub(crate) fn begin_resume(
         &self,
         caller: &Caller,
         record: &RunRecord,

@@ -8,9 +8,10 @@ use super::service::Service;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Service {
-    /// Sends what may be sent, again and again. Where there are no tools there is nothing to do.
+    /// Sends what may be sent, again and again. Where nothing is ever sent there is nothing to do.
     pub(crate) async fn keep_sending(self) {
-        if self.engine().settings().tools.is_empty() {
+        let tools = &self.engine().settings().tools;
+        if tools.is_empty() && tools.notify().next().is_none() {
             return;
         }
         let mut changes = self.inner.live.changes();

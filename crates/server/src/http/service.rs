@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use ordain_cell::LocalExecutor;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Engine, Planner};
+use ordain_engine::{Engine, Environment, Planner};
+use ordain_planner::ModelSettings;
 
 use super::keyring::KeyRing;
 use super::live::LiveRuns;
@@ -37,8 +38,10 @@ pub struct HttpOptions {
     pub keys_required: bool,
     /// Origins of web pages that may call, besides the server's own.
     pub cors: Vec<String>,
-    /// Where the workspace's own model server is, for requests that name a model of it.
-    pub model_base_url: Option<String>,
+    /// The workspace's model settings, for requests that name another model.
+    pub model: ModelSettings,
+    /// The variables that hold for the workspace: the keys of models among them.
+    pub environment: Environment,
     /// How well cells are isolated, for `/readyz`.
     pub isolation: String,
     /// The workspace's checks, where they are served.
@@ -103,7 +106,8 @@ impl HttpOptions {
             listen,
             keys_required: false,
             cors: Vec::new(),
-            model_base_url: None,
+            model: ModelSettings::default(),
+            environment: Environment::default(),
             isolation: "full".to_owned(),
             checks: None,
             local: None,

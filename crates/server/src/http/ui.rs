@@ -52,6 +52,7 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/runs/{run}/approve", post(runs::decide::approve))
         .route("/runs/{run}/reject", post(runs::decide::reject))
         .route("/runs/{run}/undo", post(runs::decide::undo))
+        .route("/runs/{run}/answer", post(runs::decide::answer))
         .route("/runs/{run}/rate", post(runs::decide::rate))
         .route("/runs/{run}/cancel", post(runs::decide::cancel))
         .route("/runs/{run}/again", post(runs::decide::again))

@@ -24,4 +24,5 @@ mod streams;
 mod traces;
 mod ui;
 mod ui_access;
+mod ui_ways;
 pub(crate) mod world;

@@ -53,12 +53,17 @@ fn over(shop: &Served, executor: Arc<dyn Executor>) -> Engine {
 async fn the_same_plan_has_the_same_verdict_cause_and_receipt_on_every_road() {
     let (shop, cells) = (served().await, World::new().await);
     let remote = over(&shop, Arc::new(cells.remote()));
+    // As after a restart: the workspace is read and its store opened anew.
+    let workspace = Workspace::load(&shop.folder.path().join("shop")).unwrap();
+    let opened = workspace.open_store().await.unwrap();
+    let restarted = Engine::new(opened, Arc::new(cells.remote()), workspace.settings());
     for (name, code) in PROGRAMS {
         let here = shop.service.engine();
         let ask = || Ask::new("x", "test", "test").with_plan(code, "plan.py");
         let plan = Some(PlanFile { code: code.to_owned(), name: "plan.py".to_owned() });
         let first = of(&here.ask(ask()).await.unwrap());
         let roads = [
+            ("ask after a restart", of(&restarted.ask(ask()).await.unwrap())),
             ("ask on a remote executor", of(&remote.ask(ask()).await.unwrap())),
             (
                 "code",

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::Answer;
 use crate::error::StoreError;
+use crate::keys;
 use crate::relation::Relation;
 use crate::row_sums;
 use crate::runs;
@@ -95,7 +96,7 @@ pub(crate) fn not_accepted(problem: &str) -> StoreError {
 
 impl Store {
     /// Checks the whole ledger, then whether the rows of the tables that Ordain keeps are those of its last change, and
-    /// every record the one of its entry.
+    /// every record and key the one of its entry.
     pub fn verify_rows(&self) -> Answer<'_, LedgerReport> {
         Box::pin(async move {
             let store = self.inner();
@@ -119,6 +120,11 @@ impl Store {
             let found =
                 altered.into_iter().map(|message| LedgerFinding { code: "record", seq: None, message });
             report.findings.extend(found);
+            let keys = keys::list(&store.ledger, &mut session).await?;
+            report.findings.extend(keys.iter().filter(|key| key.altered).map(|key| {
+                let message = format!("key `{}` is not the one of its ledger entry", key.key_id);
+                LedgerFinding { code: "key", seq: None, message }
+            }));
             session.roll_back().await?;
             Ok(report)
         })
@@ -149,6 +155,8 @@ async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoi
     });
     let entry = NewEntry { kind: ACCEPTED.to_owned(), run_id: None, note, content };
     let checkpoint = ledger.append(&mut session, &store.clock, entry).await?;
+    row_sums::forget(&mut session).await?;
+    row_sums::keep(ledger, &mut session, checkpoint.seq, &sums).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, "").await?;
     ledger.write(&checkpoint);

@@ -36,7 +36,7 @@ pub struct LedgerReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LedgerFinding {
     /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`, `rows`,
-    /// `record`.
+    /// `record`, `key`.
     pub code: &'static str,
     /// The entry.
     pub seq: Option<u64>,

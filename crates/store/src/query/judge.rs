@@ -76,7 +76,7 @@ pub(super) fn judged(sql: &str, tables: &HashSet<&str>) -> Result<String, StoreE
     Ok(rendered)
 }
 
-fn parsed(sql: &str) -> Result<Statement, StoreError> {
+pub(super) fn parsed(sql: &str) -> Result<Statement, StoreError> {
     let dialect = PostgreSqlDialect {};
     let statements = Parser::new(&dialect)
         .with_recursion_limit(DEPTH_MAX)

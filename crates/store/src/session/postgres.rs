@@ -22,9 +22,12 @@ use crate::error::StoreError;
 use crate::options::{Secret, StoreLimits};
 use crate::sql::{Datum, Dialect, Sql};
 
-/// The lock that writers of all processes take, in order, before their snapshots are made. Any number will do as
-/// long as every version of Ordain uses the same one.
-const WRITER_LOCK: i64 = 0x6f72_6461_696e;
+/// The lock that every commit with a ledger entry takes, so that the chain has an order. Any number will do as long as
+/// every version of Ordain uses the same one. Who waits for it holds no row of Ordain's own tables.
+const COMMIT_LOCK: i64 = 0x6f72_6461_696e;
+/// The lock that runs share while they write side by side. A run that writes alone has it to itself. It is taken before
+/// the snapshot, and before the other one.
+const RUNS_LOCK: i64 = COMMIT_LOCK + 1;
 
 /// A role named `ordain` would find Ordain's own schema first, because a role's own schema comes before `public`.
 const SEARCH_PATH: &str = "
@@ -45,6 +48,10 @@ pub(super) struct PostgresPool {
     lock_wait: Duration,
     idle: Mutex<Vec<Kept>>,
     places: Arc<Semaphore>,
+    /// A connection beside transactions, for whoever commits. It counts among no places, so that it is always to be had.
+    aside: tokio::sync::Mutex<Option<Kept>>,
+    /// Holds the lock that says that this process is alive.
+    alive: tokio::sync::Mutex<Option<Kept>>,
 }
 
 impl std::fmt::Debug for PostgresPool {
@@ -56,6 +63,8 @@ impl std::fmt::Debug for PostgresPool {
 /// A connection and the statements that it has prepared.
 struct Kept {
     client: Client,
+    /// Its number on the server.
+    process: i32,
     statements: HashMap<String, Statement>,
 }
 
@@ -74,7 +83,16 @@ impl PostgresPool {
         let (mut config, tls) = tls::configured(&url.0)?;
         config.application_name("ordain").connect_timeout(Duration::from_secs(10));
         let places = Arc::new(Semaphore::new(limits.connections_max as usize));
-        Ok(Self { config, tls, plan_role, lock_wait: limits.lock_wait, idle: Mutex::default(), places })
+        Ok(Self {
+            config,
+            tls,
+            plan_role,
+            lock_wait: limits.lock_wait,
+            idle: Mutex::default(),
+            places,
+            aside: tokio::sync::Mutex::default(),
+            alive: tokio::sync::Mutex::default(),
+        })
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<PostgresSession, StoreError> {
@@ -90,23 +108,27 @@ impl PostgresPool {
             Some(kept) => kept,
             None => pool.connect().await?,
         };
-        let pool = Arc::clone(pool);
-        Ok(PostgresSession {
-            pool,
-            kept: Some(kept),
-            phase: Phase::Idle,
-            locked: false,
-            busy: false,
-            place: Some(place),
-        })
+        Ok(PostgresSession::over(pool, kept, Some(place)))
     }
 
-    /// Whether a writer of any process waits for the lock. What cannot be asked is not known.
-    pub(super) async fn somebody_waits(pool: &Arc<Self>) -> bool {
-        // A lock by one number is shown in two halves.
+    /// Holds a lock by the process's number. The server gives it back when the process has ended.
+    pub(super) async fn say_alive(&self, process: i64) -> Result<(), StoreError> {
+        let mut alive = self.alive.lock().await;
+        if alive.as_ref().is_some_and(|kept| !kept.client.is_closed()) {
+            return Ok(());
+        }
+        let kept = self.connect().await?;
+        let lock = format!("SELECT pg_advisory_lock({process})");
+        kept.client.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+        *alive = Some(kept);
+        Ok(())
+    }
+
+    /// Whether anybody waits for a lock of this connection. What cannot be asked is not known.
+    pub(super) async fn somebody_waits(pool: &Arc<Self>, process: i32) -> bool {
         let sql = format!(
-            "SELECT 1 FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND NOT granted AND objsubid = 1
-             AND (classid::bigint << 32 | objid::bigint) = {WRITER_LOCK} LIMIT 1"
+            "SELECT 1 FROM pg_catalog.pg_stat_activity
+             WHERE wait_event_type = 'Lock' AND {process} = ANY (pg_blocking_pids(pid)) LIMIT 1"
         );
         let Ok(session) = Self::session(pool).await else { return false };
         let Ok(client) = session.client() else { return false };
@@ -134,7 +156,8 @@ impl PostgresPool {
              SET client_min_messages = 'error'; SET lock_timeout = '{lock_wait_ms}ms'; {SEARCH_PATH}"
         );
         client.batch_execute(&settings).await.map_err(unreachable)?;
-        Ok(Kept { client, statements: HashMap::new() })
+        let row = client.query_one("SELECT pg_backend_pid()", &[]).await.map_err(unreachable)?;
+        Ok(Kept { process: row.get(0), client, statements: HashMap::new() })
     }
 }
 
@@ -144,8 +167,10 @@ pub(super) struct PostgresSession {
     pool: Arc<PostgresPool>,
     kept: Option<Kept>,
     phase: Phase,
-    /// Whether the writers' lock is held.
+    /// Whether any lock may be held that outlives the transaction.
     locked: bool,
+    /// Whether the commit lock is held.
+    ordered: bool,
     /// Whether a statement was sent whose end nobody has seen.
     busy: bool,
     place: Option<OwnedSemaphorePermit>,
@@ -160,47 +185,99 @@ enum Phase {
 }
 
 impl PostgresSession {
+    fn over(pool: &Arc<PostgresPool>, kept: Kept, place: Option<OwnedSemaphorePermit>) -> Self {
+        let (pool, kept) = (Arc::clone(pool), Some(kept));
+        Self { pool, kept, phase: Phase::Idle, locked: false, ordered: false, busy: false, place }
+    }
+
     pub(super) fn pool(&self) -> Arc<PostgresPool> {
         Arc::clone(&self.pool)
     }
 
+    /// The connection's number on the server; 0, which none has, if it is lost.
+    pub(super) fn server_process(&self) -> i32 {
+        self.kept.as_ref().map_or(0, |kept| kept.process)
+    }
+
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
-        if intent == Intent::Write {
-            // Before `BEGIN`, because a transaction keeps the snapshot of its first statement.
+        // Before `BEGIN`, because a transaction keeps the snapshot of its first statement.
+        let lock = match intent {
+            Intent::Read => None,
+            Intent::Beside => Some(format!("SELECT pg_advisory_lock_shared({RUNS_LOCK})")),
+            Intent::Own => Some(format!("SELECT pg_advisory_lock({COMMIT_LOCK})")),
+            Intent::Write => {
+                Some(format!("SELECT pg_advisory_lock({RUNS_LOCK}); SELECT pg_advisory_lock({COMMIT_LOCK})"))
+            }
+        };
+        if let Some(lock) = lock {
             self.locked = true;
-            let lock = format!("SELECT pg_advisory_lock({WRITER_LOCK})");
             self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+            self.ordered = matches!(intent, Intent::Own | Intent::Write);
         }
         self.phase = Phase::Unknown;
-        let begun = self.client()?.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE").await;
-        begun.map_err(|error| store_error(&error))?;
+        let begin = match intent {
+            Intent::Read | Intent::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            // A small table would be scanned, and a scan depends on every row, so on everybody who writes one.
+            Intent::Beside => "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off",
+            // Nobody else commits meanwhile, so that there is nothing to tell apart.
+            Intent::Own => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        };
+        self.client()?.batch_execute(begin).await.map_err(|error| store_error(&error))?;
         self.phase = Phase::Open;
         Ok(())
     }
 
-    /// Before its first write, a transaction that did not wait in line takes the writers' lock if it is free. If it
-    /// is not, somebody who did wait is writing, and must not be made to start again by somebody who did not.
+    /// Before its first write, a transaction that did not say that it writes joins those who write side by side. If
+    /// somebody writes alone, it must not make that one start again.
     pub(super) async fn about_to_write(&mut self) -> Result<(), StoreError> {
         if self.locked || self.phase != Phase::Open {
             return Ok(());
         }
-        let sql = Sql::new(Dialect::Postgres, &format!("SELECT pg_try_advisory_lock({WRITER_LOCK})::text"));
+        let try_lock = format!("SELECT pg_try_advisory_lock_shared({RUNS_LOCK})::text");
         // Until the answer is there the lock may be held, so that it is given back in any case.
         self.locked = true;
-        let rows = self.run(vec![sql]).await?.pop().unwrap_or_default();
+        let rows = self.run(vec![Sql::new(Dialect::Postgres, &try_lock)]).await?.pop().unwrap_or_default();
         self.locked = rows.first().and_then(|row| row[0].as_text()) == Some("true");
         if self.locked { Ok(()) } else { Err(StoreError::Conflict) }
     }
 
+    /// Takes the commit lock.
+    pub(super) async fn order(&mut self) -> Result<(), StoreError> {
+        if self.ordered {
+            return Ok(());
+        }
+        self.locked = true;
+        let lock = format!("SELECT pg_advisory_lock({COMMIT_LOCK})");
+        self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+        self.ordered = true;
+        Ok(())
+    }
+
+    /// Reads on the connection beside the transactions.
+    pub(super) async fn read_newest(&self, sql: Sql) -> Result<Rows, StoreError> {
+        let mut aside = self.pool.aside.lock().await;
+        let kept = match aside.take().filter(|kept| !kept.client.is_closed()) {
+            Some(kept) => kept,
+            None => self.pool.connect().await?,
+        };
+        let mut session = Self::over(&self.pool, kept, None);
+        let rows = session.run(vec![sql]).await;
+        // A connection on which something went wrong is not kept.
+        let kept = session.kept.take();
+        *aside = if rows.is_ok() { kept } else { None };
+        Ok(rows?.pop().unwrap_or_default())
+    }
+
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         self.phase = Phase::Unknown;
-        let committed = self.client()?.batch_execute("COMMIT").await;
+        let end = format!("COMMIT; {}", self.unlocking());
+        let committed = self.client()?.batch_execute(&end).await;
         committed.map_err(|error| match store_error(&error) {
             StoreError::Unreachable { .. } => StoreError::CommitUnknown { run: String::new() },
             other => other,
         })?;
-        self.phase = Phase::Idle;
-        self.unlock().await
+        self.ended();
+        Ok(())
     }
 
     /// Rolls back. A connection that is lost, or on which a statement still runs, is given up, and the server rolls back.
@@ -210,9 +287,10 @@ impl PostgresSession {
             return Ok(());
         }
         self.phase = Phase::Unknown;
-        self.client()?.batch_execute("ROLLBACK").await.map_err(|error| store_error(&error))?;
-        self.phase = Phase::Idle;
-        self.unlock().await
+        let end = format!("ROLLBACK; {}", self.unlocking());
+        self.client()?.batch_execute(&end).await.map_err(|error| store_error(&error))?;
+        self.ended();
+        Ok(())
     }
 
     pub(super) async fn script(&mut self, script: &str) -> Result<(), StoreError> {
@@ -271,7 +349,7 @@ impl PostgresSession {
         );
         if matches!(guarded.access, Access::Plan(_)) {
             // Nothing but the tables that are put before the statement can be named without a schema.
-            opening.push_str(" SET LOCAL search_path = pg_catalog;");
+            opening.push_str(" SET LOCAL search_path = pg_catalog; SET LOCAL enable_seqscan = on;");
             if let Some(role) = &self.pool.plan_role {
                 let _ = write!(opening, " SET LOCAL ROLE {};", crate::sql::quoted(role));
             }
@@ -310,13 +388,13 @@ impl PostgresSession {
         Ok(statement)
     }
 
-    async fn unlock(&mut self) -> Result<(), StoreError> {
-        if self.locked {
-            let unlock = format!("SELECT pg_advisory_unlock({WRITER_LOCK})");
-            self.client()?.batch_execute(&unlock).await.map_err(|error| store_error(&error))?;
-            self.locked = false;
-        }
-        Ok(())
+    /// Gives back every lock that outlives a transaction.
+    fn unlocking(&self) -> &'static str {
+        if self.locked { "SELECT pg_advisory_unlock_all()" } else { "" }
+    }
+
+    fn ended(&mut self) {
+        (self.phase, self.locked, self.ordered) = (Phase::Idle, false, false);
     }
 
     fn client(&self) -> Result<&Client, StoreError> {
@@ -327,7 +405,8 @@ impl PostgresSession {
 impl Drop for PostgresSession {
     fn drop(&mut self) {
         let Some(kept) = self.kept.take() else { return };
-        let (pool, locked, place) = (Arc::clone(&self.pool), self.locked, self.place.take());
+        let (pool, locked, unlock) = (Arc::clone(&self.pool), self.locked, self.unlocking());
+        let place = self.place.take();
         if self.busy {
             // Nobody waits for the statement any more. The server is asked to end it; the connection is closed, and
             // with it the transaction rolled back and the lock given back.
@@ -350,7 +429,6 @@ impl Drop for PostgresSession {
             Phase::Open | Phase::Idle => {
                 let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
                 runtime.spawn(async move {
-                    let unlock = if locked { "SELECT pg_advisory_unlock_all()" } else { "" };
                     let end = format!("ROLLBACK; {unlock}");
                     if kept.client.batch_execute(&end).await.is_ok() {
                         pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(kept);

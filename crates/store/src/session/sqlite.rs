@@ -11,10 +11,11 @@ mod guarded;
 mod watch;
 
 use std::cell::Cell;
+use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ordain_types::Row;
 use rusqlite::types::{Value as SqliteValue, ValueRef};
@@ -25,6 +26,9 @@ use super::{Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::StoreLimits;
 use crate::sql::{Datum, Sql};
+
+/// How often a process that waits looks whether its turn is next.
+const AT_THE_DOOR: Duration = Duration::from_millis(5);
 
 /// Connections to one file.
 #[derive(Debug)]
@@ -62,26 +66,34 @@ impl SqlitePool {
 
     /// Whether another process, or another store of this one, waits for the lock of the file.
     pub(super) fn somebody_waits(&self) -> bool {
-        let opened = std::fs::File::open(self.waiting());
-        opened.is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
+        let opened = std::fs::File::open(self.door());
+        opened.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
-    /// A file that is locked by each process that waits, because SQLite does not tell.
-    fn waiting(&self) -> PathBuf {
+    /// A file that the process locks whose turn to write is next. SQLite neither tells that somebody waits nor knows an
+    /// order: without this door a process that writes again and again would always be faster than one that waits.
+    fn door(&self) -> PathBuf {
         self.path.with_extension("waiting")
     }
 
-    /// Begins to write; says so while it waits.
-    fn begin_writing(&self, connection: &Connection) -> rusqlite::Result<()> {
-        connection.busy_timeout(Duration::ZERO)?;
-        let at_once = connection.execute_batch("BEGIN IMMEDIATE");
-        connection.busy_timeout(self.lock_wait)?;
-        if !matches!(&at_once, Err(error) if matches!(store_error(error), StoreError::Conflict)) {
-            return at_once;
+    /// Begins to write: goes through the door, waits for the one who writes, and lets the next one come to the door.
+    fn begin_writing(&self, connection: &Connection) -> Result<(), StoreError> {
+        let until = Instant::now() + self.lock_wait;
+        // Where the file cannot be made, SQLite's own lock has to do.
+        let door = std::fs::OpenOptions::new().create(true).append(true).open(self.door()).ok();
+        while let Some(Err(TryLockError::WouldBlock)) = door.as_ref().map(std::fs::File::try_lock) {
+            if Instant::now() >= until {
+                return Err(StoreError::Busy);
+            }
+            std::thread::sleep(AT_THE_DOOR);
         }
-        let said = std::fs::OpenOptions::new().create(true).append(true).open(self.waiting());
-        let _said = said.and_then(|file| file.lock_shared().map(|()| file));
-        connection.execute_batch("BEGIN IMMEDIATE")
+        let wait = until.saturating_duration_since(Instant::now());
+        let begun = connection.busy_timeout(wait).and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"));
+        let begun = begun.and_then(|()| connection.busy_timeout(self.lock_wait));
+        begun.map_err(|error| match store_error(&error) {
+            StoreError::Conflict => StoreError::Busy,
+            other => other,
+        })
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<SqliteSession, StoreError> {
@@ -184,16 +196,14 @@ impl SqliteSession {
     }
 
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
-        let begun = match intent {
+        match intent {
             // This only notes that a transaction is to begin; nothing is read or locked yet.
             Intent::Read => self.at_once(|connection| connection.execute_batch("BEGIN DEFERRED")),
-            Intent::Write => {
+            Intent::Beside | Intent::Write | Intent::Own => {
                 let pool = Arc::clone(&self.pool);
-                self.with(move |connection| pool.begin_writing(connection)).await
+                self.take(move |connection| pool.begin_writing(connection)).await
             }
-        };
-        // Outside a transaction the busy handler has waited for as long as it may.
-        begun.map_err(|error| if matches!(error, StoreError::Conflict) { StoreError::Busy } else { error })
+        }
     }
 
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 /// How often the database is asked whether another process waits.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// The line of one process. A second process waits for the database's own lock, which knows no order.
+/// The line of one process. Processes follow one another by the database.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// A fair lock: waiting writers get it in the order in which they came.
@@ -27,6 +27,11 @@ pub(super) struct Turns {
 impl Turns {
     pub(super) fn new(hold: Duration) -> Self {
         Self { line: Arc::default(), waiting: AtomicUsize::default(), arrived: Notify::new(), hold }
+    }
+
+    /// Watches a writer that needs no turn.
+    pub(super) fn watched_from_now(turns: &Arc<Self>) -> Watched {
+        Watched { turns: Arc::clone(turns), began: Instant::now(), has_turn: false }
     }
 
     pub(super) async fn take(turns: &Arc<Self>) -> Turn {
@@ -67,7 +72,7 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) fn watched(&self) -> Watched {
-        Watched { turns: Arc::clone(&self.turns), began: self.began }
+        Watched { turns: Arc::clone(&self.turns), began: self.began, has_turn: true }
     }
 }
 
@@ -76,6 +81,8 @@ impl Turn {
 pub(super) struct Watched {
     turns: Arc<Turns>,
     began: Instant,
+    /// Whether those who wait for a turn wait for this one.
+    has_turn: bool,
 }
 
 impl Watched {
@@ -87,7 +94,8 @@ impl Watched {
             let arrived = self.turns.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            if self.turns.waiting.load(Ordering::SeqCst) > 0 || elsewhere.somebody_waits().await {
+            let is_awaited = self.has_turn && self.turns.waiting.load(Ordering::SeqCst) > 0;
+            if is_awaited || elsewhere.somebody_waits().await {
                 return StoreError::LockLimit {
                     hold_ms: u64::try_from(hold.as_millis()).unwrap_or(u64::MAX),
                 };

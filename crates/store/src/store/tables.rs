@@ -8,7 +8,6 @@ use ordain_types::{Column, Table};
 use serde_json::json;
 
 use super::{Inner, Reseeded};
-use crate::bookkeeping;
 use crate::catalog::{self, Catalog};
 use crate::error::StoreError;
 use crate::ledger::{EntryNote, NewEntry};
@@ -235,7 +234,8 @@ impl Inner {
     /// A seed that breaks an invariant would make every later run fail.
     async fn check_seeded(&self, session: &mut Session, relations: &[Relation]) -> Result<(), StoreError> {
         let catalog = Catalog::new(relations.to_vec());
-        let (_, violations) = review::invariants(session, &catalog, &self.invariants, &self.limits).await?;
+        let (_, violations) =
+            review::invariants(session, &catalog, &self.invariants, None, &self.limits).await?;
         if violations.is_empty() { Ok(()) } else { Err(StoreError::Violated { violations }) }
     }
 
@@ -253,7 +253,7 @@ impl Inner {
         let content = json!({ "tables": tables, "rows": sums });
         let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
         let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
-        bookkeeping::rows_changed(&mut session, checkpoint.seq).await?;
+        row_sums::keep(&self.ledger, &mut session, checkpoint.seq, &sums).await?;
         let committed = session.commit().await;
         self.settle(committed, &checkpoint, kind).await?;
         self.ledger.remember(&checkpoint);

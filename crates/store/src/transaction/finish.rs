@@ -4,7 +4,6 @@ use ordain_types::{RunRecord, RunState};
 
 use super::Transaction;
 use crate::Answer;
-use crate::bookkeeping::rows_changed;
 use crate::changes::ChangeSet;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
@@ -23,8 +22,14 @@ impl Transaction {
             }
             review.violations = review::rules(&self.catalog, &self.changes, self.rules_lifted);
             let (store, catalog) = (&self.store, &self.catalog);
-            let (results, broken) =
-                review::invariants(&mut self.session, catalog, &store.invariants, &store.limits).await?;
+            let (results, broken) = review::invariants(
+                &mut self.session,
+                catalog,
+                &store.invariants,
+                Some(&self.changes),
+                &store.limits,
+            )
+            .await?;
             review.invariants = results;
             review.violations.extend(broken);
             if let Some(access) = &self.access {
@@ -82,8 +87,11 @@ impl Transaction {
     ) -> Result<RunRecord, StoreError> {
         let touched = self.changes.touched().map(|(table, ..)| self.catalog.at(table).table.name.as_str());
         self.store.check_schema(&mut self.session, &touched.collect()).await?;
+        self.session.order().await?;
+        self.note_ids().await?;
         let changes = self.change_set();
         let record = runs::with_receipt(record);
+        let plan = note.plan.clone();
         runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
         if record.state == RunState::Committed {
             outbox::put(&mut self.session, &record, 0, &self.store.clock.timestamp()).await?;
@@ -96,10 +104,11 @@ impl Transaction {
         entry.content["rows_before"] = serde_json::json!(before);
         entry.content["rows"] = serde_json::json!(sums);
         let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
-        rows_changed(&mut self.session, checkpoint.seq).await?;
+        row_sums::keep(&self.store.ledger, &mut self.session, checkpoint.seq, &sums).await?;
         let committed = self.session.commit().await;
         self.store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
         self.store.ledger.remember(&checkpoint);
+        runs::count_plan_later(&self.store, plan.as_deref()).await;
         Ok(record)
     }
 

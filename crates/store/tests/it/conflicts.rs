@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
-use ordain_store::{Intent, Store, StoreError, StoreLimits};
+use ordain_store::{Claim, Intent, Store, StoreError, StoreLimits, Transaction};
 use serde_json::json;
 
-use crate::world::{begin, buy, commit, on_both, rows};
+use crate::world::{World, begin, buy, commit, objects, on_both, rows};
 
 /// A whole run, tried again when another one was faster: first as a reader that writes after all, then in line.
 async fn purchase(store: &Store, conflicts: &AtomicU32) -> bool {
@@ -178,6 +178,132 @@ on_both! {
         let mut transaction = begin(&store, Intent::Write).await;
         assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
         commit(transaction).await.unwrap();
+    }
+}
+
+/// Takes so many away from the stock of an item that is found by its key.
+async fn take(transaction: &mut Transaction, item_id: &str, quantity: i64) -> Result<(), StoreError> {
+    let by_key = json!({"op": "eq", "path": ["item_id"], "value": item_id});
+    let page = transaction.call("search", json!({"table": "inventory", "where": by_key, "limit": 1})).await?;
+    let item = objects(&page).remove(0);
+    let stock = item["quantity_in_stock"].as_i64().unwrap();
+    let set = json!({"quantity_in_stock": stock - quantity});
+    let args = json!({"table": "inventory", "doc_ids": [item["doc_id"]], "set": set});
+    transaction.call("update", args).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_that_touch_different_rows_go_on_side_by_side_on_postgres() {
+    let world = World::postgres();
+    let store = world.shop().await;
+    let mut one = begin(&store, Intent::Beside).await;
+    let mut other = begin(&store, Intent::Beside).await;
+    take(&mut one, "SG001", 1).await.unwrap();
+    take(&mut other, "SG005", 2).await.unwrap();
+    // Who began later may end earlier; neither waits for the other nor starts again.
+    commit(other).await.unwrap();
+    commit(one).await.unwrap();
+    let left: Vec<_> =
+        rows(&store, "inventory").await.iter().map(|row| row["quantity_in_stock"].clone()).collect();
+    assert_eq!(left, [22, 8, 0]);
+    let report = store.verify_rows().await.unwrap();
+    assert!(report.is_whole() && report.entries == 3, "{report:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_runs_that_touch_one_row_one_starts_again_and_gets_through() {
+    let world = World::postgres();
+    let store = world.shop().await;
+    let mut one = begin(&store, Intent::Beside).await;
+    let mut other = begin(&store, Intent::Beside).await;
+    // Both see the moment before either has changed anything.
+    other.call("count", json!({"table": "inventory"})).await.unwrap();
+    take(&mut one, "SG005", 1).await.unwrap();
+    let second = tokio::spawn(async move {
+        match take(&mut other, "SG005", 1).await {
+            Ok(()) => commit(other).await.map(drop),
+            Err(error) => Err(error),
+        }
+    });
+    commit(one).await.unwrap();
+    let refused = second.await.unwrap();
+    assert!(matches!(refused, Err(StoreError::Conflict)), "{refused:?}");
+    let mut again = begin(&store, Intent::Write).await;
+    take(&mut again, "SG005", 1).await.unwrap();
+    commit(again).await.unwrap();
+    assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 8);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_writes_alone_waits_for_those_beside_each_other_and_they_for_it() {
+    let world = World::postgres();
+    let store = world.shop().await;
+    let mut beside = begin(&store, Intent::Beside).await;
+    take(&mut beside, "SG001", 1).await.unwrap();
+    let alone = {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut alone = begin(&store, Intent::Write).await;
+            take(&mut alone, "SG001", 1).await.unwrap();
+            commit(alone).await
+        })
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!alone.is_finished(), "it did not wait");
+    // What Ordain keeps for itself waits for neither.
+    let run = store.new_run_id().unwrap();
+    assert_eq!(store.claim("key", &run).await.unwrap(), Claim::Taken);
+    commit(beside).await.unwrap();
+    alone.await.unwrap().unwrap();
+    assert_eq!(rows(&store, "inventory").await[0]["quantity_in_stock"], 21);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_two_processes_side_by_side_lose_nothing_and_leave_one_chain() {
+    const ITEMS: usize = 40;
+    let world = World::postgres();
+    let seed: Vec<_> = (0..ITEMS)
+        .map(
+            |at| json!({"item_id": format!("I{at:03}"), "name": "x", "price": 1.0, "quantity_in_stock": 100}),
+        )
+        .collect();
+    let options = world.shop_options();
+    world.file("inventory.json", &json!(seed).to_string());
+    // Another process, as far as the first store can tell.
+    let stores = [Store::open(options.clone()).await.unwrap(), Store::open(options).await.unwrap()];
+    let writers = (0..8).map(|writer| {
+        let store = stores[writer % 2].clone();
+        tokio::spawn(async move {
+            for round in 0..10 {
+                let item = format!("I{:03}", (writer * 5 + round) % ITEMS);
+                let mut intent = Intent::Beside;
+                loop {
+                    let mut transaction = begin(&store, intent).await;
+                    let done = match take(&mut transaction, &item, 1).await {
+                        Ok(()) => commit(transaction).await.map(drop),
+                        Err(error) => Err(error),
+                    };
+                    match done {
+                        Ok(()) => break,
+                        Err(StoreError::Conflict) => intent = Intent::Write,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let left: i64 = rows(&stores[0], "inventory")
+        .await
+        .iter()
+        .map(|row| row["quantity_in_stock"].as_i64().unwrap())
+        .sum();
+    assert_eq!(left, 100 * 40 - 80);
+    for store in &stores {
+        let report = store.verify_rows().await.unwrap();
+        assert!(report.is_whole() && report.entries == 81, "{report:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ordain_store::{Claim, NewKey, StoreError, split_key};
+use ordain_store::{CallerLimits, Claim, KeyState, NewKey, StoreError, split_key};
 use ordain_types::RunState;
 
 use crate::world::{World, note, on_both, record};
@@ -49,6 +49,33 @@ on_both! {
         assert!(store.verify_ledger().await.unwrap().is_whole());
     }
 
+    async fn a_key_that_was_written_behind_our_back_is_no_key(world: World) {
+        let store = world.shop().await;
+        let limits = CallerLimits { tables: Some(vec!["inventory".to_owned()]), ..CallerLimits::default() };
+        let (key, _) = store.create_key(NewKey { limits, ..new(&["read"]) }, note()).await.unwrap();
+        let (ended, _) = store.create_key(new(&["run"]), note()).await.unwrap();
+        store.revoke_key(&ended.key_id, note()).await.unwrap();
+        let (keys, id) = (world.own("keys"), &key.key_id);
+        let ways = [
+            format!("UPDATE {keys} SET scopes = 'admin' WHERE key_id = '{id}'"),
+            format!("UPDATE {keys} SET scopes = 'read', secret_sha256 = 'ab' WHERE key_id = '{id}'"),
+            format!("UPDATE {keys} SET secret_sha256 = '', limits = NULL WHERE key_id = '{id}'"),
+            format!("UPDATE {keys} SET revoked_at = NULL WHERE key_id = '{}'", ended.key_id),
+            format!("INSERT INTO {keys} (key_id, name, scopes, secret_sha256, created_at) VALUES ('0123456789ab', '', 'admin', 'ab', '2026')"),
+        ];
+        for way in ways {
+            world.tamper(&way);
+            let now = store.timestamp();
+            let altered = store.keys().await.unwrap().into_iter().filter(|key| key.state(&now) == KeyState::Altered);
+            let altered: Vec<_> = altered.map(|key| key.key_id).collect();
+            assert_eq!(altered.len(), 1, "{way}");
+            assert!(store.verify_rows().await.unwrap().findings.iter().any(|finding| finding.code == "key"), "{way}");
+            assert!(store.rotate_key(&altered[0], Duration::from_hours(1), note()).await.is_err());
+            store.revoke_key(&altered[0], note()).await.unwrap();
+        }
+        assert!(store.verify_rows().await.unwrap().is_whole(), "what was revoked is in order again");
+    }
+
     async fn a_key_that_is_used_for_something_else_is_told_apart(world: World) {
         let store = world.shop().await;
         let (first, second) = (store.new_run_id().unwrap(), store.new_run_id().unwrap());
@@ -76,6 +103,22 @@ on_both! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_free_for_other_machines_as_soon_as_the_server_that_held_it_is_gone() {
+    let world = World::postgres();
+    let (first, second) = (world.shop().await, world.shop().await);
+    let (lost, next) = (first.new_run_id().unwrap(), second.new_run_id().unwrap());
+    assert_eq!(first.claim("k", &lost).await.unwrap(), Claim::Taken);
+    assert_eq!(second.claim("k", &next).await.unwrap(), Claim::Running(lost));
+    drop(first);
+    // The database notices a moment later that the connection is gone.
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_mins(1);
+    while second.claim("k", &next).await.unwrap() != Claim::Taken {
+        assert!(tokio::time::Instant::now() < deadline, "the key is still held");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     let world = World::sqlite();
     let run = {
@@ -87,7 +130,10 @@ async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     let database = rusqlite::Connection::open(find(world.folder.path())).unwrap();
     database
         .execute_batch(
-            "DROP TABLE ordain_keys; DROP TABLE ordain_outbox; DROP TABLE ordain_progress; DROP TABLE ordain_schedules; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
+            "INSERT INTO ordain_meta (name, value) SELECT 'rows', sums FROM ordain_row_sums;
+             INSERT INTO ordain_meta (name, value) SELECT 'data', CAST(seq AS TEXT) FROM ordain_row_sums;
+             DROP TABLE ordain_row_sums; DROP TABLE ordain_schedules; DROP TABLE ordain_progress;
+             DROP TABLE ordain_keys; DROP TABLE ordain_outbox; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
              ALTER TABLE ordain_claims DROP COLUMN owner; ALTER TABLE ordain_plans DROP COLUMN seal;
              ALTER TABLE ordain_plans RENAME COLUMN declared TO shape;
              CREATE INDEX ordain_plans_shape ON ordain_plans (shape);
@@ -102,6 +148,9 @@ async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
     assert_eq!(store.keys().await.unwrap(), []);
     let other = store.new_run_id().unwrap();
     assert_eq!(store.claim_for("before", "buy", &other).await.unwrap(), Claim::Running(run));
+    let report = store.verify_rows().await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!(store.data_version().await.unwrap(), 1, "that of the seeds");
 }
 
 /// The database file, wherever the world puts it.

@@ -69,6 +69,17 @@ on_both! {
         commit(transaction).await.unwrap();
     }
 
+    async fn rows_are_found_by_a_part_of_a_value_and_come_in_the_order_of_a_column(world: World) {
+        let store = world.shop().await;
+        let mut transaction = begin(&store, Intent::Read).await;
+        let sql = "SELECT \"name\", \"price\" FROM \"inventory\" WHERE replace(lower(CAST(\"name\" AS TEXT)), ?, '') \
+                   <> lower(CAST(\"name\" AS TEXT)) ORDER BY \"price\" DESC, \"item_id\" LIMIT 51 OFFSET 0";
+        let found = query(&mut transaction, sql, json!(["a"])).await.unwrap();
+        let names: Vec<_> = found.as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
+        assert_eq!(names, ["Aviator", "Classic"]);
+        assert_eq!(query(&mut transaction, sql, json!(["%"])).await.unwrap(), json!([]));
+    }
+
     async fn select_star_shows_the_visible_columns_and_nothing_else(world: World) {
         let store = with_secrets(&world).await;
         let mut transaction = begin(&store, Intent::Read).await;

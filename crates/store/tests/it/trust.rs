@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ordain_store::{
-    CachedPlan, Claim, EntryNote, Intent, RestoreAt, RunFilter, SeenBy, Store, StoreError, StoreLimits,
-    StoreOptions, TableDeclaration,
+    CachedPlan, Claim, EntryNote, Intent, PlanAuthor, RestoreAt, RunFilter, SeenBy, Store, StoreError,
+    StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_types::{RunId, RunState};
 use serde_json::json;
@@ -41,7 +41,7 @@ fn plan(code: &str) -> CachedPlan {
         request: "do you have classic?".to_owned(),
         title: "looks".to_owned(),
         code: code.to_owned(),
-        source: "rules".to_owned(),
+        source: PlanAuthor::Rules,
         model: None,
         run_id: "r".to_owned(),
         components: BTreeMap::new(),
@@ -213,8 +213,8 @@ on_both! {
         world.tamper("UPDATE inventory SET quantity_in_stock = 999 WHERE item_id = 'SG001'");
         assert!(found(&store).await[0].contains("inventory"));
         // A change through Ordain does not make it whole again, nor does an edit of the kept sums.
-        let meta = world.own("meta");
-        world.tamper(&format!("UPDATE {meta} SET value = replace(value, '\"inventory\":\"', '\"inventory\":\"0') WHERE name = 'rows'"));
+        let row_sums = world.own("row_sums");
+        world.tamper(&format!("UPDATE {row_sums} SET sums = replace(sums, '\"inventory\":\"', '\"inventory\":\"0')"));
         let mut transaction = begin(&store, Intent::Write).await;
         assert!(buy(&mut transaction, "Classic", 1).await.unwrap());
         commit(transaction).await.unwrap();
@@ -276,11 +276,11 @@ on_both! {
     async fn rows_and_their_sum_that_were_put_back_together_are_found(world: World) {
         let store = world.shop().await;
         bought(&store).await;
-        let meta = world.own("meta");
-        world.tamper(&format!("CREATE TABLE saved_rows AS SELECT * FROM inventory; CREATE TABLE saved_meta AS SELECT * FROM {meta}"));
+        let row_sums = world.own("row_sums");
+        world.tamper(&format!("CREATE TABLE saved_rows AS SELECT * FROM inventory; CREATE TABLE saved_sums AS SELECT * FROM {row_sums} ORDER BY seq DESC LIMIT 1"));
         bought(&store).await;
         world.tamper(&format!("UPDATE inventory SET quantity_in_stock = (SELECT s.quantity_in_stock FROM saved_rows AS s WHERE s.doc_id = inventory.doc_id);
-            UPDATE {meta} SET value = (SELECT s.value FROM saved_meta AS s WHERE s.name = 'rows') WHERE name = 'rows'"));
+            UPDATE {row_sums} SET sums = (SELECT s.sums FROM saved_sums AS s)"));
         bought(&store).await;
         let findings = store.verify_rows().await.unwrap().findings;
         assert!(findings.iter().any(|finding| finding.code == "rows" && finding.seq.is_some()), "{findings:?}");
@@ -332,7 +332,11 @@ on_both! {
         let late = overdue.await;
         assert!(matches!(late, Err(StoreError::LockLimit { hold_ms: 50 })), "{late:?}");
         first.roll_back().await.unwrap();
-        second.await.unwrap();
+        // The one that waited is next, however quickly the first one wants to write again.
+        let again = bought(&store).await;
+        let waited = second.await.unwrap();
+        let seq = async |run: &RunId| store.entries_of_run(run).await.unwrap()[0].seq;
+        assert!(seq(&waited.run_id).await < seq(&again.run_id).await);
         let third = begin(&store, Intent::Write).await;
         assert!(tokio::time::timeout(Duration::from_millis(600), third.overdue()).await.is_err());
     }

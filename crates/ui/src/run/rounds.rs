@@ -17,7 +17,7 @@ pub(super) fn section(record: &RunRecord) -> Markup {
                 h2 { "Rounds" }
                 ol.plain {
                     @for (place, round) in history.iter().enumerate() {
-                        li { (one(round, place.checked_sub(1).and_then(|before| code_of(&history[before])))) }
+                        li { (one(round, code_of(record, round), place.checked_sub(1).and_then(|before| code_of(record, &history[before])))) }
                     }
                 }
                 @if !record.verdict.modifications.is_empty() {
@@ -31,9 +31,9 @@ pub(super) fn section(record: &RunRecord) -> Markup {
     }
 }
 
-fn one(round: &Round, before: Option<&str>) -> Markup {
+fn one(round: &Round, code: Option<&str>, before: Option<&str>) -> Markup {
     match round {
-        Round::Judged(judged) => judged_round(judged, before),
+        Round::Judged(judged) => judged_round(judged, code, before),
         Round::Stale { stale, .. } => html! { p { "A kept plan was not used: " (visible(stale)) } },
         Round::KeptFailed { trouble, .. } => {
             html! { p { "A kept plan did not hold: " (visible(&trouble.message)) } }
@@ -48,21 +48,26 @@ fn one(round: &Round, before: Option<&str>) -> Markup {
     }
 }
 
-fn code_of(round: &Round) -> Option<&str> {
+/// The code of a round. The last one's is the plan's own.
+fn code_of<'a>(record: &'a RunRecord, round: &'a Round) -> Option<&'a str> {
     match round {
-        Round::Judged(judged) => judged.code.as_deref(),
+        Round::Judged(judged) => {
+            let of_plan =
+                || record.plan.steps.first().map(|step| step.code.as_str()).filter(|_| judged.accepted);
+            judged.code.as_deref().or_else(of_plan)
+        }
         _ => None,
     }
 }
 
-fn judged_round(judged: &Judged, before: Option<&str>) -> Markup {
+fn judged_round(judged: &Judged, code: Option<&str>, before: Option<&str>) -> Markup {
     let title = html! {
         "Round " (judged.round) " "
         @if judged.accepted { (chip("good", "accepted")) } @else { (chip("bad", "refused")) }
         @if let Some(trouble) = &judged.trouble { " " span.muted { (visible(&trouble.message)) } }
     };
     let inside = html! {
-        @if let Some(code) = &judged.code {
+        @if let Some(code) = code {
             @match before {
                 Some(before) => {
                     (changed(before, code))

@@ -133,6 +133,7 @@ fn an_attribute_is_not_reached_by_text_that_nobody_can_read() {
             "import logging\ngetattr(logging, 's' + 'ys')",
             "args = (print, '__self__')\ngetattr(*args)",
             "print(print.__reduce_ex__)",
+            "import tinydb\nprint(tinydb.database.__dict__)",
             "print(print.__text_signature__)",
             "import typing\ntyping.get_type_hints(print)",
         ],

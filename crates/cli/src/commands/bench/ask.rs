@@ -4,14 +4,17 @@
 //! paths differ in one thing only, so their ratio is what the cache saves where the reader writes plans. Where a
 //! model writes them it saves the model's call as well, which takes seconds.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::bail;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, Mode, Workspace, init};
-use ordain_types::{PlanSource, RunRecord};
+use ordain_planner::{Brief, ColumnBrief, Reply, TableBrief, Task, reader};
+use ordain_types::{Column, ColumnType, PlanSource, RunRecord, Table};
 use serde_json::json;
 
 use super::sample::{Sample, rounded};
@@ -83,7 +86,63 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Way>> {
         },
     ];
     executor.close().await;
-    Ok(ways)
+    let reading = Way { name: "reading 21 words, 100,000 rows", key: "reading", sample: reading(rounds)? };
+    Ok(ways.into_iter().chain([reading]).collect())
+}
+
+/// Reading alone, once the catalog is there: a table with as many rows and as many known values as there can be.
+fn reading(rounds: usize) -> anyhow::Result<Sample> {
+    let column = |name: &str, column_type| Column {
+        name: name.to_owned(),
+        column_type,
+        nullable: false,
+        hidden: false,
+    };
+    let names = (0..5_000).map(|row| json!(format!("Article {row}"))).collect();
+    let kinds = (0..200).map(|kind| json!(format!("kind{kind}"))).chain([json!("garden")]).collect();
+    let known = |name: &str, values| ColumnBrief { name: name.to_owned(), values, ..ColumnBrief::default() };
+    let table = TableBrief {
+        table: Table {
+            name: "items".to_owned(),
+            columns: vec![
+                column("name", ColumnType::Text),
+                column("category", ColumnType::Text),
+                column("price", ColumnType::Real),
+                column("stock", ColumnType::Integer),
+            ],
+            key: vec!["name".to_owned()],
+            append_only: false,
+            read_only: false,
+            hidden: false,
+        },
+        rows: 100_000,
+        columns: vec![
+            known("name", Some(names)),
+            known("category", Some(kinds)),
+            known("price", None),
+            known("stock", None),
+        ],
+        roles: BTreeMap::new(),
+        references: Vec::new(),
+        indexes: Vec::new(),
+    };
+    let mut brief = Brief::new(Task::Ask, "");
+    brief.tables = Arc::new(vec![table]);
+    let mut sample = Sample::default();
+    for round in 0..=rounds {
+        brief.request = format!(
+            "please show me all of the items in the category garden that cost between {round} and 900 and are in stock"
+        );
+        let started = Instant::now();
+        let reply = reader::plan(&brief);
+        if round > 0 {
+            sample.add(started.elapsed());
+        }
+        if !matches!(reply, Reply::Plan(_)) {
+            bail!("`{}` was not read: {reply:?}", brief.request);
+        }
+    }
+    Ok(sample)
 }
 
 async fn asked(

@@ -5,6 +5,7 @@
 //! with JSON storage in a plain interpreter, which does none of that.
 
 mod tinydb;
+mod writers;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     /// Fewer rounds, and no table of a million rows
     #[arg(long)]
     quick: bool,
+    /// Measure writers in this PostgreSQL database instead, which is best an empty one
+    #[arg(long, value_name = "URL")]
+    postgres: Option<String>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -65,6 +69,9 @@ struct Size {
 
 /// Carries out `ordain bench store`.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(url) = &args.postgres {
+        return run_writers(args, url);
+    }
     let core = match python::ensure(Profile::Core) {
         Ok(core) => core,
         Err(error) => return Ok(python::report(&error)),
@@ -92,6 +99,28 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(executor.close());
     progress("");
     if args.json { print_json(&measured, rate) } else { print_table(&measured, rate) }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writers on PostgreSQL.
+fn run_writers(args: &Args, url: &str) -> anyhow::Result<ExitCode> {
+    let span = Duration::from_secs(if args.quick { 2 } else { 8 });
+    let folder = tempfile::tempdir()?;
+    let measured = crate::runtime::on_all_threads(Box::pin(writers::measure(url, folder.path(), span)))??;
+    let rows =
+        [("1 writer", measured.one), ("4 in line", measured.in_line), ("4 side by side", measured.beside)];
+    let mut out = io::stdout().lock();
+    if args.json {
+        let rows = rows.map(|(name, row)| {
+            json!({ "writers": name, "commits_per_s": rounded(row.rate), "again_percent": rounded(row.again_percent) })
+        });
+        writeln!(out, "{:#}", json!(rows))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(out, "{:<16}{:>14}{:>14}", "PostgreSQL", "commits a s", "tried again")?;
+    for (name, row) in rows {
+        writeln!(out, "{name:<16}{:>14.0}{:>13.1}%", row.rate, row.again_percent)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,20 +3,29 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
 
-use ordain_checks::export::{Target, export};
-use ordain_checks::{Check, Selection};
-use ordain_engine::Workspace;
-use ordain_engine::checks::write_file;
+use ordain_checks::export::{Exported, Target, UnknownTarget, export, export_python};
+use ordain_checks::file::CheckFiles;
+use ordain_checks::{Check, CheckResult, Selection};
+use ordain_engine::checks::{CheckOptions, CheckTask, write_file};
+use ordain_engine::{Quiet, Workspace};
 
+use crate::engine;
+use crate::executor::ExecutorArgs;
 use crate::failure::{self, USAGE};
+use crate::planner::{self, PlannerArgs};
+use crate::runtime;
 use crate::show::line;
+use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
   ordain check export --to gx > suite.json
   ordain check export --to dbt --select table:orders --output models/schema.yml
   ordain check export --to yaml                       our own records, as YAML
+  ordain check export --to python > checks.py         the compiled code, to run without Ordain
 
 Checks that the other tool cannot express are named on standard error with the reason.";
 
@@ -24,22 +33,72 @@ Checks that the other tool cannot express are named on standard error with the r
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// As what: gx, dbt, soda, json or yaml
+    /// As what: gx, dbt, soda, json, yaml or python
     #[arg(long, value_name = "TARGET")]
-    to: Target,
+    to: To,
     /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, separated by commas
     #[arg(long, value_name = "TERMS")]
     select: Vec<String>,
     /// The file to write, instead of standard output
     #[arg(long, short = 'o', value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    planner: PlannerArgs,
     /// Print the text, the number of checks and those left out as one JSON record
     #[arg(long)]
     json: bool,
 }
 
+/// What checks are written as.
+#[derive(Debug, Clone, Copy)]
+enum To {
+    /// A file of records.
+    Records(Target),
+    /// The compiled code.
+    Python,
+}
+
+impl FromStr for To {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "python" {
+            return Ok(Self::Python);
+        }
+        text.parse().map(Self::Records).map_err(|error: UnknownTarget| format!("{error}, or python"))
+    }
+}
+
+/// Compiles the checks and writes their code as one program.
+fn compiled(
+    args: &Args,
+    selection: Selection,
+    files: &CheckFiles,
+    workspace: &Arc<Workspace>,
+) -> io::Result<Result<Exported, ExitCode>> {
+    if let Err(code) = super::ensure_python() {
+        return Ok(Err(code));
+    }
+    runtime::on_two_threads(Box::pin(async {
+        let planner = args.planner.choose(workspace).await.map_err(|error| planner::of_planner(&error))?;
+        let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
+        let options = CheckOptions { selection, planner, is_trial: true, ..CheckOptions::default() };
+        let note = workspace::note();
+        let task = CheckTask { options, ..checks.task(files.clone(), &note.who, &note.through) };
+        let ran = checks.run(task, &mut Quiet).await.map_err(|error| engine::of_engine(&error))?;
+        let results = ran.1.map(|run| run.report.results).unwrap_or_default();
+        let pair = |result: &'_ CheckResult| {
+            let entry = files.entries.iter().find(|entry| entry.check.check_id == result.check_id);
+            entry.map(|entry| &entry.check)
+        };
+        let pairs: Vec<(&Check, &CheckResult)> =
+            results.iter().filter_map(|result| Some((pair(result)?, result))).collect();
+        Ok(export_python(&pairs))
+    }))
+}
+
 /// Carries out `ordain check export`.
-pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
     let mut selection = Selection::default();
     for terms in &args.select {
         if let Err(error) = selection.add(terms) {
@@ -51,10 +110,17 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode
         Ok(files) => files,
         Err(code) => return Ok(code),
     };
-    let is_wanted = |check: &Check| args.select.is_empty() || selection.holds(check);
-    let checks: Vec<Check> =
-        files.entries.into_iter().map(|entry| entry.check).filter(|check| is_wanted(check)).collect();
-    let exported = export(args.to, &checks);
+    let exported = match args.to {
+        To::Records(target) => {
+            let checks =
+                files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
+            export(target, &checks.cloned().collect::<Vec<_>>())
+        }
+        To::Python => match compiled(args, selection, &files, workspace)? {
+            Ok(exported) => exported,
+            Err(code) => return Ok(code),
+        },
+    };
     let text = if args.json { serde_json::to_string_pretty(&exported)? + "\n" } else { exported.text };
     match &args.output {
         Some(file) => write_file(file, text.as_bytes())?,

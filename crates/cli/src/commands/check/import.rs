@@ -10,6 +10,7 @@ use ordain_engine::Workspace;
 
 use super::add;
 use crate::failure::{self, USAGE};
+use crate::given;
 use crate::show::line;
 
 /// Larger files are not files of rules.
@@ -119,13 +120,8 @@ fn checks_beside(folder: &Path) -> Option<String> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let size = std::fs::metadata(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no file `{}`", path.display()),
-        _ => format!("`{}` cannot be read: {error}", path.display()),
-    })?;
-    let size = size.len();
-    if size > BYTES_MAX {
-        return Err(format!("`{}` is larger than {} MiB", path.display(), BYTES_MAX >> 20));
+    if !path.exists() {
+        return Err(format!("there is no file `{}`", path.display()));
     }
-    fs_err::read_to_string(path).map_err(|error| error.to_string())
+    given::text(path, BYTES_MAX)
 }

@@ -33,7 +33,7 @@ const BUSY_POLL: Duration = Duration::from_millis(200);
 /// Which checks, and how many at once.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Chosen {
-    /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, `severity:…`, `state:changed`, separated by commas
+    /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, `severity:…`, `status:…` (of the last run), `state:changed`, separated by commas
     #[arg(long, value_name = "TERMS")]
     select: Vec<String>,
     /// How many run at once [default: the number of processors]
@@ -92,7 +92,7 @@ pub(super) struct Args {
     pub(super) waits: bool,
 }
 
-/// Make the code of checks ready without running it
+/// Compile checks and show how each is read, what it finds today and where its bounds lie; nothing is recorded
 #[derive(Debug, clap::Args)]
 pub(super) struct CompileArgs {
     #[command(flatten)]
@@ -187,8 +187,8 @@ pub(super) async fn carry_out(
         }
     };
     bar.finish();
-    let CheckRun { report, is_interrupted, is_frozen } = match ran {
-        Ok((_, Some(ran))) => ran,
+    let (record, CheckRun { report, is_interrupted, is_frozen, .. }) = match ran {
+        Ok((record, Some(ran))) => (record, ran),
         Ok((_, None)) => return Ok(ExitCode::SUCCESS),
         Err(error) => return Ok(engine::of_engine(&error)),
     };
@@ -197,6 +197,9 @@ pub(super) async fn carry_out(
         return Ok(ExitCode::from(USAGE));
     }
     tell(&report, is_interrupted);
+    if let Err(error) = engine::send_calls(checks.store(), &checks.workspace().tools, &record).await {
+        return Ok(workspace::of_store(&error));
+    }
     let circumstances =
         Circumstances { is_misused: false, is_interrupted, is_frozen, allows_skipped: args.allow_skipped };
     Ok(ExitCode::from(exit::exit_code(&report.results, args.fail_on, circumstances)))
@@ -277,7 +280,7 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow:
         Ok(prepared) => prepared,
         Err(code) => return Ok(code),
     };
-    options.only_compile = true;
+    options.is_trial = true;
     runtime::on_two_threads(Box::pin(async {
         let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
             Ok(checks) => checks,
@@ -307,13 +310,10 @@ fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {
             (Some(CodeFrom::Cache), _) => "kept".to_owned(),
             (Some(_), Some(why)) => format!("recompiled because {}", crate::show::line(why)),
             (Some(_), None) => "compiled".to_owned(),
-            (None, _) => crate::show::line(result.reason.as_deref().unwrap_or_default()),
+            (None, _) => "not compiled".to_owned(),
         };
         writeln!(stdout, "{}  {what}", crate::show::line(&result.check_id))?;
-        writeln!(stdout, "    rule:    {}", crate::show::line(&result.rule))?;
-        if let Some(understood) = &result.understood {
-            writeln!(stdout, "    read as: {}", crate::show::line(understood))?;
-        }
+        super::rule::write_reading(&mut stdout, result)?;
     }
     Ok(())
 }

@@ -14,7 +14,6 @@ use crate::resident::ResidentArgs;
 
 /// Above this a file is shown to cells in place instead of being copied into their memory.
 const COPIED_BYTES_MAX: u64 = 16 << 20;
-const MIB: u64 = 1 << 20;
 
 /// Files, and limits of the code that reads them.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -48,27 +47,21 @@ pub(crate) struct Setup {
     pub(crate) workspace: Workspace,
     files: Vec<PathBuf>,
     limits: Limits,
-    rounds: u32,
     resident: ResidentArgs,
 }
 
 impl Setup {
-    /// Flags come before the environment, the environment before the workspace.
+    /// Flags come before what the workspace says.
     pub(crate) fn new(args: &FileArgs, workspace: Workspace) -> Result<Self, Problem> {
         let mut limits = workspace.limits.clone();
-        let seconds = number_from_env("PYTHON_CODE_TIMEOUT")?.map(Duration::from_secs);
-        let memory = number_from_env("PYTHON_CODE_MAX_MEMORY")?.map(|mib| mib.saturating_mul(MIB));
-        let file = number_from_env("PYTHON_CODE_MAX_FILE_SIZE")?.map(|mib| mib.saturating_mul(MIB));
-        let rounds = number_from_env("PYTHON_CODE_MAX_ITERATIONS")?;
-        limits.wall = args.timeout.or(seconds).unwrap_or(limits.wall);
-        limits.memory_bytes = args.memory.or(memory).unwrap_or(limits.memory_bytes);
-        limits.file_bytes = args.file_limit.or(file).unwrap_or(limits.file_bytes);
-        let rounds = rounds.and_then(|rounds| u32::try_from(rounds).ok()).unwrap_or(workspace.rounds);
+        limits.wall = args.timeout.unwrap_or(limits.wall);
+        limits.memory_bytes = args.memory.unwrap_or(limits.memory_bytes);
+        limits.file_bytes = args.file_limit.unwrap_or(limits.file_bytes);
         let mut files = Vec::new();
         for path in &args.file {
             files.extend(expand(path)?);
         }
-        Ok(Self { workspace, files, limits, rounds, resident: args.resident })
+        Ok(Self { workspace, files, limits, resident: args.resident })
     }
 
     /// The packages that the files, or a session, need.
@@ -98,7 +91,7 @@ impl Setup {
 
     /// What the workspace says, with these limits.
     pub(crate) fn settings(&self) -> EngineSettings {
-        EngineSettings { limits: self.limits.clone(), rounds: self.rounds, ..self.workspace.settings() }
+        EngineSettings { limits: self.limits.clone(), ..self.workspace.settings() }
     }
 
     /// Files above the size up to which they are copied. One that cells could not be shown, or whose name or size is
@@ -146,23 +139,4 @@ fn expand(path: &Path) -> Result<Vec<PathBuf>, Problem> {
 
 fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// A whole number from the environment; a wrong one is an error.
-fn number_from_env(name: &str) -> Result<Option<u64>, Problem> {
-    match std::env::var(name) {
-        Ok(text) => text.trim().parse().map(Some).map_err(|_| Problem {
-            message: format!("the environment variable `{name}` is not a whole number"),
-            hint: "set it to a number, or leave it unset",
-        }),
-        Err(_) => Ok(None),
-    }
-}
-
-/// Whether the environment asks to keep what was computed before a failure.
-pub(crate) fn allows_partial() -> bool {
-    ["ORDAIN_ALLOW_PARTIAL_EXECUTION", "PYTHON_CODE_ALLOW_PARTIAL_EXECUTION"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .any(|value| matches!(value.to_lowercase().as_str(), "1" | "true" | "yes" | "on"))
 }

@@ -7,6 +7,8 @@ use ordain_types::{Diff, Row, RunRecord, TableDiff};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::end::{self, TableEnd, Tables};
+
 /// The largest file of cases that is read.
 pub(super) const FILE_BYTES_MAX: u64 = 16 << 20;
 
@@ -40,6 +42,8 @@ pub(super) struct EarlierTurn {
 struct Expect {
     status: Option<String>,
     diff: Option<BTreeMap<String, TableExpect>>,
+    /// How all tables are in the end, told by what differs from their seeds.
+    end: Option<BTreeMap<String, TableEnd>>,
     answer_contains: Texts,
     answer_not_contains: Texts,
     unchanged: Option<bool>,
@@ -89,8 +93,12 @@ pub(super) fn parse(text: &str) -> Result<Vec<Case>, String> {
         if !case.expect.says_something() {
             return Err(format!("line {number}: `expect` names nothing to look at"));
         }
-        if case.expect.unchanged == Some(true) && case.expect.diff.is_some() {
-            return Err(format!("line {number}: `unchanged` and `diff` contradict each other"));
+        let ends =
+            [case.expect.unchanged == Some(true), case.expect.diff.is_some(), case.expect.end.is_some()];
+        if ends.into_iter().filter(|is_said| *is_said).count() > 1 {
+            return Err(format!(
+                "line {number}: say `unchanged`, `diff` or `end`; together they contradict each other"
+            ));
         }
         cases.push(case);
     }
@@ -101,8 +109,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// What is wrong with a run; nothing if it is right.
-    pub(super) fn judge(&self, record: &RunRecord) -> Vec<String> {
+    /// What is wrong with a run that found and left the tables so; nothing if it is right.
+    pub(super) fn judge(&self, record: &RunRecord, before: &Tables, after: &Tables) -> Vec<String> {
         let mut wrong = Vec::new();
         if let Some(error) = &record.error {
             wrong.push(format!("the run ended with `{}`: {}", error.code, error.message));
@@ -120,13 +128,28 @@ impl Case {
         for text in expect.answer_not_contains.0.iter().filter(|text| lower.contains(&text.to_lowercase())) {
             wrong.push(format!("answer: expected no `{text}` in it"));
         }
-        if expect.unchanged == Some(true) && !record.diff.is_empty() {
-            wrong.push(format!("diff: expected none, got {} rows", record.diff.rows()));
+        wrong.extend(self.judge_rows(&record.diff, before, after));
+        wrong
+    }
+
+    /// What is wrong with the rows, whatever was said about them.
+    pub(super) fn judge_rows(&self, diff: &Diff, before: &Tables, after: &Tables) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if self.expect.unchanged == Some(true) {
+            wrong.extend(end::judge(&BTreeMap::new(), before, after));
         }
-        if let Some(tables) = &expect.diff {
-            wrong.extend(judge_diff(tables, &record.diff));
+        if let Some(tables) = &self.expect.diff {
+            wrong.extend(judge_diff(tables, diff));
+        }
+        if let Some(tables) = &self.expect.end {
+            wrong.extend(end::judge(tables, before, after));
         }
         wrong
+    }
+
+    /// Whether the case says how the rows are in the end.
+    pub(super) fn says_rows(&self) -> bool {
+        self.expect.unchanged == Some(true) || self.expect.diff.is_some() || self.expect.end.is_some()
     }
 }
 
@@ -134,6 +157,7 @@ impl Expect {
     fn says_something(&self) -> bool {
         self.status.is_some()
             || self.diff.is_some()
+            || self.end.is_some()
             || self.unchanged.is_some()
             || !self.answer_contains.0.is_empty()
             || !self.answer_not_contains.0.is_empty()
@@ -197,14 +221,14 @@ fn row_has(row: &Row, column: &str, value: &Value) -> bool {
 }
 
 /// Numbers are the same when their values are: 160 and 160.0 in JSON are not told apart by people.
-fn same(left: &Value, right: &Value) -> bool {
+pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => (left - right).abs() < 1e-9 * left.abs().max(1.0),
         _ => left == right,
     }
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -235,15 +259,19 @@ mod tests {
         parse(&text).unwrap().remove(0)
     }
 
+    fn judged(case: &Case, record: &RunRecord) -> Vec<String> {
+        case.judge(record, &Tables::new(), &Tables::new())
+    }
+
     #[test]
     fn a_diff_is_right_only_when_every_change_is_named() {
         let wanted = case(&json!({"diff": {"items": {"M": {"stock": [12, 10.0]}}}}));
-        assert_eq!(wanted.judge(&record(10)), Vec::<String>::new());
-        assert_eq!(wanted.judge(&record(9)), ["items M stock: expected 12 → 10.0, got 12 → 9"]);
+        assert_eq!(judged(&wanted, &record(10)), Vec::<String>::new());
+        assert_eq!(judged(&wanted, &record(9)), ["items M stock: expected 12 → 10.0, got 12 → 9"]);
         let other = case(&json!({"diff": {}}));
-        assert_eq!(other.judge(&record(10)), ["items: expected no change, got 1 rows"]);
+        assert_eq!(judged(&other, &record(10)), ["items: expected no change, got 1 rows"]);
         let more = case(&json!({"diff": {"items": {"M": {"stock": [12, 10]}, "added": [{"id": "N"}]}}}));
-        assert_eq!(more.judge(&record(10)), ["items: expected 1 added rows, got 0"]);
+        assert_eq!(judged(&more, &record(10)), ["items: expected 1 added rows, got 0"]);
     }
 
     #[test]
@@ -251,7 +279,7 @@ mod tests {
         let wanted = case(
             &json!({"status": "no_match", "answer_contains": "classic", "answer_not_contains": ["moon"]}),
         );
-        assert_eq!(wanted.judge(&record(10)).len(), 3);
+        assert_eq!(judged(&wanted, &record(10)).len(), 3);
     }
 
     #[test]

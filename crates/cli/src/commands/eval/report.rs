@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use ordain_planner::provider::cost_usd;
+use ordain_types::Strategy;
 use serde::Serialize;
 
 /// What came of one run of one case.
@@ -12,6 +14,14 @@ pub(super) struct Judged {
     pub(super) run: u32,
     /// What is wrong; empty where the run is right.
     pub(super) wrong: Vec<String>,
+    /// Whether the first plan was sent back though its rows were right.
+    pub(super) is_false_alarm: bool,
+    /// Replies that were judged.
+    pub(super) rounds: usize,
+    /// Looks at the data before the plan.
+    pub(super) looks: usize,
+    /// Lines of the program, where it changed something.
+    pub(super) lines: Option<usize>,
     pub(super) status: Option<String>,
     pub(super) answer: Option<String>,
     pub(super) plan: String,
@@ -26,6 +36,7 @@ pub(super) struct Judged {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Report {
     pub(super) planner: String,
+    pub(super) strategy: Strategy,
     pub(super) cases: usize,
     pub(super) runs: usize,
     pub(super) right: usize,
@@ -34,9 +45,19 @@ pub(super) struct Report {
     /// Percent of cases of which every run is right.
     pub(super) every_run_share: f64,
     pub(super) from_cache: usize,
+    /// Replies that were judged, on average of the runs for which the planner wrote a plan.
+    pub(super) rounds_each: f64,
+    pub(super) looks: usize,
+    /// First plans with right rows that our own checks sent back.
+    pub(super) false_alarms: usize,
+    /// Lines of a program that changes something, in the middle of all.
+    pub(super) change_lines_p50: Option<usize>,
     pub(super) model_calls: u64,
+    pub(super) calls_each: f64,
     pub(super) input_tokens: u64,
     pub(super) output_tokens: u64,
+    /// In dollars; nothing where the model's price is not known.
+    pub(super) cost_usd: Option<f64>,
     pub(super) total_ms_p50: f64,
     pub(super) total_ms_max: f64,
     pub(super) failures: Vec<Judged>,
@@ -44,7 +65,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Counts what was judged.
-    pub(super) fn of(planner: &str, runs_each: u32, judged: Vec<Judged>) -> Self {
+    pub(super) fn of(planner: &str, strategy: Strategy, runs_each: u32, judged: Vec<Judged>) -> Self {
         let runs = judged.len();
         let cases = runs / runs_each.max(1) as usize;
         let right = judged.iter().filter(|one| one.wrong.is_empty()).count();
@@ -52,17 +73,31 @@ impl Report {
             judged.iter().filter(|one| !one.wrong.is_empty()).map(|one| one.line).collect();
         let mut times: Vec<f64> = judged.iter().map(|one| one.total_ms).collect();
         times.sort_by(f64::total_cmp);
+        let mut lines: Vec<usize> = judged.iter().filter_map(|one| one.lines).collect();
+        lines.sort_unstable();
+        let written = judged.iter().filter(|one| one.model_calls > 0).count();
+        let rounds: usize = judged.iter().filter(|one| one.model_calls > 0).map(|one| one.rounds).sum();
+        let sum = |of: fn(&Judged) -> u64| judged.iter().map(of).sum::<u64>();
+        let (model_calls, input_tokens, output_tokens) =
+            (sum(|one| one.model_calls), sum(|one| one.input_tokens), sum(|one| one.output_tokens));
         Self {
             planner: planner.to_owned(),
+            strategy,
             cases,
             runs,
             right,
             share: percent(right, runs),
             every_run_share: percent(cases - broken.len().min(cases), cases),
             from_cache: judged.iter().filter(|one| one.plan == "cache").count(),
-            model_calls: judged.iter().map(|one| one.model_calls).sum(),
-            input_tokens: judged.iter().map(|one| one.input_tokens).sum(),
-            output_tokens: judged.iter().map(|one| one.output_tokens).sum(),
+            rounds_each: average(rounds, written),
+            looks: judged.iter().map(|one| one.looks).sum(),
+            false_alarms: judged.iter().filter(|one| one.is_false_alarm).count(),
+            change_lines_p50: lines.get(lines.len() / 2).copied(),
+            model_calls,
+            calls_each: average(usize::try_from(model_calls).unwrap_or(usize::MAX), written),
+            input_tokens,
+            output_tokens,
+            cost_usd: cost_usd(planner, input_tokens, output_tokens),
             total_ms_p50: times.get(times.len() / 2).copied().unwrap_or_default(),
             total_ms_max: times.last().copied().unwrap_or_default(),
             failures: judged.into_iter().filter(|one| !one.wrong.is_empty()).collect(),
@@ -79,7 +114,7 @@ impl Report {
             let answer = failure.answer.as_deref().unwrap_or("none");
             writeln!(to, "    answer: {}", crate::show::line(answer))?;
         }
-        writeln!(to, "planner   {}", self.planner)?;
+        writeln!(to, "planner   {}, strategy {}", self.planner, self.strategy.as_str())?;
         writeln!(to, "right     {} of {} runs, {:.1} %", self.right, self.runs, self.share)?;
         if runs_each > 1 {
             writeln!(
@@ -91,9 +126,20 @@ impl Report {
         writeln!(to, "cache     {} runs used a plan that was kept", self.from_cache)?;
         writeln!(
             to,
-            "model     {} calls, {} tokens in, {} out",
-            self.model_calls, self.input_tokens, self.output_tokens
+            "model     {} calls, {} tokens in, {} out, {}",
+            self.model_calls,
+            self.input_tokens,
+            self.output_tokens,
+            self.cost_usd.map_or_else(|| "price unknown".to_owned(), |cost| format!("${cost:.4}")),
         )?;
+        if self.model_calls > 0 {
+            let lines = self.change_lines_p50.map_or_else(|| "none".to_owned(), |lines| lines.to_string());
+            writeln!(
+                to,
+                "plans     {:.1} calls and {:.1} rounds each, {} looks, {} false alarms; lines of a change {lines} p50",
+                self.calls_each, self.rounds_each, self.looks, self.false_alarms
+            )?;
+        }
         writeln!(to, "time      {:.1} ms p50, {:.1} ms at most", self.total_ms_p50, self.total_ms_max)
     }
 }
@@ -101,4 +147,9 @@ impl Report {
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below the limit")]
 fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below the limit")]
+fn average(whole: usize, parts: usize) -> f64 {
+    if parts == 0 { 0.0 } else { whole as f64 / parts as f64 }
 }

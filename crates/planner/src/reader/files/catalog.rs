@@ -125,13 +125,14 @@ fn table_of(file: &FileBrief, table: &Value, count: usize) -> Option<(Source, Ta
         null_share: facts.get("null_share").and_then(Value::as_f64).unwrap_or_default(),
         samples: facts.get("samples").and_then(Value::as_array).cloned().unwrap_or_default(),
         values: facts.get("values").and_then(Value::as_array).cloned(),
+        shape: None,
     });
     let brief = TableBrief {
         columns: seen.collect(),
         rows,
         roles: BTreeMap::new(),
         references: Vec::new(),
-        summary: None,
+        indexes: Vec::new(),
         table: Table { name, columns, ..Table::default() },
     };
     Some((Source { files: vec![file.name.clone()], table: named, is_big: is_big_table(file, table) }, brief))

@@ -24,7 +24,7 @@ fn table(name: &str, columns: &[(&str, ColumnType)]) -> TableBrief {
         columns: Vec::new(),
         roles: std::collections::BTreeMap::new(),
         references: Vec::new(),
-        summary: None,
+        indexes: Vec::new(),
     }
 }
 

@@ -26,14 +26,17 @@ pub(super) async fn page(
     let store = service.engine().store();
     let mut waiting = Vec::new();
     let filter = RunFilter {
-        states: vec![RunState::Held],
+        states: vec![RunState::Held, RunState::Waiting],
         seen_by: visit.caller.seen_by(),
         before: None,
         limit: SHOWN_MAX,
     };
     let known = service.inner.usual_changes.get(store).await?;
     for record in store.find_runs(filter).await? {
-        let conflicts = store.conflicts(record.run_id.as_str()).await?;
+        let conflicts = match record.state {
+            RunState::Held => store.conflicts(record.run_id.as_str()).await?,
+            _ => Vec::new(),
+        };
         let unheard = changes(&record.diff).difference(&known).cloned().collect();
         waiting.push(Waiting { conflicts: conflicts.iter().map(shown).collect(), unheard, record });
     }

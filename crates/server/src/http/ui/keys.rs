@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_store::{EntryNote, NewKey, Secret};
 use ordain_types::parse_duration;
-use ordain_ui::Place;
+use ordain_ui::{Notice, Place};
 use serde::Deserialize;
 
 use super::reply;
@@ -36,9 +36,25 @@ pub(super) async fn page(
     let store = service.engine().store();
     let secret = query.made.as_ref().and_then(|name| service.inner.new_keys.take(&visit.caller.id, name));
     let secret = secret.as_ref().map(|secret| secret.0.as_str());
-    let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), secret, &visit.viewer);
+    let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), secret, &[], &visit.viewer);
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Keys, "Keys", &content)))
+}
+
+/// The page again with what was typed, and what is wrong with it.
+async fn again(
+    service: &Service,
+    headers: &HeaderMap,
+    sent: &Sent<Admin, Vec<(String, String)>>,
+    problem: &Problem,
+) -> Result<Response, Turned> {
+    let (store, viewer) = (service.engine().store(), &sent.visit.viewer);
+    let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), None, &sent.form, viewer);
+    let notice = Notice { is_problem: true, text: problem.detail.clone() };
+    let shell = sent.visit.shell(service, Some(notice)).await?;
+    let mut response = reply::html(headers, shell.page(Place::Keys, "Keys", &content));
+    *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    Ok(response)
 }
 
 /// Leads to the page that shows a new key once. Loading that page again makes no second key.
@@ -51,9 +67,13 @@ async fn made(service: &Service, caller: &Caller, secret: Secret) -> Result<Resp
 /// Makes a key.
 pub(super) async fn create(
     State(service): State<Service>,
+    headers: HeaderMap,
     sent: Sent<Admin, Vec<(String, String)>>,
 ) -> Result<Response, Turned> {
-    let new = new_key(&sent.form)?;
+    let new = match new_key(&sent.form) {
+        Ok(new) => new,
+        Err(problem) => return again(&service, &headers, &sent, &problem).await,
+    };
     let note = EntryNote::by(&sent.visit.caller.id, "ui");
     let (_, secret) = service.engine().store().create_key(new, note).await?;
     made(&service, &sent.visit.caller, secret).await

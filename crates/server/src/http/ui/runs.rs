@@ -121,6 +121,7 @@ pub(super) async fn details(
         exchange: if viewer.is_admin { entries.iter().flat_map(exchange).collect() } else { Vec::new() },
         conflicts: conflicts.iter().map(super::approvals::shown).collect(),
         checks: if record.kind == RunKind::Check { results(service, record).await } else { Vec::new() },
+        server: Some(service.inner.options.listen.to_string()),
     })
 }
 

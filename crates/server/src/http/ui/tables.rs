@@ -5,10 +5,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_checks::Check;
 use ordain_engine::checks::TableState;
-use ordain_store::{Condition, RunFilter, Store, TableInfo};
-use ordain_types::{Column, ColumnType, Row, RunId, RunRecord, RunState};
+use ordain_store::{BeginOptions, Call, Intent, Reply, RunFilter, Store, TableInfo};
+use ordain_types::{Column, Row, RunId, RunRecord, RunState};
 use ordain_ui::run::Entry;
-use ordain_ui::tables::{FilePage, RowEvent, RowsPage};
+use ordain_ui::tables::{FilePage, Order, RowEvent, RowsPage};
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 use serde_json::Value;
@@ -86,6 +86,9 @@ pub(super) struct Which {
     column: Option<String>,
     #[serde(default)]
     value: String,
+    sort: Option<String>,
+    #[serde(default)]
+    order: Order,
 }
 
 /// The rows of a table.
@@ -101,21 +104,27 @@ pub(super) async fn rows(
         return of_file(&service, &headers, &visit, &table).await;
     };
     let after = query.cursor.as_deref().map(cursor::read).transpose()?;
-    let after = after.and_then(|mark| mark.parse::<i64>().ok());
+    let after = after.and_then(|mark| mark.parse::<u64>().ok());
     let filter = query.column.clone().map(|column| (column, query.value.clone()));
-    let condition = filter.as_ref().map(|(column, value)| equals(&info, column, value)).transpose()?;
-    let found = read(engine.store(), &table, condition, after, ROWS_SHOWN).await?;
-    let next = found.last.filter(|_| found.more).map(|last| cursor::write(&last.to_string()));
+    let sort = query.sort.clone().map(|column| (column, query.order));
+    let (rows, next) = match (&filter, &sort) {
+        // In the store's own order a page goes on behind a row, however many there are.
+        (None, None) => {
+            let after = after.and_then(|after| i64::try_from(after).ok());
+            let found = read(engine.store(), &table, None, after, ROWS_SHOWN).await?;
+            let next = found.last.filter(|_| found.more).and_then(|last| u64::try_from(last).ok());
+            (as_rows(found), next)
+        }
+        _ => chosen(engine.store(), &info, filter.as_ref(), sort.as_ref(), after.unwrap_or_default()).await?,
+    };
     let address = format!("/tables/{}", ordain_ui::text::in_path(&table));
-    let filters = filter.as_ref().map(|(column, value)| [("column", column.as_str()), ("value", value)]);
-    let pager = Pager::new(
-        &address,
-        filters.as_ref().map_or(&[], |both| &both[..]),
-        after.is_none(),
-        next.as_deref(),
-    );
-    let mismatch = filter.as_ref().and_then(|(column, value)| mismatch(&info, column, value));
-    let page = RowsPage { info, rows: as_rows(found), filter, mismatch, pager };
+    let order = query.order.name();
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    fields.extend(filter.iter().flat_map(|(column, value)| [("column", column.as_str()), ("value", value)]));
+    fields.extend(sort.iter().flat_map(|(column, _)| [("sort", column.as_str()), ("order", order)]));
+    let next = next.map(|next| cursor::write(&next.to_string()));
+    let pager = Pager::new(&address, &fields, after.is_none(), next.as_deref());
+    let page = RowsPage { info, rows, filter, sort, pager };
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Tables, &table, &ordain_ui::tables::rows(&page))))
 }
@@ -125,25 +134,56 @@ async fn find(store: &Store, table: &str) -> Result<TableInfo, Problem> {
     found.ok_or_else(unknown_table)
 }
 
-/// A filter as a condition: the written value as the column has values.
-fn equals(info: &TableInfo, column: &str, value: &str) -> Result<Condition, Problem> {
-    let found = info.table.columns.iter().find(|known| known.name == column);
-    let Some(Column { column_type, .. }) = found else {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown_column", "there is no column of that name"));
+/// Rows in whose column a text occurs, in whatever case, in the order of a column; and where the next page begins.
+async fn chosen(
+    store: &Store,
+    info: &TableInfo,
+    filter: Option<&(String, String)>,
+    sort: Option<&(String, Order)>,
+    from: u64,
+) -> Result<(Vec<Row>, Option<u64>), Problem> {
+    let columns: Vec<&Column> = info.table.columns.iter().filter(|column| !column.hidden).collect();
+    let quoted = |name: &str| match columns.iter().find(|column| column.name == name) {
+        Some(_) => Ok(format!("\"{}\"", name.replace('"', "\"\""))),
+        None => Err(Problem::new(StatusCode::NOT_FOUND, "unknown_column", "there is no column of that name")),
     };
-    let value = match column_type {
-        ColumnType::Text => Value::from(value),
-        _ => serde_json::from_str(value).unwrap_or_else(|_| Value::from(value)),
+    let names = columns.iter().map(|column| quoted(&column.name)).collect::<Result<Vec<_>, _>>()?;
+    let mut params = Vec::new();
+    let condition = match filter {
+        Some((column, value)) if !value.is_empty() => {
+            params.push(Value::from(value.to_lowercase()));
+            let text = format!("lower(CAST({} AS TEXT))", quoted(column)?);
+            // Both databases know this, and no sign of the value means anything to them.
+            format!("replace({text}, ?, '') <> {text}")
+        }
+        _ => "TRUE".to_owned(),
     };
-    Ok(Condition::Eq { path: vec![column.to_owned()], value })
+    let by = sort.map(|(column, order)| Ok::<_, Problem>(format!("{} {}", quoted(column)?, order.sql())));
+    let keys = info.table.key.iter().map(|key| quoted(key));
+    let order = by.into_iter().chain(keys).collect::<Result<Vec<_>, _>>()?;
+    let order = if order.is_empty() { String::new() } else { format!("ORDER BY {}", order.join(", ")) };
+    let sql = format!(
+        "SELECT {} FROM \"{}\" WHERE {condition} {order} LIMIT {} OFFSET {from}",
+        names.join(", "),
+        info.table.name.replace('"', "\"\""),
+        ROWS_SHOWN + 1
+    );
+    let mut rows = found(store, sql, params).await?;
+    let more = rows.len() as u64 > ROWS_SHOWN;
+    rows.truncate(usize::try_from(ROWS_SHOWN).unwrap_or(usize::MAX));
+    Ok((rows, more.then_some(from + ROWS_SHOWN)))
 }
 
-/// Why a column can hold no such value.
-fn mismatch(info: &TableInfo, column: &str, value: &str) -> Option<String> {
-    let kind = info.table.columns.iter().find(|known| known.name == column)?.column_type;
-    let is_figure = matches!(kind, ColumnType::Integer | ColumnType::Real);
-    (is_figure && value.parse::<f64>().is_err())
-        .then(|| format!("`{column}` holds numbers, and `{value}` is none."))
+/// What a query finds, as plans would see it.
+async fn found(store: &Store, sql: String, params: Vec<Value>) -> Result<Vec<Row>, Problem> {
+    let begin = BeginOptions { run_id: store.new_run_id()?, intent: Intent::Read };
+    let mut transaction = store.begin(begin).await?;
+    let reply = transaction.carry_out(Call::Query { sql, params: Value::Array(params) }).await;
+    transaction.roll_back().await?;
+    match reply? {
+        Reply::Found { rows } => Ok(rows),
+        _ => Err(Problem::internal("a query gave no rows")),
+    }
 }
 
 /// Which row.

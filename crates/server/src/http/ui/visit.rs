@@ -121,7 +121,8 @@ impl<S> Visit<S> {
         if !self.viewer.may_approve {
             return Ok(0);
         }
-        Ok(service.engine().store().count_runs(RunState::Held).await?)
+        let store = service.engine().store();
+        Ok(store.count_runs(RunState::Held).await? + store.count_runs(RunState::Waiting).await?)
     }
 
     /// Refuses a form that no page of this visitor sent.

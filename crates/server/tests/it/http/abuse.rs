@@ -427,6 +427,23 @@ async fn a_part_of_a_form_with_a_giant_name_is_refused_before_it_is_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_giant_name_or_value_in_json_is_not_repeated() {
+    let shop = served().await;
+    let giant = "ä".repeat(1 << 20);
+    for body in [
+        format!("{{\"code\": \"pass\", \"{giant}\\\"\" : 1}}"),
+        format!("{{\"code\": \"pass\", \"values\": {{\"{giant}\": 1}}}}"),
+        format!("{{\"code\": \"pass\", \"session\": [\"{giant}\"]}}"),
+        format!("{{\"code\": \"pass\", \"limits\": \"{giant}\"}}"),
+    ] {
+        let json = "Content-Type: application/json";
+        let answer = client::send(shop.address, "POST", "/v1/exec", &[json], body.as_bytes()).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (422, "bad_body"), "{}", &body[..40]);
+        assert!(answer.text().len() < 2048, "{} bytes", answer.text().len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_is_refused_for_its_length_is_not_kept() {
     let shop = served().await;
     let long = "y".repeat(2 << 20);

@@ -10,7 +10,7 @@ use ordain_engine::Planner;
 const HOSTILE: &str = "<img src=x onerror=window.hit=1><script>window.hit=1</script>\u{202e}\u{7}'\"&amp;";
 
 /// Looks at pages in a browser, away from the tasks that serve them.
-async fn look<T: Send + 'static>(
+pub(super) async fn look<T: Send + 'static>(
     shop: &Served,
     look: impl FnOnce(&mut Browser, &str) -> T + Send + 'static,
 ) -> T {
@@ -396,6 +396,8 @@ async fn a_rule_is_edited_tried_saved_and_run() {
             .wait("location.pathname.startsWith('/runs/') && !!document.querySelector('#results .chip.bad')");
     })
     .await;
+    let noted = shop.store().newest_entries(u64::MAX, 2).await.unwrap();
+    assert!(noted.iter().any(|entry| entry.kind == "rule"), "{noted:?}");
     let after = std::fs::read_to_string(&file).unwrap();
     assert!(
         after.contains("// The two of the beginning") && after.contains("\"severity\": \"critical\""),

@@ -3,11 +3,11 @@
 use super::client;
 use super::world::{Served, served, served_with};
 
-const PAGE: &str = "Accept: text/html";
-const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
+pub(super) const PAGE: &str = "Accept: text/html";
+pub(super) const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
 /// Signs in with a key and gives the cookie.
-async fn signed_in(shop: &Served, scopes: &[&str]) -> String {
+pub(super) async fn signed_in(shop: &Served, scopes: &[&str]) -> String {
     let (_, line) = shop.key(|key| key.scopes = scopes.iter().map(|&scope| scope.to_owned()).collect()).await;
     let secret = line.rsplit(' ').next().unwrap().to_owned();
     let body = format!("key={secret}&next=%2Fruns%3Fstate%3Dheld");
@@ -24,13 +24,13 @@ async fn signed_in(shop: &Served, scopes: &[&str]) -> String {
 }
 
 /// The token that the forms of a page send.
-async fn token(shop: &Served, cookie: &str) -> String {
+pub(super) async fn token(shop: &Served, cookie: &str) -> String {
     let page = client::send(shop.address, "GET", "/ask", &[PAGE, cookie], b"").await.text();
     field(&page, "token")
 }
 
 /// What the first field of a name holds on a page.
-fn field(page: &str, name: &str) -> String {
+pub(super) fn field(page: &str, name: &str) -> String {
     let begin = format!("name=\"{name}\" value=\"");
     let at = page.find(&begin).unwrap_or_else(|| panic!("the page has no {name}: {page}")) + begin.len();
     page[at..].split('"').next().unwrap().to_owned()

@@ -10,6 +10,7 @@ use ordain_checks::suggest::Suggestion;
 use ordain_checks::{Check, CheckResult, Threshold};
 use ordain_engine::Planner;
 use ordain_engine::checks::{ADDED_TO, Checks, FileChange, add_checks, change_check};
+use ordain_store::EntryNote;
 use ordain_ui::Place;
 use ordain_ui::checks::{Form, Preview};
 use serde::Deserialize;
@@ -146,7 +147,11 @@ pub(crate) async fn save(
         return Ok(Redirect::to("/checks?done=draft_gone").into_response());
     };
     let Draft { change, check_id } = draft;
+    let (file, before, after) = (change.file.clone(), change.before.clone(), change.after.clone());
     look(&service, move |checks| Ok(change.write(&checks.workspace().root)?)).await?;
+    let mut note = EntryNote::by(&sent.visit.caller.id, "ui");
+    note.detail = json!({ "check_id": check_id });
+    service.engine().store().note_rule(&file, &before, &after, note).await?;
     let place = check_id.map_or_else(String::new, |id| format!("/{}", ordain_ui::text::in_path(&id)));
     Ok(Redirect::to(&format!("/checks{place}?done=saved")).into_response())
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_engine::{Ask, EngineError, Mode};
+use ordain_engine::{Ask, Decision as Waited, EngineError, Mode};
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{Grade, RunKind, RunState};
 use ordain_ui::diff_hash;
@@ -102,6 +102,32 @@ async fn decided(
         Err(EngineError::Store(StoreError::RowsConflict { .. })) => Ok(back(run, "conflict")),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a person answers to a run that waits.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Answered {
+    #[serde(default)]
+    answer: String,
+}
+
+/// Goes on with a run that waits: with an answer or a remark, or without one with its outline as it is.
+pub(crate) async fn answer(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    sent: Sent<Run, Answered>,
+) -> Result<Response, Turned> {
+    let caller = &sent.visit.caller;
+    let record = service.run_seen_by(caller, &run).await?;
+    if record.state != RunState::Waiting {
+        return Ok(back(record.run_id.as_str(), "already"));
+    }
+    let decision = match sent.form.answer.trim() {
+        "" => Waited::Approve,
+        words => Waited::Respond(words.to_owned()),
+    };
+    let begun = service.begin_resume(caller, &record, decision, service.planner(None).await?)?;
+    Ok(Redirect::to(&format!("/runs/{}", begun.about.run_id)).into_response())
 }
 
 /// What a person thinks of a run.

@@ -1,0 +1,143 @@
+//! `ordain import`: a data file as a table of the workspace.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use ordain_engine::Workspace;
+use ordain_store::TableInfo;
+use serde_json::json;
+
+use super::data::key;
+use crate::failure::{self, USAGE};
+use crate::runtime;
+use crate::show::line;
+use crate::workspace::{Failure, WorkspaceArgs, ended};
+
+const EXAMPLES: &str = "\
+Examples:
+  ordain import orders.csv --table orders --key order_id
+  ordain import prices.xlsx --table prices --json
+
+The file is copied to tables/ if it is elsewhere, `[tables.NAME]` is added to ordain.toml, and the table is made from it.
+If a value does not fit, nothing is changed: the error names its line.";
+
+/// Make a table of the workspace from a data file
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// The file: CSV, JSON, a workbook, Parquet …
+    file: PathBuf,
+    /// What the table is called
+    #[arg(long, value_name = "NAME")]
+    table: String,
+    /// The column that identifies a row; may be given several times
+    #[arg(long, value_name = "COLUMN")]
+    key: Vec<String>,
+    /// Print the table as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `ordain import`.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    ended(runtime::on_one_thread(Box::pin(import(args)))?)
+}
+
+async fn import(args: &Args) -> Result<ExitCode, Failure> {
+    let workspace = args.workspace.load()?;
+    if let Some(problem) = refused(args, &workspace).await? {
+        failure::print_text(&problem.0, Some(problem.1));
+        return Ok(ExitCode::from(USAGE));
+    }
+    let change = Change::make(args, &workspace)?;
+    match made(&workspace.root, &args.table).await {
+        Ok(info) => {
+            told(&info, args.json)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            change.take_back()?;
+            Err(error)
+        }
+    }
+}
+
+/// Why a file cannot be imported as asked, and what would help.
+async fn refused(args: &Args, workspace: &Workspace) -> Result<Option<(String, &'static str)>, Failure> {
+    if !args.file.is_file() {
+        let problem = format!("there is no file `{}`", args.file.display());
+        return Ok(Some((problem, "look at the path; it is relative to the current folder")));
+    }
+    let known = workspace.open_store().await?.schema();
+    if known.table(&args.table).is_some() {
+        let problem = format!("there is a table `{}` already", args.table);
+        return Ok(Some((problem, "choose another name, or replace its seed file and say `ordain reseed`")));
+    }
+    Ok(None)
+}
+
+/// What was changed in the workspace's folder, so that it can be taken back.
+struct Change {
+    settings: PathBuf,
+    before: String,
+    copy: Option<PathBuf>,
+}
+
+impl Change {
+    fn make(args: &Args, workspace: &Workspace) -> io::Result<Self> {
+        let root = fs_err::canonicalize(&workspace.root)?;
+        let file = fs_err::canonicalize(&args.file)?;
+        let (seed, copy) = if let Ok(inside) = file.strip_prefix(&root) {
+            (inside.to_owned(), None)
+        } else {
+            let seed = Path::new("tables").join(file.file_name().unwrap_or_default());
+            let copy = root.join(&seed);
+            fs_err::create_dir_all(root.join("tables"))?;
+            // Nothing is overwritten.
+            io::copy(&mut fs_err::File::open(&file)?, &mut fs_err::File::create_new(&copy)?)?;
+            (seed, Some(copy))
+        };
+        let settings = root.join("ordain.toml");
+        let before = fs_err::read_to_string(&settings)?;
+        let mut text = before.clone();
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let seed = json!(seed.to_string_lossy());
+        let _ = write!(text, "{gap}\n[tables.{}]\nseed = {seed}\n", key(&args.table));
+        if !args.key.is_empty() {
+            let _ = writeln!(text, "key = {}", json!(args.key));
+        }
+        fs_err::write(&settings, text)?;
+        Ok(Self { settings, before, copy })
+    }
+
+    fn take_back(&self) -> io::Result<()> {
+        fs_err::write(&self.settings, &self.before)?;
+        self.copy.as_ref().map_or(Ok(()), fs_err::remove_file)
+    }
+}
+
+async fn made(root: &Path, table: &str) -> Result<TableInfo, Failure> {
+    let store = Workspace::load(root)?.open_store().await?;
+    let found = store.tables().await?.into_iter().find(|info| info.table.name == table);
+    found.ok_or_else(|| Failure::Io(io::Error::other(format!("the table `{table}` was not made"))))
+}
+
+fn told(info: &TableInfo, as_json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if as_json {
+        return writeln!(out, "{:#}", json!(info));
+    }
+    writeln!(out, "{}: {} rows", line(&info.table.name), info.rows)?;
+    for column in &info.table.columns {
+        let column_type = json!(column.column_type);
+        writeln!(out, "  {}  {}", line(&column.name), column_type.as_str().unwrap_or_default())?;
+    }
+    for note in &info.notes {
+        writeln!(io::stderr(), "note: {}", line(note))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Programs that change rows: calls of actions, and changes that no action covers.
+
+use std::fmt::Write as _;
+
+use ordain_types::DirectChanges;
+
+use super::{Writer, braces, indent, quote};
+use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
+use crate::reader::order;
+use crate::reader::parse::Parser;
+use crate::reader::words;
+
+/// How a question begins that rows answer, by their numbers.
+const WHICH: &str = "Which one do you mean? ";
+impl Writer<'_> {
+    /// How a change is told that no action covers.
+    fn told(&self, done: &'static str) -> &'static str {
+        let is_held = self.index.catalog.policy.direct_changes == DirectChanges::Hold;
+        if is_held { "Nothing was changed yet, a person must approve it: " } else { done }
+    }
+
+    pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
+        let shape = &self.index.tables[table];
+        let row: Vec<String> = values
+            .iter()
+            .map(|(at, lit)| {
+                let name = &shape.columns[*at].name;
+                format!("{}: params[\"{}\"]", quote(name), self.params.bind(name, lit))
+            })
+            .collect();
+        let named: Vec<String> = values
+            .iter()
+            .map(|(at, _)| {
+                format!(
+                    "{} {{row[{}]}}",
+                    shape.columns[*at].name.replace('_', " "),
+                    quote(&shape.columns[*at].name).replace('"', "'")
+                )
+            })
+            .collect();
+        format!(
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{}a {} with {}.\"\nSTATUS = \"success\"\n",
+            row.join(", "),
+            shape.name,
+            self.told("Added "),
+            braces(&shape.noun),
+            named.join(", "),
+        )
+    }
+
+    pub(super) fn remove(&mut self, rows: &Select) -> String {
+        let query = self.lookup(rows, &[]);
+        let table = &self.index.tables[rows.table];
+        let key = table.key.map_or("", |key| table.columns[key].name.as_str());
+        let run = format!(
+            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{}{{row['label']}}.\"\nSTATUS = \"success\"\n",
+            table.name,
+            quote(key),
+            self.told("Removed "),
+        );
+        guarded(&[query], &run)
+    }
+
+    /// The rows that arguments describe, each as a query for key and label.
+    fn lookups(
+        &mut self,
+        calls: &[Call],
+        with: &[(String, Path)],
+    ) -> (Vec<String>, Vec<Vec<(String, Slot)>>) {
+        let mut queries: Vec<String> = Vec::new();
+        let mut slots = Vec::new();
+        for call in calls {
+            let mut given = Vec::new();
+            for (name, argument) in &call.arguments {
+                let slot = match argument {
+                    Argument::Value(lit) => Slot::Param(self.params.bind(name, lit)),
+                    Argument::Row(select) => {
+                        let query = self.lookup(select, with);
+                        let place = queries.iter().position(|known| *known == query).unwrap_or_else(|| {
+                            queries.push(query);
+                            queries.len() - 1
+                        });
+                        Slot::Row(place)
+                    }
+                };
+                given.push((name.clone(), slot));
+            }
+            slots.push(given);
+        }
+        (queries, slots)
+    }
+
+    fn lookup(&mut self, select: &Select, with: &[(String, Path)]) -> String {
+        let table = &self.index.tables[select.table];
+        let own = |column: usize| Path { hops: Vec::new(), table: select.table, column };
+        let key = table.key.unwrap_or(0);
+        let mut columns =
+            vec![("key".to_owned(), own(key)), ("label".to_owned(), own(table.label.unwrap_or(key)))];
+        columns.extend(with.iter().filter(|(_, path)| path.table == select.table).cloned());
+        let first = if select.order.as_ref().is_some_and(|order| order.by.is_some()) {
+            format!("[:{}]", select.limit.unwrap_or(1))
+        } else {
+            String::new()
+        };
+        format!("{}{first}", self.query(select, &columns, &[]).call)
+    }
+
+    pub(super) fn calls(&mut self, calls: &[Call]) -> String {
+        let (queries, slots) = self.lookups(calls, &[]);
+        let made: Vec<String> = calls
+            .iter()
+            .zip(&slots)
+            .map(|(call, given)| {
+                let arguments: Vec<String> =
+                    given.iter().map(|(name, slot)| format!("{name}={}", slot.python())).collect();
+                format!("{}({})", self.index.catalog.actions[call.action].name, arguments.join(", "))
+            })
+            .collect();
+        let run = format!(
+            "done = [{}]\nfailed = [one for one in done if one[\"status\"] != \"success\"]\n\
+             answer_text = \" \".join(one[\"text\"] for one in failed[:1] or done) + (\" Nothing was changed.\" if failed else \"\")\nSTATUS = failed[0][\"status\"] if failed else \"success\"\n",
+            made.join(", "),
+        );
+        guarded(&queries, &run)
+    }
+
+    pub(super) fn offer(&mut self, parser: &Parser<'_>, calls: &[Call]) -> Option<String> {
+        let action = &self.index.catalog.actions[calls.first()?.action];
+        let (item, count, table, price) = order::priced(parser, action)?;
+        let path = |column: usize| Path { hops: Vec::new(), table, column };
+        let mut with = vec![("price".to_owned(), path(price))];
+        let stock = self.index.role(table, "quantity");
+        with.extend(stock.map(|stock| ("stock".to_owned(), path(stock))));
+        let (queries, slots) = self.lookups(calls, &with);
+        let mut parts = Vec::new();
+        for given in &slots {
+            let find = |wanted: &str| given.iter().find(|(name, _)| name == wanted).map(|(_, slot)| slot);
+            let (Slot::Row(row), Slot::Param(number)) = (find(&item)?, find(&count)?) else { return None };
+            parts.push(format!("(params[\"{number}\"], found[{row}][0])"));
+        }
+        let short = if stock.is_some() {
+            "short = [row for count, row in wanted if row[\"stock\"] < count]\n"
+        } else {
+            "short = []\n"
+        };
+        let verb = action.words.first().map_or("do it", String::as_str);
+        let is_sale = action.words.iter().any(|word| word == "sell");
+        let ask = if is_sale { "Shall I sell them?".to_owned() } else { format!("Shall I {verb} them?") };
+        let run = format!(
+            "wanted = [{}]\ntotal = sum(count * row[\"price\"] for count, row in wanted)\nnames = \" and \".join(f\"{{count}} {{row['label']}}\" for count, row in wanted)\n\
+             {short}answer_text = f\"{{names}} would come to ${{total:,.2f}}. {ask}\"\nif short:\n    \
+             answer_text = f\"{{names}} would come to ${{total:,.2f}}, but only {{short[0]['stock']}} {{short[0]['label']}} are left.\"\nSTATUS = \"success\"\n",
+            parts.join(", "),
+        );
+        Some(guarded(&queries, &run))
+    }
+
+    pub(super) fn sets(&mut self, sets: &[Set]) -> String {
+        let mut queries = Vec::new();
+        let mut lines = String::new();
+        let mut told = Vec::new();
+        for set in sets {
+            let table = &self.index.tables[set.rows.table];
+            let column = &table.columns[set.column];
+            let path = Path { hops: Vec::new(), table: set.rows.table, column: set.column };
+            let count = match &set.rows.filter {
+                Cond::Or(names) => names.len(),
+                _ => 1,
+            };
+            let query = self.lookup(&set.rows, &[("now".to_owned(), path)]);
+            let place = queries.len();
+            queries.push((query, count));
+            let value = match &set.to {
+                To::Value(lit) => format!("params[\"{}\"]", self.params.bind(&column.name, lit)),
+                To::By(lit) => format!("row[\"now\"] + params[\"{}\"]", self.params.bind("change", lit)),
+                To::Percent(lit) => {
+                    let name = self.params.bind("percent", lit);
+                    format!("round(row[\"now\"] * (100 + params[\"{name}\"]) / 100, 2)")
+                }
+            };
+            let key = table.key.map_or("", |key| table.columns[key].name.as_str());
+            let _ = write!(
+                lines,
+                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n",
+                table.name,
+                quote(&column.name),
+                quote(key),
+            );
+            told.push(format!(
+                "[f\"the {} of {{row['label']}} from {{row['now']}} to {{row['after']}}\" for row in found[{place}]]",
+                words::column(self.index, &Path { hops: Vec::new(), table: set.rows.table, column: set.column })
+            ));
+        }
+        let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
+        let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
+        format!(
+            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
+             else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
+            list.join(", "),
+            counts.join(", "),
+            indent(&lines),
+            quote(self.told("Changed ")),
+            told.join(" + "),
+        )
+    }
+}
+
+/// Where a call takes a value from.
+enum Slot {
+    Param(String),
+    Row(usize),
+}
+
+impl Slot {
+    fn python(&self) -> String {
+        match self {
+            Self::Param(name) => format!("params[\"{name}\"]"),
+            Self::Row(place) => format!("found[{place}][0][\"key\"]"),
+        }
+    }
+}
+
+/// Runs lines only if every row that was described is exactly one; otherwise asks which.
+fn guarded(queries: &[String], run: &str) -> String {
+    if queries.is_empty() {
+        return run.to_owned();
+    }
+    format!(
+        "found = [{}]\nunclear = [rows for rows in found if len(rows) != 1]\nif unclear:\n    \
+         names = \"; \".join(f\"{{place}}. {{row['label']}}\" for place, row in enumerate(unclear[0][:10], 1))\n    \
+         answer_text = f\"{WHICH}{{names}}. Say the number.\" if names else \"There is none like that.\"\n    \
+         STATUS = \"invalid_request\" if names else \"no_match\"\nelse:\n{}",
+        queries.join(", "),
+        indent(run),
+    )
+}
+
+/// The rows that an answer asks about, in the order of their numbers.
+pub(crate) fn offered(answer: &str) -> Vec<String> {
+    let Some(list) = answer.strip_prefix(WHICH).and_then(|rest| rest.strip_suffix(". Say the number."))
+    else {
+        return Vec::new();
+    };
+    let rows = list.split("; ").enumerate();
+    rows.map_while(|(at, row)| row.strip_prefix(&format!("{}. ", at + 1)).map(str::to_owned)).collect()
+}

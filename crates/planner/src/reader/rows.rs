@@ -1,0 +1,237 @@
+//! Changes that no action covers, said in so many words: `set the price of Moon to 90`, `add a part called Bell with sku B1`,
+//! `remove the Shield`.
+
+use serde_json::{Value, json};
+
+use super::form::{Asked, Cond, Form, Lit, Op, Operand, Path, Set, To};
+use super::index::{Sort, What};
+use super::parse::{All, Parser, as_json};
+use super::phrase::Np;
+use super::token::{Kind, Unit};
+
+/// Values that a new row may be given.
+const VALUES_MAX: usize = 12;
+
+impl Parser<'_> {
+    /// Every complete reading as a row that is added or removed.
+    pub(crate) fn rows_changed(&self, start: usize) -> Vec<(Form, u32)> {
+        let mut found = Vec::new();
+        for table in 0..self.index.tables.len() {
+            let parser = self.about(table);
+            for place in self.lex("direct.remove", start) {
+                for (np, end, cost) in parser.np(place).iter() {
+                    let is_one = np.names.len() == 1 && np.conds.len() == 1;
+                    if is_one && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
+                        found.push((Form::Remove(Box::new(np.select(table, Asked::Rows))), cost + 1));
+                    }
+                }
+            }
+            for place in self.lex("direct.add", start) {
+                let place = self.determiners(place);
+                let place = self.determiners(self.one("direct.new", place).unwrap_or(place));
+                let nouns = self.mentions(place).into_iter().filter(|(what, ..)| *what == What::Table(table));
+                for (_, end, cost) in nouns {
+                    let rows = parser.new_rows(end).into_iter().filter(|(_, end, _)| self.is_end(*end));
+                    found.extend(rows.map(|(values, _, more)| (Form::Add(table, values), cost + more)));
+                }
+            }
+        }
+        found
+    }
+
+    /// The values of a new row, from a place on.
+    fn new_rows(&self, place: usize) -> All<Vec<(usize, Lit)>> {
+        let mut done: All<Vec<(usize, Lit)>> = Vec::new();
+        let mut open: All<Vec<(usize, Lit)>> = vec![(Vec::new(), place, 0)];
+        while let Some((values, place, cost)) = open.pop() {
+            let comma = self.sign(',', place).unwrap_or(place);
+            let and = self.one("and", comma).unwrap_or(comma);
+            let start = self.one("direct.with", and).unwrap_or(and);
+            for (column, lit, end, more) in self.new_value(start, values.is_empty()) {
+                if values.len() < VALUES_MAX && !values.iter().any(|(known, _)| *known == column) {
+                    open.push(([values.clone(), vec![(column, lit)]].concat(), end, cost + more));
+                }
+            }
+            if !values.is_empty() {
+                done.push((values, place, cost));
+            }
+        }
+        done
+    }
+
+    /// `called Bell`, `price 12`, `city is "Rome"`.
+    fn new_value(&self, place: usize, is_first: bool) -> Vec<(usize, Lit, usize, u32)> {
+        let mut found = Vec::new();
+        let called = self.one("direct.called", place);
+        let named = called.or(Some(place).filter(|_| is_first));
+        if let (Some(label), Some(start)) = (self.index.tables[self.focus].label, named)
+            && let Some((lit, end)) = self.free_name(self.fill(start), false)
+        {
+            found.push((label, lit, end, 0));
+        }
+        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            let after = self.one("be", end).or_else(|| self.one("of", end)).or_else(|| self.one("to", end));
+            let start = self.fill(after.unwrap_or(end));
+            let Some(token) = self.tokens.get(start) else { continue };
+            let lit = match (self.sort(&path), &token.kind) {
+                (Sort::Number | Sort::Whole, _) => self.number(start).map(|(_, lit, end)| (lit, end)),
+                (Sort::Day, Kind::Days(day, _)) => Some((Lit { value: json!(day), at: token.at }, start + 1)),
+                (Sort::Time, Kind::Time(time)) => Some((Lit { value: json!(time), at: token.at }, start + 1)),
+                (Sort::Text | Sort::Prose, Kind::Quoted) => {
+                    Some((Lit { value: json!(token.text), at: token.at }, start + 1))
+                }
+                (Sort::Text, _) => {
+                    let own = self.mentions(start).into_iter().find_map(|(what, end, _)| match what {
+                        What::Value(table, column, value) if (table, column) == (path.table, path.column) => {
+                            Some((self.lit(value, start, end), end))
+                        }
+                        _ => None,
+                    });
+                    // An id is written in one piece with a digit in it.
+                    let is_id = self.index.is_id(path.table, path.column)
+                        && token.text.bytes().any(|byte| byte.is_ascii_digit());
+                    own.or_else(|| is_id.then(|| (Lit { value: json!(token.text), at: token.at }, start + 1)))
+                        .or_else(|| self.free_name(start, false))
+                }
+                _ => None,
+            };
+            found.extend(lit.map(|(lit, end)| (path.column, lit, end, cost)));
+        }
+        found
+    }
+
+    /// Changes that are said in so many words, one after the other.
+    pub(crate) fn set_list(&self, start: usize) -> All<Vec<Set>> {
+        let mut done: All<Vec<Set>> = Vec::new();
+        for table in 0..self.index.tables.len() {
+            let parser = self.about(table);
+            for (set, end, cost) in parser.set(start, true) {
+                done.push((vec![set.clone()], end, cost));
+                for next in parser.lex("and", end) {
+                    for (second, end, more) in
+                        parser.set(next, true).into_iter().chain(parser.set(next, false))
+                    {
+                        done.push((vec![set.clone(), second], end, cost + more));
+                    }
+                }
+            }
+        }
+        done
+    }
+
+    /// `set the price of Sport to 15`, `raise the estimate of Login page by 10%`, `set Moon stock to 5`.
+    fn set(&self, start: usize, needs_verb: bool) -> All<Set> {
+        let mut found: All<Set> = Vec::new();
+        let mut begins: Vec<(usize, Option<f64>)> = Vec::new();
+        if needs_verb {
+            begins.extend(self.lex("direct.set", start).into_iter().map(|end| (end, None)));
+            if let Some((end, sign)) = self.meaning("directions", start) {
+                begins.push((end, Some(if sign == "+" { 1.0 } else { -1.0 })));
+            }
+        } else {
+            begins.push((start, None));
+        }
+        for (begin, direction) in begins {
+            for (np, column, end, cost) in self.cell(begin) {
+                let path = self.own(column);
+                for (to, end) in self.to(&path, direction, end) {
+                    let rows = np.select(self.focus, Asked::Rows);
+                    found.push((Set { rows, column, to }, end, cost));
+                }
+            }
+            // `add 2 copies of Dune`
+            if let (Some(sign), Some((number, mut lit, after))) = (direction, self.number(begin))
+                && number.unit != Unit::Percent
+            {
+                lit.value = signed(&lit.value, sign);
+                for (np, column, end, cost) in self.cell(after) {
+                    if self.is_number(&self.own(column)) && np.is_named() {
+                        let rows = np.select(self.focus, Asked::Rows);
+                        found.push((Set { rows, column, to: To::By(lit.clone()) }, end, cost));
+                    }
+                }
+            }
+            // `add 5 to the stock of Moon`, `add 10% to the price of the Classic`
+            if let (Some(sign), Some((number, lit, after))) = (direction, self.number(begin))
+                && sign > 0.0
+                && let Some(after) = self.one("to", after)
+            {
+                for (np, column, end, cost) in self.cell(after) {
+                    if !self.is_number(&self.own(column)) {
+                        continue;
+                    }
+                    let to = if number.unit == Unit::Percent {
+                        To::Percent(lit.clone())
+                    } else {
+                        To::By(lit.clone())
+                    };
+                    found.push((Set { rows: np.select(self.focus, Asked::Rows), column, to }, end, cost));
+                }
+            }
+        }
+        found
+    }
+
+    /// A column of named rows: `the price of Sport`, `Moon stock`, `Chen Yu's team`.
+    fn cell(&self, place: usize) -> Vec<(Np, usize, usize, u32)> {
+        let mut found = Vec::new();
+        let fits = |np: &Np| !np.conds.is_empty() && np.number.is_none() && np.order.is_none();
+        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
+                for (np, end, more) in self.np(start).iter().filter(|(np, ..)| fits(np)) {
+                    found.push((np.clone(), path.column, *end, cost + more));
+                }
+            }
+        }
+        for (np, end, cost) in self.np(place).iter().filter(|(np, ..)| fits(np) && np.conds.len() == 1) {
+            let after = self.sign('\'', *end).unwrap_or(*end);
+            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty())
+            {
+                found.push((np.clone(), path.column, end, cost + more));
+            }
+        }
+        found
+    }
+
+    /// What a column becomes: `to 15`, `by 10%`.
+    fn to(&self, path: &Path, direction: Option<f64>, place: usize) -> Vec<(To, usize)> {
+        let mut found = Vec::new();
+        if let Some(after) = self.one("to", place) {
+            if let Some((number, lit, end)) = self.number(after)
+                && self.is_number(path)
+                && matches!(number.unit, Unit::Plain | Unit::Money)
+            {
+                found.push((To::Value(lit), end));
+            }
+            if let (Some((from, _, end)), Sort::Day) = (self.days(after), self.sort(path)) {
+                found.push((To::Value(from), end));
+            }
+            for (cond, end, _) in self.value(after) {
+                if let Cond::Cmp(of, Op::Eq, Operand::Lit(lit)) = cond
+                    && of == *path
+                {
+                    found.push((To::Value(lit), end));
+                }
+            }
+            let start = self.fill(after);
+            if let Some(token) = self.tokens.get(start)
+                && token.kind == Kind::Quoted
+                && matches!(self.sort(path), Sort::Text | Sort::Prose)
+            {
+                found.push((To::Value(Lit { value: json!(token.text), at: token.at }), start + 1));
+            }
+        }
+        if let (Some(sign), Some(after)) = (direction, self.one("direct.by", place))
+            && let Some((number, mut lit, end)) = self.number(after)
+            && self.is_number(path)
+        {
+            lit.value = signed(&lit.value, sign);
+            found.push((if number.unit == Unit::Percent { To::Percent(lit) } else { To::By(lit) }, end));
+        }
+        found
+    }
+}
+
+fn signed(value: &Value, sign: f64) -> Value {
+    as_json(value.as_f64().unwrap_or_default() * sign)
+}

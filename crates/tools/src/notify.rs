@@ -1,0 +1,185 @@
+//! Where results of checks go: a POST to an address, signed where the owner gives a secret.
+
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, StatusCode, Url, redirect};
+use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::ToolError;
+
+/// How long an address may take to answer.
+pub(crate) const TIME: Duration = Duration::from_secs(15);
+/// SHA-256 works on blocks of this many bytes.
+const BLOCK_BYTES: usize = 64;
+
+/// `[notify.NAME]` of a workspace.
+#[derive(Debug, Clone, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NotifySettings {
+    /// The address, or `env:NAME` for one that is a secret.
+    pub url: String,
+    /// How the message is written.
+    #[serde(default)]
+    pub form: NotifyForm,
+    /// When it is sent.
+    #[serde(default)]
+    pub on: Occasion,
+    /// The environment variable with the secret that signs.
+    pub secret: Option<String>,
+}
+
+/// How a message is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NotifyForm {
+    /// Counts and results, as JSON.
+    #[default]
+    Json,
+    /// One text, as Slack, Mattermost and others take it.
+    Slack,
+}
+
+/// When a message is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Occasion {
+    /// When a check failed, warned or could not be evaluated.
+    #[default]
+    Problem,
+    /// When a check has another status than in its run before.
+    Change,
+    /// After every run.
+    Always,
+}
+
+/// An address with its secret.
+#[derive(Clone)]
+pub struct Notify {
+    /// How it is set up.
+    pub settings: NotifySettings,
+    url: String,
+    secret: Option<String>,
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An address may be all that it takes to write there.
+        formatter.debug_struct("Notify").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Notify {
+    /// An address, with variables looked up. The error says what is wrong.
+    pub fn new(settings: NotifySettings, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let look_up = |name: &str| {
+            variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set"))
+        };
+        let url = match settings.url.strip_prefix("env:") {
+            Some(name) => look_up(name)?,
+            None => settings.url.clone(),
+        };
+        let parsed = Url::parse(&url).map_err(|error| format!("`url` is not an address: {error}"))?;
+        let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        if parsed.scheme() != "https" && !(parsed.scheme() == "http" && is_here) {
+            return Err("`url` begins with https:// (http:// for this machine alone)".to_owned());
+        }
+        let secret = settings.secret.as_deref().map(look_up).transpose()?;
+        Ok(Self { settings, url, secret })
+    }
+
+    /// Sends a message. `key` names it, so that a repeated one can be told.
+    pub(crate) async fn send(&self, name: &str, message: &Value, key: &str) -> Result<Value, ToolError> {
+        let tool = || format!("notify.{name}");
+        let client = Client::builder().redirect(redirect::Policy::none()).timeout(TIME).build();
+        let client =
+            client.map_err(|error| ToolError::Unreachable { tool: tool(), message: error.to_string() })?;
+        let body = message.to_string();
+        let mut request =
+            client.post(&self.url).header(CONTENT_TYPE, "application/json").header("idempotency-key", key);
+        if let Some(secret) = &self.secret {
+            request = request.header(
+                "x-ordain-signature",
+                format!("sha256={}", signature(secret.as_bytes(), body.as_bytes())),
+            );
+        }
+        let sent = request.body(body).send().await.map_err(|error| {
+            let error = error.without_url();
+            if error.is_connect() {
+                ToolError::Unreachable { tool: tool(), message: error.to_string() }
+            } else {
+                ToolError::NoAnswer { tool: tool(), message: error.to_string() }
+            }
+        })?;
+        let status = sent.status();
+        let message = format!("it answered {status}");
+        match status {
+            _ if status.is_success() => Ok(serde_json::json!({ "status": status.as_u16() })),
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
+                Err(ToolError::Unreachable { tool: tool(), message })
+            }
+            _ if status.is_server_error() => Err(ToolError::Unreachable { tool: tool(), message }),
+            _ => Err(ToolError::Refused { tool: tool(), message }),
+        }
+    }
+}
+
+/// HMAC-SHA256 in hexadecimal (RFC 2104).
+fn signature(secret: &[u8], message: &[u8]) -> String {
+    let mut key = [0_u8; BLOCK_BYTES];
+    if secret.len() > BLOCK_BYTES {
+        key[..32].copy_from_slice(&Sha256::digest(secret));
+    } else {
+        key[..secret.len()].copy_from_slice(secret);
+    }
+    let keyed = |pad: u8, message: &[u8]| {
+        let mut hash = Sha256::new();
+        hash.update(key.map(|byte| byte ^ pad));
+        hash.update(message);
+        hash.finalize()
+    };
+    let mut text = String::new();
+    for byte in keyed(0x5c, &keyed(0x36, message)) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_those_of_rfc_4231() {
+        assert_eq!(
+            signature(b"Jefe", b"what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(
+            signature(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First"),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        );
+    }
+
+    #[test]
+    fn an_address_is_encrypted_or_of_this_machine() {
+        let notify = |url: &str| {
+            let settings = NotifySettings {
+                url: url.to_owned(),
+                form: NotifyForm::Json,
+                on: Occasion::Problem,
+                secret: None,
+            };
+            Notify::new(settings, |name| (name == "HOOK").then(|| "https://example.com/x".to_owned()))
+        };
+        for right in ["https://example.com/x", "http://127.0.0.1:8080/", "env:HOOK"] {
+            assert!(notify(right).is_ok(), "{right}");
+        }
+        for wrong in ["http://example.com/", "ftp://example.com", "nonsense", "env:OTHER"] {
+            assert!(notify(wrong).is_err(), "{wrong}");
+        }
+    }
+}
