@@ -194,7 +194,7 @@ impl<'a> RunTrial<'a> {
     pub(crate) fn known(&self) -> Evidence {
         let mut evidence = Evidence::default();
         if let Some(continued) = self.continued() {
-            evidence.take(&Value::Object(continued.inputs()));
+            evidence.take(None, &Value::Object(continued.inputs()));
         }
         evidence
     }
