@@ -317,7 +317,9 @@ impl<'a> RunTrial<'a> {
     ) -> Result<(Execution, Acted), EngineError> {
         let mut job = self.job(accepted, &self.loader);
         // Waiting for others to write is a part of the time that the run may take.
-        job.limits.wall = job.limits.wall.saturating_sub(waited);
+        if transaction.is_some() {
+            job.limits.wall = job.limits.wall.saturating_sub(waited);
+        }
         let executor = Arc::clone(&self.engine.executor);
         let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {

@@ -342,7 +342,7 @@ async fn a_wrong_word_about_a_change_does_not_undo_it(database: Database) {
                 answer_text = 'The balance is now $999.'\nSTATUS = 'success'\n";
     let record = world.ask(code).await;
     assert_eq!(record.state, RunState::Committed, "{record:?}");
-    assert_eq!(record.answer.text.as_deref(), Some("Done: inventory SG001 price 80 → 81."));
+    assert_eq!(record.answer.text.as_deref(), Some("Done. SG001 of inventory was changed."));
     world.executor.close().await;
 }
 

@@ -95,8 +95,10 @@ async fn a_stopped_run_keeps_what_finished() {
         World::with(&json!([python("endless", endless), range("quick")]).to_string(), &[("t.csv", ROWS)]);
     let checks = world.checks().await;
     let mut progress = First(Arc::new(Notify::new()));
-    let run = world.run_with(&checks, &CheckOptions::default(), &mut progress).await.unwrap();
+    let mut run = world.run_with(&checks, &CheckOptions::default(), &mut progress).await.unwrap();
     assert!(run.is_interrupted);
+    // Places in files are those of the files as they are now, so a kept report has none.
+    run.report.results.iter_mut().for_each(|result| result.location = None);
     let state = checks.state().unwrap();
     assert_eq!(state.report("latest").unwrap(), run.report);
     let results = by_id(run);
