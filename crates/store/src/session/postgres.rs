@@ -217,8 +217,11 @@ impl PostgresSession {
         self.phase = Phase::Unknown;
         let begin = match intent {
             Intent::Read | Intent::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
-            // A small table would be scanned, and a scan depends on every row, so on everybody who writes one.
-            Intent::Beside => "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off",
+            // A small table would be scanned, and a scan depends on every row, so on everybody who writes one. A scan that
+            // cannot be avoided then counts as so costly that it would be compiled first.
+            Intent::Beside => {
+                "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+            }
             // Nobody else commits meanwhile, so that there is nothing to tell apart.
             Intent::Own => "BEGIN ISOLATION LEVEL READ COMMITTED",
         };
