@@ -36,9 +36,11 @@ impl Pair {
 
     fn start_both(&self) -> (Server, Server) {
         let first = self.start(&self.shops[0]);
-        let key = |shop: &Shop| format!("{}/.ordain/ledger.key", shop.root);
-        std::fs::create_dir_all(format!("{}/.ordain", self.shops[1].root)).unwrap();
-        std::fs::copy(key(&self.shops[0]), key(&self.shops[1])).unwrap();
+        let state = |shop: &Shop| std::path::Path::new(&shop.root).join(".ordain");
+        std::fs::create_dir_all(state(&self.shops[1])).unwrap();
+        for name in ["ledger.key", "ledger.checkpoint"] {
+            std::fs::copy(state(&self.shops[0]).join(name), state(&self.shops[1]).join(name)).unwrap();
+        }
         (first, self.start(&self.shops[1]))
     }
 

@@ -171,6 +171,8 @@ pub(super) struct PostgresSession {
     locked: bool,
     /// Whether the commit lock is held.
     ordered: bool,
+    /// Whether it was held when the transaction began, so that nothing was committed since.
+    sees_newest: bool,
     /// Whether a statement was sent whose end nobody has seen.
     busy: bool,
     place: Option<OwnedSemaphorePermit>,
@@ -187,7 +189,16 @@ enum Phase {
 impl PostgresSession {
     fn over(pool: &Arc<PostgresPool>, kept: Kept, place: Option<OwnedSemaphorePermit>) -> Self {
         let (pool, kept) = (Arc::clone(pool), Some(kept));
-        Self { pool, kept, phase: Phase::Idle, locked: false, ordered: false, busy: false, place }
+        Self {
+            pool,
+            kept,
+            phase: Phase::Idle,
+            locked: false,
+            ordered: false,
+            sees_newest: false,
+            busy: false,
+            place,
+        }
     }
 
     pub(super) fn pool(&self) -> Arc<PostgresPool> {
@@ -213,12 +224,16 @@ impl PostgresSession {
             self.locked = true;
             self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
             self.ordered = matches!(intent, Intent::Own | Intent::Write);
+            self.sees_newest = self.ordered;
         }
         self.phase = Phase::Unknown;
         let begin = match intent {
             Intent::Read | Intent::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
-            // A small table would be scanned, and a scan depends on every row, so on everybody who writes one.
-            Intent::Beside => "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off",
+            // A small table would be scanned, and a scan depends on every row, so on everybody who writes one. A scan that
+            // cannot be avoided then counts as so costly that it would be compiled first.
+            Intent::Beside => {
+                "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+            }
             // Nobody else commits meanwhile, so that there is nothing to tell apart.
             Intent::Own => "BEGIN ISOLATION LEVEL READ COMMITTED",
         };
@@ -253,8 +268,11 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Reads on the connection beside the transactions.
-    pub(super) async fn read_newest(&self, sql: Sql) -> Result<Rows, StoreError> {
+    /// Reads in the transaction if that sees everything, its own writes too, else on the connection beside transactions.
+    pub(super) async fn read_newest(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        if self.sees_newest {
+            return Ok(self.run(vec![sql]).await?.pop().unwrap_or_default());
+        }
         let mut aside = self.pool.aside.lock().await;
         let kept = match aside.take().filter(|kept| !kept.client.is_closed()) {
             Some(kept) => kept,
@@ -394,7 +412,7 @@ impl PostgresSession {
     }
 
     fn ended(&mut self) {
-        (self.phase, self.locked, self.ordered) = (Phase::Idle, false, false);
+        (self.phase, self.locked, self.ordered, self.sees_newest) = (Phase::Idle, false, false, false);
     }
 
     fn client(&self) -> Result<&Client, StoreError> {
