@@ -169,13 +169,20 @@ pub(super) struct PostgresSession {
     phase: Phase,
     /// Whether any lock may be held that outlives the transaction.
     locked: bool,
-    /// Whether the commit lock is held.
-    ordered: bool,
-    /// Whether it was held when the transaction began, so that nothing was committed since.
-    sees_newest: bool,
+    commit_lock: CommitLock,
     /// Whether a statement was sent whose end nobody has seen.
     busy: bool,
     place: Option<OwnedSemaphorePermit>,
+}
+
+/// Whether a session holds the commit lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CommitLock {
+    Free,
+    /// Since before its transaction began: nothing was committed since.
+    FromBegin,
+    /// Since its transaction is about to be committed: others may have committed meanwhile.
+    Late,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,8 +201,7 @@ impl PostgresSession {
             kept,
             phase: Phase::Idle,
             locked: false,
-            ordered: false,
-            sees_newest: false,
+            commit_lock: CommitLock::Free,
             busy: false,
             place,
         }
@@ -223,8 +229,9 @@ impl PostgresSession {
         if let Some(lock) = lock {
             self.locked = true;
             self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
-            self.ordered = matches!(intent, Intent::Own | Intent::Write);
-            self.sees_newest = self.ordered;
+            if matches!(intent, Intent::Own | Intent::Write) {
+                self.commit_lock = CommitLock::FromBegin;
+            }
         }
         self.phase = Phase::Unknown;
         let begin = match intent {
@@ -258,19 +265,19 @@ impl PostgresSession {
 
     /// Takes the commit lock.
     pub(super) async fn order(&mut self) -> Result<(), StoreError> {
-        if self.ordered {
+        if self.commit_lock != CommitLock::Free {
             return Ok(());
         }
         self.locked = true;
         let lock = format!("SELECT pg_advisory_lock({COMMIT_LOCK})");
         self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
-        self.ordered = true;
+        self.commit_lock = CommitLock::Late;
         Ok(())
     }
 
     /// Reads in the transaction if that sees everything, its own writes too, else on the connection beside transactions.
     pub(super) async fn read_newest(&mut self, sql: Sql) -> Result<Rows, StoreError> {
-        if self.sees_newest {
+        if self.commit_lock == CommitLock::FromBegin {
             return Ok(self.run(vec![sql]).await?.pop().unwrap_or_default());
         }
         let mut aside = self.pool.aside.lock().await;
@@ -412,7 +419,7 @@ impl PostgresSession {
     }
 
     fn ended(&mut self) {
-        (self.phase, self.locked, self.ordered, self.sees_newest) = (Phase::Idle, false, false, false);
+        (self.phase, self.locked, self.commit_lock) = (Phase::Idle, false, CommitLock::Free);
     }
 
     fn client(&self) -> Result<&Client, StoreError> {
