@@ -66,7 +66,7 @@ fn workflows_have_a_plan_and_an_execution_and_are_read_back() {
     );
     assert_eq!(entries[1]["artifact"]["result"], json!({"status": "WARN", "summary": "3 unknown users"}));
     let imported = import_workflows(&text, Some(&checks_last(std::slice::from_ref(&check)))).unwrap();
-    assert_eq!(imported.checks, [check.clone()]);
+    assert_eq!(imported.checks, std::slice::from_ref(&check));
     let whole: Check = serde_json::from_value(json!({
         "check_id": "R", "check_name": "=r", "target_table": ["t"], "kind": "range", "params": {"column": "a", "min": 0},
         "filter": "a > 1", "fail_if": {"percent": 1.5}, "depends_on": ["S"], "blocking": true, "house": {"x": 1},
