@@ -148,7 +148,7 @@ impl CallerKey {
         self.state(now) == KeyState::Good
     }
 
-    /// What the ledger tells of it: all that does not change with its use.
+    /// The part of it that its ledger entry signs: all that does not change with its use.
     fn told(&self) -> Value {
         let mut told = json!(self);
         if let Some(fields) = told.as_object_mut() {

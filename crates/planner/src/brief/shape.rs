@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// More members than these are keys that vary from row to row, such as ids.
 const MEMBERS_MAX: usize = 12;
-/// What stands for such keys.
+/// The name that replaces such keys in a shape.
 const VARYING: &str = "<key>";
 /// Texts that repeat are listed where they are this few and this short.
 const TEXTS_MAX: usize = 6;

@@ -48,7 +48,7 @@ pub(super) struct PostgresPool {
     lock_wait: Duration,
     idle: Mutex<Vec<Kept>>,
     places: Arc<Semaphore>,
-    /// A connection beside transactions, for whoever commits. It counts among no places, so that it is always to be had.
+    /// A connection outside of transactions, for commits. It is not counted against the pool, so it is always available.
     aside: tokio::sync::Mutex<Option<Kept>>,
     /// Holds the lock that says that this process is alive.
     alive: tokio::sync::Mutex<Option<Kept>>,

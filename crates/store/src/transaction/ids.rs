@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::protocol::Reply;
 use crate::relation::{Image, Relation};
 
-/// The newest keys must agree in what stands before their number; so many are compared.
+/// How many of the newest keys are compared: their text before the number must be the same.
 const COMPARED: i64 = 5;
 const DIGITS: &str = "0123456789";
 
@@ -45,7 +45,7 @@ impl Transaction {
         Ok(Reply::Key { key })
     }
 
-    /// What stands before the number in a table's keys, and the key with the largest number.
+    /// The text before the number in a table's keys, and the key with the largest number.
     async fn form(
         &mut self,
         relation: &Relation,

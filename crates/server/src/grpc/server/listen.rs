@@ -72,7 +72,7 @@ pub(crate) async fn accept(
         tokio::spawn(async move {
             let shaken =
                 tokio::time::timeout(bounds.handshake_max, shake_hands(stream, tls.as_deref(), place));
-            // A client that does not manage that has nobody to report to.
+            // A handshake that fails is dropped: no caller is known yet.
             if let Ok(Ok(connection)) = shaken.await {
                 let _ = accepted.send(Ok(connection)).await;
             }
