@@ -96,6 +96,43 @@ def from_store(table):
     return pandas.DataFrame(rows, columns=columns)
 
 
+# --- frames that one step gives and another one gets -----------------------------------------------------------------
+
+# The one key of an object that stands for a frame; crates/types/src/outline.rs has the same.
+FRAME = "dataframe"
+
+
+def taken_apart(value):
+    """A pandas frame as plain data that tells the types of its columns; `None` if it is none, or its names are no texts."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, pandas.DataFrame):
+        return None
+    has_index = not isinstance(value.index, pandas.RangeIndex)
+    index = [name if name is not None else f"index_{place}" for place, name in enumerate(value.index.names)] if has_index else []
+    flat = value.reset_index(names=index) if has_index else value
+    if not all(isinstance(name, str) for name in flat.columns) or not flat.columns.is_unique:
+        return None
+    columns = {name: [None if gap else item for item, gap in zip(flat[name], flat[name].isna())] for name in flat.columns}
+    types = [str(kind) for kind in flat.dtypes]
+    return {FRAME: {"columns": list(columns), "types": types, "index": index, "rows": list(zip(*columns.values()))}}
+
+
+def put_together(value):
+    """The value with frames in place of what stands for them."""
+    if isinstance(value, list):
+        return [put_together(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    parts = value.get(FRAME)
+    if len(value) != 1 or not isinstance(parts, dict) or parts.keys() != {"columns", "types", "index", "rows"}:
+        return {name: put_together(item) for name, item in value.items()}
+    import pandas
+
+    frame = pandas.DataFrame(parts["rows"], columns=parts["columns"], dtype=object)
+    frame = frame.astype(dict(zip(parts["columns"], parts["types"])))
+    return frame.set_index(parts["index"]) if parts["index"] else frame
+
+
 # --- what a check found ----------------------------------------------------------------------------------------------
 
 

@@ -323,8 +323,11 @@ def clean(text):
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def collect(namespace, names):
-    """The variables that the job's contract names, as plain data. What does not fit becomes a note, never code."""
+def collect(namespace, names, keeps_frames):
+    """The variables that the job's contract names, as plain data. What does not fit becomes a note, never code.
+
+    Pandas frames in `result` keep their types where a later step gets them as its input.
+    """
     values, notes = {}, {}
     budget = [VALUES_BYTES_MAX]
     namespace = {"answer_columns": None} | namespace
@@ -336,7 +339,7 @@ def collect(namespace, names):
             value = namespace[name]
             if name == "answer_columns" and value is None:
                 value = columns_of(namespace.get("answer_rows"))
-            values[name] = plain(value, 0, budget)
+            values[name] = plain(value, 0, budget, keeps_frames and name == "result")
         except BaseException as error:
             budget[0] = left
             notes[name] = f"{type(error).__name__}: {message_of(error)}"
@@ -350,7 +353,7 @@ def columns_of(rows):
     return list(dict.fromkeys(str(name) for row in rows[:COLUMNS_FROM] for name in row))
 
 
-def plain(value, depth, budget):
+def plain(value, depth, budget, keeps_frames=False):
     budget[0] -= VALUE_BYTES
     if depth > VALUE_DEPTH_MAX or budget[0] < 0:
         raise ValueError("the value is too deep or too large")
@@ -366,11 +369,12 @@ def plain(value, depth, budget):
         return value if math.isfinite(value) else None
     if kind in (list, tuple, set, frozenset):
         budget[0] -= LIST_BYTES
-        return [plain(item, depth + 1, budget) for item in value]
+        return [plain(item, depth + 1, budget, keeps_frames) for item in value]
     if isinstance(value, dict):
         budget[0] -= OBJECT_BYTES + MEMBER_BYTES * dict.__len__(value)
-        return {clean(str(key)): plain(item, depth + 1, budget) for key, item in dict.items(value)}
-    return plain(convert(value), depth + 1, budget)
+        return {clean(str(key)): plain(item, depth + 1, budget, keeps_frames) for key, item in dict.items(value)}
+    frame = FRAMES.taken_apart(value) if keeps_frames else None
+    return plain(convert(value) if frame is None else frame, depth + 1, budget)
 
 
 def convert(value):
@@ -452,6 +456,9 @@ def start_anew(namespace):
 def run(job, source, compiled, namespace):
     namespace["files"] = MOUNTED | {name: pathlib.Path(WORK, "data", name) for name in job["files"]}
     readings = job["values"].pop("readings", {})
+    keeps_frames = "inputs" in job["values"]
+    if keeps_frames:
+        job["values"]["inputs"] = FRAMES.put_together(job["values"]["inputs"])
     namespace.update(job["values"])
     if job["tables"] or job["frames"] or readings:
         tables = {name: TABLES.Table(call, name) for name in job["tables"]}
@@ -470,7 +477,7 @@ def run(job, source, compiled, namespace):
         code, error, passed = guarded(lambda: FRAMES.settle(namespace, job["failing"]), name)
     if not job["session"]:
         finish()
-    values, notes = collect(namespace, job["collect"]) if job["collect"] else ({}, {})
+    values, notes = collect(namespace, job["collect"], keeps_frames) if job["collect"] else ({}, {})
     flush()
     return reply_of(code, error, passed, values, notes, job["collect"])
 

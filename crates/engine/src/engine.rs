@@ -19,6 +19,7 @@ use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the workspace")]
 pub struct EngineSettings {
     /// When a change waits for a person.
     pub approval: Approval,
@@ -44,6 +45,8 @@ pub struct EngineSettings {
     pub artifacts: Option<PathBuf>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
+    /// Whether a model is asked for a second opinion of an outline before it is carried out.
+    pub review_outline: bool,
     /// What a run of several steps may use.
     pub budgets: Budgets,
     /// Whether every outline waits for a person.
@@ -69,6 +72,7 @@ impl Default for EngineSettings {
             rounds: 3,
             artifacts: None,
             review: true,
+            review_outline: false,
             budgets: Budgets::default(),
             holds_outlines: false,
             tools: Toolbox::default(),

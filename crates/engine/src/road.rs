@@ -221,7 +221,11 @@ impl Engine {
         if let Some(record) = Box::pin(self.by_strategy(asked, &mut story, trial, progress)).await? {
             return Ok(record);
         }
-        let limits = RoundLimits { rounds: self.settings.rounds, review: self.settings.review };
+        let limits = RoundLimits {
+            rounds: self.settings.rounds,
+            review: self.settings.review,
+            review_outline: self.settings.review_outline,
+        };
         let mut exchange = order.planner.begin(&brief);
         let asked = (order.planner, &brief);
         match rounds::rounds(&mut exchange, asked, &mut story, trial, limits, progress).await? {
@@ -259,7 +263,7 @@ impl Engine {
         own.planned_by(&Planner::Rules);
         steps::take(Strategy::Direct, "the reader understood every word", &mut own, trial, progress);
         let mut exchange = Exchange::default();
-        let limits = RoundLimits { rounds: 0, review: false };
+        let limits = RoundLimits::default();
         let asked = (&Planner::Rules, brief);
         match rounds::rounds(&mut exchange, asked, &mut own, trial, limits, progress).await? {
             Ended::Done { done: record, .. } => Ok(Some(record)),

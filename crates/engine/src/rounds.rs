@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply};
+use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply, Reviewed};
 use ordain_types::{ErrorClass, Event, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble};
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
 use serde_json::Value;
@@ -93,11 +93,14 @@ pub(crate) enum Ended<D> {
     Over(End),
 }
 
-/// How many repairs there may be, and whether a second opinion is asked.
-#[derive(Debug, Clone, Copy)]
+/// How many repairs there may be, and of what a second opinion is asked.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RoundLimits {
     pub(crate) rounds: u32,
+    /// Of code that may change something.
     pub(crate) review: bool,
+    /// Of an outline.
+    pub(crate) review_outline: bool,
 }
 
 /// Goes through the rounds of an exchange that has begun.
@@ -110,9 +113,8 @@ pub(crate) async fn rounds<T: Trial>(
     progress: &mut dyn Progress,
 ) -> Result<Ended<T::Done>, EngineError> {
     let count = if planner.can_repair() { limits.rounds + 1 } else { 1 };
-    let (is_reviewed, has_claimed) = (!limits.review, false);
     let looks = brief.forms.looks;
-    let mut course = Rounds { planner, brief, story, exchange, is_reviewed, has_claimed, count, looks };
+    let mut course = Rounds { planner, brief, story, exchange, limits, has_claimed: false, count, looks };
     let mut round = 1;
     loop {
         let failed = match course.round(round, trial, progress).await? {
@@ -136,7 +138,8 @@ struct Rounds<'a> {
     brief: &'a Brief,
     story: &'a mut Story,
     exchange: &'a mut Exchange,
-    is_reviewed: bool,
+    /// Reviews that were had are taken off.
+    limits: RoundLimits,
     /// Whether an answer was refused for its numbers before: it gets one chance to be put right by its author.
     has_claimed: bool,
     count: u32,
@@ -204,13 +207,15 @@ impl Rounds<'_> {
                 self.story.unusable(round);
                 Ok(Step::Failed(Failed::refused(too_many_looks(self.brief.forms.looks))))
             }
-            Ok(Reply::Outline(outline)) => match trial.outlined(&outline) {
-                Ok(()) => Ok(Step::Outlined(outline)),
-                Err(trouble) => {
-                    self.story.unusable(round);
-                    Ok(Step::Failed(Failed::refused(trouble)))
-                }
-            },
+            Ok(Reply::Outline(outline)) => {
+                let wrong = match trial.outlined(&outline) {
+                    Ok(()) => self.objection(Reviewed::Outline(&outline), progress).await,
+                    Err(trouble) => Some(trouble),
+                };
+                let Some(trouble) = wrong else { return Ok(Step::Outlined(outline)) };
+                self.story.unusable(round);
+                Ok(Step::Failed(Failed::refused(trouble)))
+            }
             Ok(Reply::Plan(draft)) => self.judge_and_run(round, draft, trial, progress).await,
         }
     }
@@ -259,7 +264,7 @@ impl Rounds<'_> {
         };
         // What is certain to change nothing can do no harm, so nobody is asked about it.
         if accepted.effects.may_write
-            && let Some(objection) = self.objection(&draft.text(), progress).await
+            && let Some(objection) = self.objection(Reviewed::Code(&draft.text()), progress).await
         {
             return Ok(Step::Failed(Failed::refused(objection)));
         }
@@ -274,18 +279,27 @@ impl Rounds<'_> {
     }
 
     /// A second opinion, once a plan. A reviewer that cannot be reached has no objection; the other checks hold. An
-    /// opinion that cannot be read is no consent: the next program is reviewed again.
-    async fn objection(&mut self, code: &str, progress: &mut dyn Progress) -> Option<Trouble> {
-        if self.is_reviewed || !self.planner.can_repair() {
+    /// opinion that cannot be read is no consent: the next one is reviewed again.
+    async fn objection(&mut self, what: Reviewed<'_>, progress: &mut dyn Progress) -> Option<Trouble> {
+        let is_due = match what {
+            Reviewed::Code(_) => self.limits.review,
+            Reviewed::Outline(_) => self.limits.review_outline,
+        };
+        if !is_due || !self.planner.can_repair() {
             return None;
         }
         progress.stage("reviewing");
         let started = Instant::now();
-        let objection = self.planner.review(self.brief, code, self.exchange, progress).await;
+        let objection = self.planner.review(self.brief, what, self.exchange, progress).await;
         self.story.timing.plan += millis(started);
         self.story.usage = self.exchange.usage;
         let objection = objection.ok().flatten();
-        self.is_reviewed = objection.as_ref().is_none_or(ordain_planner::is_readable_review);
+        if objection.as_ref().is_none_or(ordain_planner::is_readable_review) {
+            match what {
+                Reviewed::Code(_) => self.limits.review = false,
+                Reviewed::Outline(_) => self.limits.review_outline = false,
+            }
+        }
         objection
     }
 

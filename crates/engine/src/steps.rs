@@ -8,6 +8,7 @@ mod budget;
 mod cell;
 mod continued;
 mod criterion;
+mod each;
 mod gathered;
 mod look;
 mod plan;

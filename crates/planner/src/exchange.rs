@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::{BoundParam, ModuleRecord, Outline, Trouble, Usage};
+use ordain_types::{BoundParam, ErrorClass, ModuleRecord, Outline, Trouble, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -29,6 +29,9 @@ pub struct Exchange {
     /// The code of the last plan, to show lines of it.
     #[serde(skip)]
     pub(crate) code: Option<String>,
+    /// Whether it is about a text, not about a program.
+    #[serde(skip)]
+    pub(crate) is_text: bool,
     /// A reply that was cut off and is being continued.
     #[serde(skip)]
     pub(crate) partial: Option<String>,
@@ -114,7 +117,9 @@ impl Draft {
 
 /// A hash that two troubles share when they are the same mistake, wherever in the code it stands.
 pub(crate) fn fingerprint(trouble: &Trouble) -> String {
-    let text = format!("{:?}\0{}\0{}", trouble.class, trouble.code, trouble.message);
+    // How far a limit was passed is measured, and differs from time to time.
+    let message = if trouble.class == ErrorClass::Limit { "" } else { &trouble.message };
+    let text = format!("{:?}\0{}\0{message}", trouble.class, trouble.code);
     let digest = Sha256::digest(text.as_bytes());
     digest[..8].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -27,4 +27,5 @@ pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, Message, Reply, Speaker};
 pub use model::{Model, ModelSettings, is_readable_review};
 pub use planner::{Judgement, Planner, PlannerError, Progress, Quiet};
+pub use prompt::Reviewed;
 pub use reader::RULES_VERSION;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use ordain_types::{ErrorClass, Trouble, Usage};
 use serde_json::Value;
 
-use crate::brief::{Brief, StepBrief};
+use crate::brief::Brief;
 use crate::exchange::{Exchange, Message, Reply, Speaker};
 use crate::planner::{Judgement, PlannerError, Progress};
-use crate::prompt::{self, steps, text};
+use crate::prompt::{self, Reviewed, steps, text};
 use crate::provider::{Completion, ModelRequest, Provider, ProviderError, Purpose, cost_usd};
 use crate::repair;
 use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
@@ -35,6 +35,8 @@ pub struct ModelSettings {
     pub base_url: Option<String>,
     /// Whether a second opinion of the code is asked.
     pub review: bool,
+    /// Whether a second opinion of an outline is asked.
+    pub review_outline: bool,
     /// How freely the model chooses its words.
     pub temperature: Option<f64>,
     /// The most tokens of a reply.
@@ -51,6 +53,7 @@ impl Default for ModelSettings {
             name: "auto".to_owned(),
             base_url: None,
             review: true,
+            review_outline: false,
             temperature: None,
             tokens_max: 4_000,
             timeout: Duration::from_mins(3),
@@ -144,15 +147,15 @@ impl Model {
     pub(crate) async fn review(
         &self,
         brief: &Brief,
-        code: &str,
+        what: Reviewed<'_>,
         exchange: &mut Exchange,
         progress: &mut dyn Progress,
     ) -> Option<Trouble> {
-        if !self.settings.review {
+        if matches!(what, Reviewed::Code(_)) && !self.settings.review {
             return None;
         }
         progress.stage("reviewing");
-        let mut messages = prompt::review(brief, code);
+        let mut messages = prompt::review(brief, what);
         exchange
             .reviews
             .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
@@ -211,11 +214,11 @@ impl Model {
     /// Whether what a step gave meets its criterion. What cannot be read twice is no yes.
     pub(crate) async fn judge(
         &self,
-        step: &StepBrief,
+        brief: &Brief,
         result: &Value,
         exchange: &mut Exchange,
     ) -> Result<Judgement, PlannerError> {
-        let mut messages = steps::criterion(step, result);
+        let mut messages = steps::criterion(brief, result);
         for _ in 0..REVIEWS_MAX {
             let asked = messages.clone();
             let completion =
@@ -242,6 +245,7 @@ impl Model {
     ) -> Result<String, PlannerError> {
         if exchange.messages.is_empty() {
             exchange.messages = steps::text(brief);
+            exchange.is_text = true;
         }
         let messages = exchange.messages.clone();
         let completion =
@@ -297,9 +301,9 @@ fn unreadable_review() -> Trouble {
     Trouble {
         class: ErrorClass::Review,
         code: REVIEW_UNREADABLE.to_owned(),
-        message: "the review of the code was not understood twice, so nobody consented to it".to_owned(),
+        message: "the review was not understood twice, so nobody consented".to_owned(),
         line: None,
-        hint: Some("`model.review = false` does without a review".to_owned()),
+        hint: Some("`model.review` and `model.review_outline` say whether there is one".to_owned()),
     }
 }
 
@@ -313,7 +317,7 @@ fn objection(verdict: &Value) -> Option<Trouble> {
     Some(Trouble {
         class: ErrorClass::Review,
         code: "review".to_owned(),
-        message: said("problem").unwrap_or_else(|| "the program does not do what was asked".to_owned()),
+        message: said("problem").unwrap_or_else(|| "it does not do what was asked".to_owned()),
         line: verdict["line"].as_u64().filter(|line| (1..100_000).contains(line)),
         hint: said("hint"),
     })

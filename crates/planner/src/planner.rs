@@ -4,9 +4,10 @@ use ordain_checks::CheckResult;
 use ordain_types::{BoxFuture, Event, Trouble};
 use serde_json::{Value, json};
 
-use crate::brief::{Brief, StepBrief};
+use crate::brief::Brief;
 use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
+use crate::prompt::Reviewed;
 use crate::provider::ProviderError;
 use crate::{reader, repair};
 
@@ -118,18 +119,18 @@ impl Planner {
         is_new
     }
 
-    /// Asks a second opinion of the code: does it do what was asked? `None` if nothing is wrong, or nobody can be asked.
+    /// Asks a second opinion of code or an outline: does it do what was asked? `None` if nothing is wrong, or nobody can be asked.
     pub fn review<'a>(
         &'a self,
         brief: &'a Brief,
-        code: &'a str,
+        what: Reviewed<'a>,
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
     ) -> ordain_types::BoxFuture<'a, Result<Option<Trouble>, PlannerError>> {
         Box::pin(async move {
             match self {
                 Self::Rules => Ok(None),
-                Self::Model(model) => Ok(model.review(brief, code, exchange, progress).await),
+                Self::Model(model) => Ok(model.review(brief, what, exchange, progress).await),
             }
         })
     }
@@ -141,17 +142,17 @@ impl Planner {
         }
     }
 
-    /// Asks whether what a step gave meets the criterion of that step.
+    /// Asks whether what the step of a brief gave meets its criterion.
     pub fn judge<'a>(
         &'a self,
-        step: &'a StepBrief,
+        brief: &'a Brief,
         result: &'a Value,
         exchange: &'a mut Exchange,
     ) -> ordain_types::BoxFuture<'a, Result<Judgement, PlannerError>> {
         Box::pin(async move {
             match self {
                 Self::Rules => Err(no_model("judge a criterion in words")),
-                Self::Model(model) => model.judge(step, result, exchange).await,
+                Self::Model(model) => model.judge(brief, result, exchange).await,
             }
         })
     }

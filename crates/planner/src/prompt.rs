@@ -11,11 +11,11 @@ pub(crate) mod text;
 
 use std::fmt::Write as _;
 
-use ordain_types::{format_bytes, format_duration};
+use ordain_types::{Outline, format_bytes, format_duration};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::brief::{Brief, Stage, Task};
+use crate::brief::{Brief, Forms, Stage, Task};
 use crate::exchange::{Message, Speaker};
 use crate::reader;
 use schema::Detail;
@@ -30,6 +30,8 @@ const BRIEF_BYTES_MAX: usize = 160 * 1024;
 const SMALL_BRIEF_BYTES_MAX: usize = 12 * 1024;
 /// What a model is shown of a request; the code still gets all of it.
 const REQUEST_CHARS_MAX: usize = 16 * 1024;
+/// What is shown of one text of an outline; it has no longer ones.
+const OUTLINE_TEXT_CHARS_MAX: usize = 2_000;
 const TURNS_MAX: usize = 6;
 const TURN_CHARS_MAX: usize = 400;
 const EXAMPLES_MAX: usize = 2;
@@ -63,16 +65,37 @@ pub(crate) fn outline(brief: &Brief) -> Vec<Message> {
     })
 }
 
-/// The messages that ask for a second opinion of code.
-pub(crate) fn review(brief: &Brief, code: &str) -> Vec<Message> {
+/// What a second opinion is asked of.
+#[derive(Debug, Clone, Copy)]
+pub enum Reviewed<'r> {
+    /// A program that may change something.
+    Code(&'r str),
+    /// An outline, before any of it is carried out.
+    Outline(&'r Outline),
+}
+
+/// The messages that ask for a second opinion.
+pub(crate) fn review(brief: &Brief, what: Reviewed<'_>) -> Vec<Message> {
+    // A reviewer replies in a form of its own.
+    let brief = &Brief { forms: Forms::default(), ..brief.clone() };
     within(BRIEF_BYTES_MAX, |detail| {
-        let mut system = String::from(include_str!("../prompts/review.md"));
-        block(&mut system, "statuses", &statuses(brief));
-        block(&mut system, "api", &api(brief));
+        let mut system = String::new();
+        let (name, material) = match what {
+            Reviewed::Code(code) => {
+                system.push_str(include_str!("../prompts/review.md"));
+                block(&mut system, "statuses", &statuses(brief));
+                block(&mut system, "api", &api(brief));
+                ("program", numbered(code))
+            }
+            Reviewed::Outline(outline) => {
+                system.push_str(include_str!("../prompts/review_outline.md"));
+                ("outline", text::value(&serde_json::json!(outline), OUTLINE_TEXT_CHARS_MAX))
+            }
+        };
         policy_blocks(&mut system, brief);
         schema_block(&mut system, brief, detail);
         let mut user = asked(brief, detail);
-        block(&mut user, "program", &numbered(code));
+        block(&mut user, name, &material);
         vec![say(Speaker::System, system), say(Speaker::Ordain, user)]
     })
 }

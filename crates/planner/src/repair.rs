@@ -26,7 +26,8 @@ pub(crate) fn tell(exchange: &mut Exchange, trouble: &Trouble) {
 }
 
 fn described(exchange: &Exchange, trouble: &Trouble) -> String {
-    let (head, advice) = section(class_name(trouble.class)).split_once('\n').unwrap_or_default();
+    let about = if exchange.is_text { "text" } else { class_name(trouble.class) };
+    let (head, advice) = section(about).split_once('\n').unwrap_or_default();
     let line = trouble.line.map(|line| format!(" line {line}")).unwrap_or_default();
     let code = text::line(&trouble.code, 80);
     let mut message = format!("{head} [{code}]{line}: {}", text::data(&trouble.message, MESSAGE_CHARS_MAX));
@@ -49,7 +50,7 @@ fn described(exchange: &Exchange, trouble: &Trouble) -> String {
     if exchange.told.len() >= 2 {
         let _ = write!(message, "\n{}", section("third"));
     }
-    if trouble.class != ErrorClass::Reply {
+    if trouble.class != ErrorClass::Reply && !exchange.is_text {
         let _ = write!(message, "\n{}", section("again"));
     }
     message

@@ -37,7 +37,7 @@ pub use event::Event;
 pub use future::BoxFuture;
 pub use limits::Limits;
 pub use nearest::nearest;
-pub use outline::{ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
+pub use outline::{FRAME, ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
 pub use rating::{Grade, Rating};
 pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};

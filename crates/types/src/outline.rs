@@ -10,10 +10,16 @@ pub const OUTLINE_STEPS_MAX: usize = 30;
 const GOAL_CHARS_MAX: usize = 1_000;
 const TEXT_CHARS_MAX: usize = 2_000;
 const ID_BYTES_MAX: usize = 40;
+/// Lists within lists that one step runs for.
+const EACH_MAX: usize = 3;
 /// The name under which a criterion reads the result of its own step.
 pub const RESULT: &str = "result";
 /// The name under which a step that runs for each item of a list reads its item.
 pub const ITEM: &str = "item";
+
+/// The one key of an object that stands for a pandas frame: its `columns`, their `types`, the columns that are its `index`,
+/// and its `rows`. The runner of cells writes and reads it.
+pub const FRAME: &str = "dataframe";
 
 /// A goal and the steps that reach it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,15 +51,43 @@ pub struct OutlineStep {
     /// What carries it out.
     #[serde(default, skip_serializing_if = "StepKind::is_code")]
     pub kind: StepKind,
-    /// The step whose result is a list: this one runs for every item of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub each: Option<String>,
+    /// The step whose result is a list: this one runs for every item of it. Several, the outermost first, are lists within
+    /// lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "one_or_several")]
+    pub each: Vec<String>,
     /// What is done instead if it fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<String>,
     /// Whether what is done when it has succeeded is committed, whatever becomes of the rest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub milestone: bool,
+}
+
+/// A list that is written as a text where it has one entry.
+mod one_or_several {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "`each` is the name of a step or a list of names")]
+    enum Written {
+        One(String),
+        Several(Vec<String>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(names: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+        match names {
+            [one] => one.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+        Ok(match Option::<Written>::deserialize(deserializer)? {
+            None => Vec::new(),
+            Some(Written::One(name)) => vec![name],
+            Some(Written::Several(names)) => names,
+        })
+    }
 }
 
 /// What carries out a step.
@@ -141,8 +175,8 @@ impl Outline {
 impl OutlineStep {
     /// The steps whose results it is given.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
-        let each = self.each.as_deref().filter(|each| !self.needs.iter().any(|need| need == each));
-        self.needs.iter().map(String::as_str).chain(each)
+        let each = self.each.iter().filter(|each| !self.needs.contains(each));
+        self.needs.iter().chain(each).map(String::as_str)
     }
 
     fn problems(&self) -> Vec<String> {
@@ -162,6 +196,13 @@ impl OutlineStep {
         let texts = [Some(&self.success), self.check.as_ref(), self.otherwise.as_ref()];
         if texts.into_iter().flatten().any(|text| text.chars().count() > TEXT_CHARS_MAX) {
             problems.push(format!("its texts have at most {TEXT_CHARS_MAX} characters each"));
+        }
+        let is_twice = |name: &String| self.each.iter().filter(|other| *other == name).count() > 1;
+        if self.each.len() > EACH_MAX || self.each.iter().any(is_twice) {
+            problems.push(format!("its `each` names at most {EACH_MAX} steps, each of them once"));
+        }
+        if !self.each.is_empty() && !self.kind.is_code() {
+            problems.push("a text is written once; what is done for `each` item is `code`".to_owned());
         }
         if self.check.as_deref().is_some_and(|check| !depends_on_data(check)) {
             problems.push(format!(
@@ -228,6 +269,11 @@ mod tests {
         refused(json!({ "goal": "g", "steps": many }), "it has 500 steps");
         let always = json!({ "id": "a", "title": "t", "check": "1 == 1 or 'result'" });
         refused(json!({ "goal": "g", "steps": [always] }), "says the same whatever the step does");
+        let each = |each: Value, kind: &str| json!({ "goal": "g", "steps": [step("a", &[]), { "id": "b", "title": "t", "each": each, "kind": kind }] });
+        refused(each(json!("x"), "code"), "step `b` needs `x`");
+        refused(each(json!(["a", "a"]), "code"), "each of them once");
+        refused(each(json!("a"), "text"), "a text is written once");
+        refused(each(json!(1), "code"), "the name of a step or a list of names");
         refused(
             json!({ "goal": "g", "steps": [{ "id": "a", "title": "t", "tool": "x" }] }),
             "unknown field `tool`",

@@ -51,7 +51,7 @@ impl Checks {
             Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
         };
         let mut trial = Compiling { policy: &tables.judged_by.policy, schema: tables.schema() };
-        let limits = RoundLimits { rounds: self.engine.settings.rounds, review: false };
+        let limits = RoundLimits { rounds: self.engine.settings.rounds, ..RoundLimits::default() };
         let mut story = Story::default();
         let asked = (planner, brief);
         let ended = rounds::rounds(exchange, asked, &mut story, &mut trial, limits, progress).await;

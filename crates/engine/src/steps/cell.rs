@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use futures_util::future::{Either, select};
+use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Execution, Host, HostCall, HostError, HostFuture, InputFile, JudgedBy};
 use ordain_store::{BeginOptions, Intent, Pending, ReadDigest, StoreError, Transaction};
 use ordain_tools::Toolbox;
-use ordain_types::{Call, RESULT};
+use ordain_types::{Call, FRAME, RESULT};
 use ordain_verify::{Contract, Policy};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -66,10 +67,11 @@ impl RunTrial<'_> {
     pub(crate) async fn begin_over(
         &self,
         pending: &Pending,
-        may_write: bool,
+        intent: Intent,
     ) -> Result<Transaction, StoreError> {
-        // Laying changes is writing, as far as the database is concerned.
-        let intent = if may_write || !pending.is_empty() { Intent::Write } else { Intent::Read };
+        // Laying changes is writing, as far as the database is concerned; others may write meanwhile.
+        let is_laid = intent == Intent::Read && !pending.is_empty();
+        let intent = if is_laid { Intent::Beside } else { intent };
         let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
         let mut transaction = self.engine.store.begin(begin).await?;
         transaction.lay(pending).await?;
@@ -89,12 +91,15 @@ impl RunTrial<'_> {
         job.collect.push(RESULT.to_owned());
         let mut inputs = self.continued().map(Continued::inputs).unwrap_or_default();
         inputs.extend(program.inputs);
-        job.values.insert("inputs".to_owned(), Value::Object(inputs));
         job.files.extend(program.files);
+        if inputs.values().any(holds_frame) {
+            job.profile = job.profile.max(Profile::Data);
+        }
+        job.values.insert("inputs".to_owned(), Value::Object(inputs));
         if program.session.is_some() {
             job.session = program.session;
             // A session keeps its first profile, so it gets all packages.
-            job.profile = ordain_cell::profile::Profile::Full;
+            job.profile = Profile::Full;
             let answers = COLLECTED.into_iter().chain([RESULT]);
             job.values.extend(answers.map(|name| (name.to_owned(), Value::Null)));
         }
@@ -124,6 +129,15 @@ impl RunTrial<'_> {
         let StepHost { evidence, acted, failure, reads, calls, .. } = host;
         let execution = settled::<EngineError>(failure, execution)?;
         Ok(Ran { execution, evidence, reads: reads.kept(), acted, calls })
+    }
+}
+
+/// Whether a value that a step gave is a frame, or holds one.
+fn holds_frame(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(holds_frame),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name == FRAME || holds_frame(value)),
+        _ => false,
     }
 }
 

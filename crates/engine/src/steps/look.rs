@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ordain_planner::Draft;
-use ordain_store::Pending;
+use ordain_store::{Intent, Pending};
 use ordain_types::Cause;
 use ordain_verify::verify;
 use serde_json::Map;
@@ -27,7 +27,7 @@ impl RunTrial<'_> {
             return Ok(format!("THE LOOK WAS REFUSED: {}", rounds::refused(&verdict.findings).message));
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());
-        let transaction = Arc::new(Mutex::new(self.begin_over(pending, false).await?));
+        let transaction = Arc::new(Mutex::new(self.begin_over(pending, Intent::Read).await?));
         let (inputs, files, session) = (Map::new(), Vec::new(), None);
         let program = Program { accepted: &accepted, policy: &policy, inputs, files, session };
         let ran = self.run_in(&transaction, program).await?;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, StepBrief};
+use ordain_store::Intent;
 use ordain_types::{
     Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, RunState, StepRecord, StepState, Timing,
     Trouble,
@@ -320,8 +321,10 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story: &mut Story,
     ) -> Result<Reacted, EngineError> {
         let may_write = accepted.effects.may_write || calls_later(&policy.tools, &accepted.effects.calls);
+        // A step cannot be tried again, since its Python state has moved on; so nobody else writes beside it.
+        let intent = if may_write { Intent::Write } else { Intent::Read };
         let over = Arc::clone(&self.gathered.pending);
-        let transaction = match self.trial.begin_over(&over, may_write).await {
+        let transaction = match self.trial.begin_over(&over, intent).await {
             Ok(mut transaction) => {
                 for call in &self.gathered.calls {
                     transaction.note_call(call.clone());

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use ordain_planner::Exchange;
-use ordain_store::{Pending, StoreError};
+use ordain_store::{Intent, Pending, StoreError};
 use ordain_types::{Answer, Question, QuestionKind, RunRecord, RunState, Trouble};
 
 use super::gathered::{Gathered, conflict, rows_conflict};
@@ -65,7 +65,7 @@ impl RunTrial<'_> {
             let settled = self.settle(story, attempt, None, exchange, false).await?;
             return self.after(settled, story, exchange).await;
         }
-        let mut transaction = self.begin_over(&Pending::default(), true).await?;
+        let mut transaction = self.begin_over(&Pending::default(), Intent::Write).await?;
         if self.may_have_changed(course.version).await?
             && let Some(what) = gathered.compare(&mut transaction).await?
         {

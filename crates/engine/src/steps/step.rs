@@ -4,14 +4,15 @@
 use std::sync::{Arc, Weak};
 
 use ordain_planner::{Exchange, StepBrief};
-use ordain_store::{Pending, StoreError, Transaction};
-use ordain_types::{Cause, Diff, ErrorClass, ITEM, ModuleRecord, RESULT, Schema, Trouble};
+use ordain_store::{Intent, Pending, StoreError, Transaction};
+use ordain_types::{Cause, Diff, ErrorClass, ModuleRecord, RESULT, Schema, Trouble};
 use ordain_verify::{Policy, Verdict};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::cell::{Program, Ran, Shared, unanswering};
 use super::criterion::unmet;
+use super::each::Turns;
 use super::gathered::{Gathered, StepRan};
 use super::look::printed;
 use crate::claims;
@@ -22,8 +23,6 @@ use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
 use crate::trial::{RunTrial, TRIES_MAX, violated};
 
-/// Items for which one step runs.
-const ITEMS_MAX: usize = 100;
 /// The largest result of a step.
 const RESULT_BYTES_MAX: usize = 1 << 20;
 
@@ -66,16 +65,17 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         accepted: &Accepted,
         story: &mut Story,
         is_last: bool,
+        intent: Intent,
     ) -> Result<Tried<StepDone>, EngineError> {
         let over = Arc::clone(&self.gathered.pending);
-        let transaction = self.transaction(&over, self.writes(accepted)).await?;
-        let items = match self.items() {
-            Ok(items) => items,
+        let mut turns = match Turns::of(self.step) {
+            Ok(turns) => turns,
             Err(trouble) => return Ok(failed(trouble, Attempt::default())),
         };
+        let transaction = self.transaction(&over, intent).await?;
         let mut ran = StepRan { over, reads: Some(Vec::new()), ..StepRan::default() };
         let mut results = Vec::new();
-        for inputs in items {
+        for inputs in std::mem::take(&mut turns.inputs) {
             let files = self.gathered.files(self.run.engine, &self.run.head.run_id);
             let program = Program { accepted, policy: &self.policy, inputs, files, session: None };
             let one = self.run.run_in(&transaction, program).await?;
@@ -84,10 +84,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
                 Err(trouble) => return Ok(failed(trouble, ran.attempt)),
             }
         }
-        ran.result = match self.step.step.each {
-            Some(_) => Value::Array(results),
-            None => results.pop().unwrap_or_default(),
-        };
+        ran.result = turns.together(&mut results);
         ran.criterion = self.run.check_step(&transaction, self.step, &ran.result).await?;
         if let Some(record) = ran.criterion.as_ref().filter(|record| !record.holds) {
             return Ok(failed(unmet(record), ran.attempt));
@@ -108,9 +105,9 @@ impl<'s, 'a> StepTrial<'s, 'a> {
     }
 
     /// A transaction of its own for a step that writes; steps that only read share one while they run.
-    async fn transaction(&self, over: &Pending, may_write: bool) -> Result<Shared, EngineError> {
-        if may_write {
-            let mut own = self.run.begin_over(over, true).await?;
+    async fn transaction(&self, over: &Pending, intent: Intent) -> Result<Shared, EngineError> {
+        if intent != Intent::Read {
+            let mut own = self.run.begin_over(over, intent).await?;
             for call in &self.gathered.calls {
                 own.note_call(call.clone());
             }
@@ -120,27 +117,9 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         if let Some(open) = snapshot.upgrade() {
             return Ok(open);
         }
-        let opened = Arc::new(Mutex::new(self.run.begin_over(over, false).await?));
+        let opened = Arc::new(Mutex::new(self.run.begin_over(over, Intent::Read).await?));
         *snapshot = Arc::downgrade(&opened);
         Ok(opened)
-    }
-
-    /// What the program finds in `inputs`, once, or once for each item.
-    fn items(&self) -> Result<Vec<Map<String, Value>>, Trouble> {
-        let Some(each) = &self.step.step.each else { return Ok(vec![self.step.inputs.clone()]) };
-        let list = self.step.inputs.get(each).and_then(Value::as_array);
-        let Some(list) = list.filter(|list| list.len() <= ITEMS_MAX) else {
-            let message = format!(
-                "the step runs for each item of the result of `{each}`, which is no list of at most {ITEMS_MAX} items"
-            );
-            return Err(contract("each-not-a-list", message, "give a shorter list in that step"));
-        };
-        let with = |item: &Value| {
-            let mut inputs = self.step.inputs.clone();
-            inputs.insert(ITEM.to_owned(), item.clone());
-            inputs
-        };
-        Ok(list.iter().map(with).collect())
     }
 
     /// Takes what one execution gave into what the step came to; gives its result.
@@ -285,9 +264,13 @@ impl Trial for StepTrial<'_, '_> {
         if self.defers_writes && self.writes(accepted) {
             return Ok(Tried::Done(StepDone::Deferred));
         }
+        let mut intent = if self.writes(accepted) { Intent::Beside } else { Intent::Read };
         for _ in 0..TRIES_MAX {
-            match Box::pin(self.attempt(accepted, story, is_last)).await {
-                // Everything is rolled back, so nothing of the lost try is left.
+            match Box::pin(self.attempt(accepted, story, is_last, intent)).await {
+                // Everything is rolled back, so nothing of the lost try is left. The next one writes while no other does.
+                Err(EngineError::Store(StoreError::Conflict)) if intent == Intent::Beside => {
+                    intent = Intent::Write;
+                }
                 Err(EngineError::Store(StoreError::Conflict)) => {}
                 Err(EngineError::Cell(error)) if error.may_run_again() => {}
                 done => return done,

@@ -99,7 +99,8 @@ impl Engine {
         }
         brief.forms.outline = OutlineForm::Required;
         exchange = planner.begin(brief);
-        let limits = RoundLimits { rounds: self.settings.rounds, review: false };
+        let (rounds, review_outline) = (self.settings.rounds, self.settings.review_outline);
+        let limits = RoundLimits { rounds, review: false, review_outline };
         let asked = (planner, &*brief);
         match rounds::rounds(&mut exchange, asked, story, trial, limits, progress).await? {
             Ended::Outlined(outline) => {

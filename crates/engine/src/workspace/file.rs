@@ -123,6 +123,7 @@ pub(super) struct ModelSection {
     pub(super) name: Option<String>,
     pub(super) base_url: Option<String>,
     pub(super) review: Option<bool>,
+    pub(super) review_outline: Option<bool>,
     pub(super) temperature: Option<f64>,
     pub(super) max_tokens: Option<u32>,
     pub(super) timeout: Option<WrittenDuration>,

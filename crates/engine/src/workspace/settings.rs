@@ -101,6 +101,11 @@ pub const SETTINGS: &[Setting] = &[
     setting("model.base_url", &["ORDAIN_MODEL_BASE_URL"], "the address of an OpenAI-compatible server"),
     setting("model.review", &["ORDAIN_MODEL_REVIEW"], "whether a model gives a second opinion of code"),
     setting(
+        "model.review_outline",
+        &["ORDAIN_MODEL_REVIEW_OUTLINE"],
+        "whether a model gives a second opinion of outlines",
+    ),
+    setting(
         "model.temperature",
         &["ORDAIN_MODEL_TEMPERATURE"],
         "how freely a model chooses its words, 0 to 2",
@@ -251,6 +256,7 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
         "model.name" => file.model.name = text(),
         "model.base_url" => file.model.base_url = text(),
         "model.review" => file.model.review = Some(switch(value)?),
+        "model.review_outline" => file.model.review_outline = Some(switch(value)?),
         "model.small" => file.model.small = Some(switch(value)?),
         "model.temperature" => file.model.temperature = Some(number(value)?),
         "model.max_tokens" => file.model.max_tokens = Some(number(value)?),
@@ -338,6 +344,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "model.name" => model.name.clone(),
         "model.base_url" => return model.base_url.clone(),
         "model.review" => model.review.to_string(),
+        "model.review_outline" => model.review_outline.to_string(),
         "model.temperature" => return model.temperature.map(|temperature| temperature.to_string()),
         "model.max_tokens" => model.tokens_max.to_string(),
         "model.timeout" => format_duration(model.timeout),

@@ -18,6 +18,8 @@ mod plan_cache;
 mod readings;
 mod seeds;
 mod steps;
+mod steps_refused;
+mod steps_shapes;
 mod tinydb;
 mod workspaces;
 mod world;

@@ -22,31 +22,31 @@ fn model(replies: &[(&str, &str)]) -> Planner {
     planner(&cassette.join("\n"))
 }
 
-fn planner(cassette: &str) -> Planner {
+pub(crate) fn planner(cassette: &str) -> Planner {
     let replay = Replay::parse("script", cassette).unwrap();
     Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()))
 }
 
-fn program(code: &str) -> String {
+pub(crate) fn program(code: &str) -> String {
     format!("<execute_python>\n{code}\n</execute_python>")
 }
 
-fn asked(request: &str, planner: Planner, strategy: Strategy) -> Ask {
+pub(crate) fn asked(request: &str, planner: Planner, strategy: Strategy) -> Ask {
     Ask { planner, strategy, ..Ask::new(request, "test", "test") }
 }
 
-async fn ask(world: &World, planner: Planner, strategy: Strategy) -> RunRecord {
+pub(crate) async fn ask(world: &World, planner: Planner, strategy: Strategy) -> RunRecord {
     let ask = asked("Sell 2 pairs of Classic and write a report", planner, strategy);
     world.engine.ask(Ask { cache: false, ..ask }).await.unwrap()
 }
 
-async fn shop(database: Database) -> World {
+pub(crate) async fn shop(database: Database) -> World {
     let mut world = world(database).await;
     world.without_review();
     world
 }
 
-fn with(world: &World, change: impl FnOnce(&mut EngineSettings)) -> Engine {
+pub(crate) fn with(world: &World, change: impl FnOnce(&mut EngineSettings)) -> Engine {
     let mut settings = world.engine.settings().clone();
     change(&mut settings);
     Engine::new(world.engine.store().clone(), world.executor.clone(), settings)
@@ -57,7 +57,7 @@ const SELL: &str = "from tinydb import where\nrow = inventory_tbl.get(where('nam
                     inventory_tbl.update({'quantity_in_stock': row['quantity_in_stock'] - 2}, where('name') == 'Classic')\n\
                     result = row['quantity_in_stock'] - 2";
 
-fn outline() -> Value {
+pub(crate) fn outline() -> Value {
     json!({ "goal": "sell and report", "steps": [
         { "id": "sell", "title": "take two Classic out of stock", "check": "result == 8" },
         { "id": "count", "title": "count the rows" },
@@ -65,14 +65,14 @@ fn outline() -> Value {
     ]})
 }
 
-fn outlined(outline: &Value) -> String {
+pub(crate) fn outlined(outline: &Value) -> String {
     format!("<outline>{outline}</outline>")
 }
 
 const REPORT: &str = "left = inventory_tbl.get(where('name') == 'Classic')['quantity_in_stock']\n\
                       answer_text = f\"{left} are left of {inputs['count']} kinds.\"\nSTATUS = 'success'\nresult = left";
 
-fn replies() -> Vec<(&'static str, String)> {
+pub(crate) fn replies() -> Vec<(&'static str, String)> {
     vec![
         ("plan", outlined(&outline())),
         ("plan", program(SELL)),
@@ -81,7 +81,7 @@ fn replies() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn scripted(replies: &[(&str, String)]) -> Planner {
+pub(crate) fn scripted(replies: &[(&str, String)]) -> Planner {
     let replies: Vec<(&str, &str)> =
         replies.iter().map(|(purpose, reply)| (*purpose, reply.as_str())).collect();
     model(&replies)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ordain_types::OUTLINE_STEPS_MAX;
+use ordain_types::{FRAME, OUTLINE_STEPS_MAX};
 use serde_json::{Map, Value};
 
 use super::{block, policy, say, text};
@@ -25,7 +25,7 @@ pub(super) fn blocks(text: &mut String, brief: &Brief) {
         Stage::Whole => {}
         Stage::Step(step) => step_blocks(text, step),
         Stage::Replan { outline, done, why } => {
-            block(text, "outline", &text::value(&serde_json::json!(outline), 500));
+            block(text, "outline", &text::value(&serde_json::json!(outline), super::OUTLINE_TEXT_CHARS_MAX));
             block(text, "done untrusted=\"true\"", &results(done, RESULT_CHARS_MAX));
             let why = text::data(why, ANSWER_CHARS_MAX);
             let told = include_str!("../../prompts/replan.md").replace("{{why}}", &why);
@@ -54,7 +54,7 @@ fn answers(brief: &Brief) -> String {
 }
 
 fn step_blocks(text: &mut String, step: &StepBrief) {
-    block(text, "outline", &text::value(&serde_json::json!(step.outline), 500));
+    block(text, "outline", &text::value(&serde_json::json!(step.outline), super::OUTLINE_TEXT_CHARS_MAX));
     if !step.inputs.is_empty() {
         block(text, "inputs untrusted=\"true\"", &results(&step.inputs, RESULT_CHARS_MAX));
     }
@@ -65,10 +65,20 @@ fn step_blocks(text: &mut String, step: &StepBrief) {
     if !criterion.is_empty() {
         let _ = writeln!(told, "It has succeeded when: {}", text::line(criterion, ANSWER_CHARS_MAX));
     }
-    if step.step.each.is_some() {
-        told.push_str(
+    match step.step.each.as_slice() {
+        [] => {}
+        [_] => told.push_str(
             "It runs once for every item of a list; `inputs[\"item\"]` is the item of this time.\n",
-        );
+        ),
+        several => {
+            let items: Vec<String> =
+                several.iter().map(|each| format!("inputs[\"item\"][\"{each}\"]")).collect();
+            let _ = writeln!(
+                told,
+                "It runs once for every item of lists within lists; the items of this time are {}.",
+                items.join(", ")
+            );
+        }
     }
     told.push_str(if step.is_last {
         "It is the last step: besides `result` it sets `answer_text` and `STATUS`, as the contract says.\n"
@@ -82,20 +92,39 @@ fn step_blocks(text: &mut String, step: &StepBrief) {
 fn results(results: &Map<String, Value>, chars_max: usize) -> String {
     let mut told = String::new();
     for (id, result) in results {
-        let shown = text::cut(&text::value(result, chars_max), chars_max);
-        let _ = writeln!(told, "inputs[\"{}\"] = {shown}", text::line(id, 60));
+        let _ = writeln!(told, "inputs[\"{}\"] = {}", text::line(id, 60), shown(result, chars_max));
     }
     text::cut(&told, RESULTS_CHARS_MAX)
 }
 
+/// A result; of a frame its columns with their types, then its rows.
+fn shown(result: &Value, chars_max: usize) -> String {
+    let Some(frame) = result.as_object().and_then(|object| object.get(FRAME)) else {
+        return text::cut(&text::value(result, chars_max), chars_max);
+    };
+    let list = |key: &str| frame[key].as_array().map_or(&[] as &[Value], Vec::as_slice);
+    let word = |value: &Value| text::line(value.as_str().unwrap_or_default(), 100);
+    let columns = list("columns").iter().zip(list("types"));
+    let columns: Vec<String> =
+        columns.map(|(name, kind)| format!("{} ({})", word(name), word(kind))).collect();
+    let rows = text::cut(&text::value(&frame["rows"], chars_max), chars_max);
+    let (count, columns) = (list("rows").len(), columns.join(", "));
+    format!("a pandas DataFrame with {count} rows; its columns: {columns}; its rows: {rows}")
+}
+
 /// The messages that ask whether a step met its criterion.
-pub(crate) fn criterion(step: &StepBrief, result: &Value) -> Vec<Message> {
+pub(crate) fn criterion(brief: &Brief, result: &Value) -> Vec<Message> {
     let mut user = String::new();
-    block(&mut user, "goal", &text::data(&step.outline.goal, ANSWER_CHARS_MAX));
-    block(&mut user, "step", &text::data(&step.step.title, ANSWER_CHARS_MAX));
-    block(&mut user, "criterion", &text::data(&step.step.success, ANSWER_CHARS_MAX));
-    let shown = text::cut(&text::value(result, WHOLE_RESULT_CHARS_MAX), WHOLE_RESULT_CHARS_MAX);
-    block(&mut user, "data untrusted=\"true\"", &shown);
+    block(&mut user, "request", &text::data(&brief.request, super::REQUEST_CHARS_MAX));
+    if let Stage::Step(step) = &brief.stage {
+        block(&mut user, "goal", &text::data(&step.outline.goal, ANSWER_CHARS_MAX));
+        block(&mut user, "step", &text::data(&step.step.title, ANSWER_CHARS_MAX));
+        if !step.inputs.is_empty() {
+            block(&mut user, "inputs untrusted=\"true\"", &results(&step.inputs, RESULT_CHARS_MAX));
+        }
+        block(&mut user, "criterion", &text::data(&step.step.success, ANSWER_CHARS_MAX));
+    }
+    block(&mut user, "data untrusted=\"true\"", &shown(result, WHOLE_RESULT_CHARS_MAX));
     vec![
         say(Speaker::System, include_str!("../../prompts/criterion.md").to_owned()),
         say(Speaker::Ordain, user),
@@ -110,11 +139,17 @@ pub(crate) fn text(brief: &Brief) -> Vec<Message> {
     }
     let mut user = String::new();
     block(&mut user, "request", &text::data(&brief.request, super::REQUEST_CHARS_MAX));
+    if !brief.today.is_empty() {
+        block(&mut user, "today", &brief.today);
+    }
     if let Stage::Step(step) = &brief.stage {
         block(&mut user, "data untrusted=\"true\"", &results(&step.inputs, WHOLE_RESULT_CHARS_MAX));
-        let success = text::line(&step.step.success, ANSWER_CHARS_MAX);
-        let title = text::line(&step.step.title, ANSWER_CHARS_MAX);
-        block(&mut user, "step", &format!("{title}\n{success}"));
+        let mut told = text::line(&step.step.title, ANSWER_CHARS_MAX);
+        if !step.step.success.is_empty() {
+            let success = text::line(&step.step.success, ANSWER_CHARS_MAX);
+            let _ = write!(told, "\nThe text is good when: {success}");
+        }
+        block(&mut user, "step", &told);
     }
     vec![say(Speaker::System, system), say(Speaker::Ordain, user)]
 }

@@ -116,7 +116,7 @@ impl PlanRun<'_, '_> {
         let mut story = Story::default();
         let step = StepBrief::default();
         let mut trial = StepTrial::new(self.trial, &self.gathered, &self.snapshot, &step);
-        let limits = RoundLimits { rounds: self.trial.engine.settings.rounds, review: false };
+        let limits = RoundLimits { rounds: self.trial.engine.settings.rounds, ..RoundLimits::default() };
         let (asked, mut progress) = ((self.planner, brief), Together(&self.progress));
         let ended =
             rounds::rounds(&mut exchange, asked, &mut story, &mut trial, limits, &mut progress).await?;

@@ -92,7 +92,7 @@ impl PlanRun<'_, '_> {
     async fn write_code(&self, work: &mut StepWork, defers_writes: bool) -> Result<StepTried, EngineError> {
         let mut trial = StepTrial::new(self.trial, &self.gathered, &self.snapshot, &work.step);
         trial.defers_writes = defers_writes;
-        let limits = RoundLimits { rounds: self.trial.engine.settings.rounds, review: false };
+        let limits = RoundLimits { rounds: self.trial.engine.settings.rounds, ..RoundLimits::default() };
         let mut progress = Together(&self.progress);
         let asked = (self.planner, &work.brief);
         let ended =
@@ -217,7 +217,7 @@ impl PlanRun<'_, '_> {
         if step.check.is_some() || step.success.trim().is_empty() {
             return Ok(None);
         }
-        let judged = self.planner.judge(&work.step, &ran.result, &mut work.exchange).await;
+        let judged = self.planner.judge(&work.brief, &ran.result, &mut work.exchange).await;
         let judged = judged.map_err(|error| {
             run_error(ErrorClass::Planner, error.code, error.message, error.hint.as_deref())
         })?;
