@@ -54,6 +54,10 @@ pub(crate) struct NewRequest {
     /// The outline to carry out: `goal` and `steps`.
     #[serde(default)]
     outline: Option<Value>,
+    /// The run to go on from: what it gave, results of its calls included, is in `inputs["earlier"]`.
+    #[serde(default)]
+    #[schema(max_length = 100)]
+    continues: Option<String>,
     /// Write a new plan even if the cache has one, and do not keep it.
     #[serde(default)]
     no_cache: bool,
@@ -117,7 +121,15 @@ impl NewRequest {
             let message = "a conversation's name has 1 to 200 bytes of text";
             return Err(Problem::unprocessable("bad_body", "/conversation", message));
         }
+        let continues = match &self.continues {
+            Some(run) => {
+                let earlier = service.run_seen_by(caller, run).await?;
+                Some(Box::new(service.engine().continued(earlier.run_id.as_str()).await?))
+            }
+            None => None,
+        };
         Ok(Ask {
+            continues,
             plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             strategy,

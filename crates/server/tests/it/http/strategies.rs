@@ -7,7 +7,7 @@ use ordain_planner::provider::Replay;
 use ordain_planner::{Model, ModelSettings};
 use serde_json::{Value, json};
 
-use super::world::{Served, served, served_by};
+use super::world::{Served, served, served_by, served_example};
 
 const CHAT: &str = "/v1/chat/completions";
 const REQUEST: &str = "Do the whole evening routine and tell me how it went";
@@ -151,4 +151,91 @@ async fn a_calculation_and_a_file_of_an_earlier_message_are_code_tasks() {
     // What is understood as a request about the tables stays one.
     talk[2] = user(json!("How much is the Moon?"));
     assert_eq!(kind_of(json!({ "messages": talk })).await.0, "ask");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_goals_of_the_office_are_carried_out_and_their_files_can_be_fetched() {
+    let replies = |name: &str| {
+        let path = format!("{}/../../examples/office/replies/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        let replay = Replay::parse(name, &fs_err::read_to_string(path).unwrap()).unwrap();
+        Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()))
+    };
+    for (goal, name, state, steps, file) in [
+        (
+            "Onboard the new software engineer Sarah Chen in the Platform team, starting 2026-01-12",
+            "onboarding",
+            "committed",
+            7,
+            None,
+        ),
+        (
+            "Create a competitive analysis comparing our product to the others",
+            "report",
+            "answered",
+            5,
+            Some("comparison.csv"),
+        ),
+        (
+            "Analyze the Q4 sales and create an executive dashboard",
+            "dashboard",
+            "answered",
+            4,
+            Some("dashboard.html"),
+        ),
+    ] {
+        let office = served_example("office", replies(name), |_| {}).await;
+        let body = json!({ "request": goal, "strategy": "plan" });
+        let record = office.post_with("/v1/requests", &["Prefer: wait=300"], &body).await.json();
+        assert_eq!(
+            (record["state"].as_str(), record["error"].as_null()),
+            (Some(state), Some(())),
+            "{record:#}"
+        );
+        assert_eq!(record["plan"]["steps"].as_array().unwrap().len(), steps);
+        if let Some(file) = file {
+            let run = record["run_id"].as_str().unwrap();
+            let fetched = office.get(&format!("/v1/runs/{run}/artifacts/{file}")).await;
+            assert_eq!(fetched.status, 200, "{}", fetched.text());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_goes_on_from_another_one_that_its_caller_may_see() {
+    let go_on = program("answer_text, STATUS = f\"Before: {inputs['earlier']['answer']}\", 'success'");
+    let shop = shop(&[program("answer_text, STATUS = 'All is well.', 'success'"), go_on]).await;
+    let first = ask(&shop, "direct").await;
+    let mut body = json!({ "request": "And now?", "strategy": "direct", "continues": first["run_id"] });
+    let second = shop.post("/v1/requests", &body).await.json();
+    assert_eq!(second["answer"]["text"], "Before: All is well.", "{second:#}");
+    assert_eq!(second["continues"], first["run_id"]);
+    body["continues"] = json!("nosuchrun");
+    let unknown = shop.post("/v1/requests", &body).await;
+    assert_eq!(unknown.status, 404, "{}", unknown.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_agents_examples_are_answered_in_chat_without_a_model() {
+    let shop = served().await;
+    for (message, said) in [
+        ("Calculate Fibonacci sequence up to 100", "1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89"),
+        ("Write Python code to calculate prime numbers up to 100", "83, 89, 97"),
+        ("word frequency of 'the cat and the dog and the bird'", "the (3), and (2)"),
+    ] {
+        let body = json!({ "model": "gpt-oss:20b", "agent_type": "auto", "messages": [{ "role": "user", "content": message }] });
+        let whole = shop.post(CHAT, &body).await.json();
+        let content = whole["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{whole}"));
+        assert!(content.contains(said), "{message}: {content}");
+    }
+    // With a model the same request goes step by step, where the client asks for that.
+    let steps = [
+        program("primes = [n for n in range(2, 101) if all(n % d for d in range(2, n))]\nprint(len(primes))"),
+        program("answer_text, STATUS = f'{len(primes)} primes, the last is {primes[-1]}.', 'success'"),
+    ];
+    let shop = self::shop(&steps).await;
+    let content = "Write Python code to calculate prime numbers up to 100";
+    let body = json!({ "agent_type": "react", "messages": [{ "role": "user", "content": content }] });
+    let whole = shop.post(CHAT, &body).await.json();
+    let content = whole["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{whole}"));
+    assert!(content.contains("25 primes, the last is 97."), "{content}");
 }
