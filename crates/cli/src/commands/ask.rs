@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
-use ordain_types::{Outline, RunRecord, RunState, StepState, Strategy, parse_duration};
+use ordain_engine::{Ask, Engine, EngineError, Mode, PlanFile, Planner, Workspace};
+use ordain_types::{Outline, RunId, RunRecord, RunState, StepState, Strategy, parse_duration};
 
 use crate::commands::answer::{bad_outline, read_outline};
 use crate::commands::python;
@@ -120,8 +118,20 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
         Ok(planner) => planner,
         Err(error) => return Ok(of_planner(&error)),
     };
+    let mut settings = workspace.settings();
+    if let Some(timeout) = args.timeout {
+        settings.limits.wall = timeout;
+    }
+    let engine = match engine::open(workspace, executor.executor(), settings).await {
+        Ok(engine) => engine,
+        Err(error) => {
+            executor.close().await;
+            return Ok(engine::of_engine(&error));
+        }
+    };
+    let run_id = engine.store().new_run_id()?;
     let asked = tokio::select! {
-        asked = ask(args, workspace, (plan, outline), planner, executor.executor()) => Some(asked),
+        asked = ask(args, workspace, (plan, outline), planner, (&engine, run_id.clone())) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
     };
     executor.close().await;
@@ -132,10 +142,26 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
         }
         Some(Err(error)) => Ok(engine::of_engine(&error)),
         None => {
-            let _ = writeln!(io::stderr(), "interrupted: the run was rolled back");
+            interrupted(&engine, &run_id).await;
             Ok(ExitCode::from(INTERRUPTED))
         }
     }
+}
+
+/// Says what became of a run that was interrupted. One of several steps can go on.
+async fn interrupted(engine: &Engine, run_id: &RunId) {
+    let kept = engine.store().cut_short(run_id).await.ok().flatten();
+    let told = match kept {
+        Some(record) => {
+            let done = record.plan.steps.iter().filter(|step| step.state == StepState::Done).count();
+            let steps = record.plan.steps.len();
+            format!(
+                "nothing was changed; {done} of {steps} steps are done, and `ordain runs resume {run_id}` goes on"
+            )
+        }
+        None => "the run was rolled back".to_owned(),
+    };
+    let _ = writeln!(io::stderr(), "interrupted: {told}");
 }
 
 async fn ask(
@@ -143,23 +169,19 @@ async fn ask(
     workspace: &Workspace,
     (plan, outline): (Option<PlanFile>, Option<Outline>),
     planner: Planner,
-    executor: Arc<dyn Executor>,
+    (engine, run_id): (&Engine, RunId),
 ) -> Result<RunRecord, EngineError> {
-    let mut settings = workspace.settings();
-    if let Some(timeout) = args.timeout {
-        settings.limits.wall = timeout;
-    }
     let mode = match (args.dry_run, args.hold) {
         (true, _) => Mode::DryRun,
         (false, true) => Mode::Hold,
         (false, false) => Mode::Commit,
     };
-    let engine = engine::open(workspace, executor, settings).await?;
     let continues = match &args.continues {
         Some(run) => Some(Box::new(engine.continued(run).await?)),
         None => None,
     };
     let request = Ask {
+        run_id: Some(run_id),
         plan,
         planner,
         continues,

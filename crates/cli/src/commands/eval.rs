@@ -287,6 +287,7 @@ fn finish(args: &Args, reports: &[Report]) -> anyhow::Result<ExitCode> {
             for report in reports {
                 report.write(&mut stdout, &args.file.display().to_string(), args.runs)?;
             }
+            report::compare(&mut stdout, reports)?;
         }
     }
     let is_low = args.min.is_some_and(|min| reports.iter().any(|report| report.share < min));

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use ordain_types::{CellDifference, PlanSource, ReceiptKind, RunError, RunRecord, RunState};
+use ordain_types::{
+    CellDifference, PlanSource, ReceiptKind, RunError, RunRecord, RunState, StepRecord, format_bytes,
+};
 use serde_json::Value;
 
 use super::diff::Extent;
@@ -32,6 +34,9 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         writeln!(out, "read as  {}", cut(&line(reading), 200))?;
     }
     writeln!(out, "took     {}", took(run))?;
+    if run.plan.steps.len() > 1 {
+        steps(&run.plan.steps).write(out, "  ")?;
+    }
     if let Some(text) = &run.answer.text {
         let proviso = run.receipt.kind.proviso().map(|proviso| format!("{proviso}: ")).unwrap_or_default();
         writeln!(out, "{}", behind("answer   ", &format!("{proviso}{text}")))?;
@@ -41,6 +46,11 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         if let Some(hint) = &error.hint {
             writeln!(out, "{}", behind("hint     ", hint))?;
         }
+    }
+    for file in &run.outcome.artifacts {
+        // The folder is the same in every workspace that does not name another one.
+        let folder = format!(".ordain/artifacts/{}", run.run_id);
+        writeln!(out, "file     {folder}/{} ({})", line(&file.name), format_bytes(file.bytes))?;
     }
     for invariant in run.invariants.iter().filter(|invariant| !invariant.holds) {
         writeln!(out, "broken   {}", line(&invariant.name))?;
@@ -60,6 +70,16 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         writeln!(out, "call {} {}: {} {arguments}", call.n, when, line(&call.name))?;
     }
     Ok(())
+}
+
+/// The steps and how each went.
+fn steps(records: &[StepRecord]) -> Grid {
+    let mut grid = Grid::new(["step", "state", "took", "what it does"]);
+    for step in records {
+        let took = step.took_ms.map_or_else(String::new, |ms| format!("{ms:.0} ms"));
+        grid.row([line(&step.id), step.state.as_str().to_owned(), took, line(&step.title)]);
+    }
+    grid
 }
 
 /// Cells that are others than they were.

@@ -15,9 +15,13 @@ const REQUEST: &str = "Do the whole evening routine and tell me how it went";
 
 impl Shop {
     fn new() -> Self {
+        Self::of("sunglasses")
+    }
+
+    fn of(example: &str) -> Self {
         let folder = tempfile::TempDir::new().unwrap();
         let root = folder.path().join("shop");
-        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
+        let made = run(ordain(["init", "--example", example, root.to_str().unwrap()]));
         assert_eq!(made.code, Some(0), "{made:?}");
         Self { _folder: folder, root }
     }
@@ -151,4 +155,55 @@ fn a_plan_that_did_well_becomes_an_action_after_its_diff_was_shown() {
     let done = shop.ordain(&["ask", "delay the moon by 5", "--model", "rules", "--json"]);
     assert_eq!(done.json()["state"], "committed", "{done:?}");
     assert_eq!(done.json()["diff"]["inventory"]["changed"][0]["after"]["description"], "back in 5 days");
+}
+
+/// Goals of the example `office`, the recorded replies to each, and what the command then prints.
+const GOALS: [(&str, &str, &[&str]); 3] = [
+    (
+        "Onboard the new software engineer Sarah Chen in the Platform team, starting 2026-01-12",
+        "onboarding",
+        &[
+            "3 rows added to accounts, 1 row added to employees, 1 row changed in equipment, 2 rows added to meetings.",
+            "accounts   done",
+            "Carla Ruiz is your buddy",
+            "+ M03         E05          Security briefing  2026-01-13",
+        ],
+    ),
+    (
+        "Create a competitive analysis comparing our product to the others",
+        "report",
+        &["Nothing was changed.", "summary   done", "Brightside is rated higher", "/comparison.csv ("],
+    ),
+    (
+        "Analyze the Q4 sales and create an executive dashboard",
+        "dashboard",
+        &[
+            "Nothing was changed.",
+            "months   done",
+            "$433,500 in the quarter, West ahead",
+            "/dashboard.html (",
+        ],
+    ),
+];
+
+#[test]
+fn the_goals_of_the_office_are_carried_out_as_its_file_says() {
+    let office = Shop::of("office");
+    let written = fs_err::read_to_string(office.root.join("ordain.toml")).unwrap();
+    for (goal, replies, said) in GOALS {
+        assert!(written.contains(goal), "{goal}");
+        let model = format!("replay:replies/{replies}.jsonl");
+        let done = office.ordain(&["ask", goal, "--strategy", "plan", "--model", &model]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        for said in said {
+            assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
+        }
+    }
+    let runs = office.ordain(&["runs", "list", "--json"]).json();
+    let page = format!(".ordain/artifacts/{}/dashboard.html", runs[0]["run_id"].as_str().unwrap());
+    let page = fs_err::read_to_string(office.root.join(page)).unwrap();
+    assert!(page.contains("Revenue by region") && page.contains("<svg"), "{page}");
+    for elsewhere in ["http:", "https:", "src=", "href=", "@import", "url("] {
+        assert!(!page.contains(elsewhere), "the page needs something from elsewhere: {elsewhere}");
+    }
 }

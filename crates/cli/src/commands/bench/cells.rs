@@ -202,7 +202,7 @@ fn proportional_kib(process: &OwnedFd) -> Option<u64> {
     number(&memory, "Pss:")
 }
 
-fn job(profile: Profile, code: &str) -> anyhow::Result<Job> {
+pub(super) fn job(profile: Profile, code: &str) -> anyhow::Result<Job> {
     Ok(Job::new(verified(code)?, profile))
 }
 
@@ -212,7 +212,7 @@ fn verified(code: &str) -> anyhow::Result<VerifiedCode> {
         .context("the measured program was refused")
 }
 
-fn check(cause: Cause) -> Result<(), anyhow::Error> {
+pub(super) fn check(cause: Cause) -> Result<(), anyhow::Error> {
     if cause != Cause::Ok {
         bail!("a measured program ended with `{cause}`");
     }

@@ -6,6 +6,8 @@ use ordain_planner::provider::cost_usd;
 use ordain_types::Strategy;
 use serde::Serialize;
 
+use crate::show::grid::Grid;
+
 /// What came of one run of one case.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Judged {
@@ -142,6 +144,27 @@ impl Report {
         }
         writeln!(to, "time      {:.1} ms p50, {:.1} ms at most", self.total_ms_p50, self.total_ms_max)
     }
+}
+
+/// Writes strategies beside each other, if there are several.
+pub(super) fn compare(to: &mut impl Write, reports: &[Report]) -> io::Result<()> {
+    if reports.len() < 2 {
+        return Ok(());
+    }
+    let mut grid = Grid::new(["strategy", "right", "in every run", "calls", "tokens", "cost", "time p50"]);
+    for report in reports {
+        grid.row([
+            report.strategy.as_str().to_owned(),
+            format!("{:.1} %", report.share),
+            format!("{:.1} %", report.every_run_share),
+            format!("{:.1}", report.calls_each),
+            (report.input_tokens + report.output_tokens).to_string(),
+            report.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}")),
+            format!("{:.0} ms", report.total_ms_p50),
+        ]);
+    }
+    writeln!(to)?;
+    grid.write(to, "")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below the limit")]
