@@ -163,5 +163,3 @@ def decide_truth(name, texts, natives, _table):
     if words <= {"0", "1"} and TRUTH_NAMES.search(name):
         return {"type": "boolean", "words": ["1", "0"], "notes": ["0 and 1 are read as no and yes, because of its name"]}
     return None
-
-
