@@ -17,11 +17,11 @@ use super::gathered::{Gathered, StepRan};
 use super::look::printed;
 use crate::claims;
 use crate::error::EngineError;
-use crate::outcome;
+use crate::outcome::{self, violated};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
-use crate::trial::{RunTrial, TRIES_MAX, violated};
+use crate::trial::{RunTrial, TRIES_MAX};
 
 /// The largest result of a step.
 const RESULT_BYTES_MAX: usize = 1 << 20;
@@ -221,7 +221,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             return Some(trouble);
         }
         // A change is never thrown away for the words about it.
-        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff));
+        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff, &[]));
         story.replaced(said, &trouble);
         None
     }
