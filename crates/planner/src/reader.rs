@@ -49,7 +49,7 @@ pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
 const COUNT_MAX: f64 = 9e15;
-/// Requests of more tokens are not read.
+/// Clauses of more tokens are not read, nor requests that are longer than two.
 const TOKENS_MAX: usize = 60;
 
 /// What the reader made of a request.
@@ -151,6 +151,9 @@ fn indexed(brief: &Brief) -> Arc<Index> {
 /// Reads one request, perhaps after another whose rows it may refer to.
 fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     let tokens = token::tokens(request);
+    if tokens.len() > 2 * TOKENS_MAX {
+        return Reading::None(None);
+    }
     match read_tokens(index, &tokens, context) {
         Reading::None(unknown) => {
             let forms = several::read(index, &tokens, context);

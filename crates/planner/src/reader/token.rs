@@ -2,6 +2,9 @@
 
 use super::lexicon::{LEXICON, singular};
 
+/// Longer texts have no tokens, so that nothing reads them: finding what they mean could take for ever.
+const TEXT_BYTES_MAX: usize = 4 << 10;
+
 /// One token.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
@@ -67,6 +70,9 @@ pub(crate) enum Unit {
 
 /// Splits a text into tokens.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Vec::new();
+    }
     let mut splitter = Splitter { text, at: 0, out: Vec::new() };
     while splitter.step() {}
     days(&spelled(&splitter.out))

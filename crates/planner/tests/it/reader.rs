@@ -185,6 +185,18 @@ fn a_question_with_a_word_more_is_another_question_or_declined() {
     }
 }
 
+/// Read word by word, a megabyte would keep a thread busy for hours.
+#[test]
+fn a_request_of_a_megabyte_is_declined_at_once() {
+    for piece in ["if ", "buy 1 classic and ", "\"", "(", "1 + ", "yes "] {
+        let request = piece.repeat((1 << 20) / piece.len());
+        let brief = brief("sunglasses", &request);
+        assert!(matches!(reader::plan(&brief), Reply::Refusal(_)), "{piece}");
+        assert!(reader::explain(&brief).readings.is_empty() && reader::values(&brief).is_empty(), "{piece}");
+        assert!(!reader::is_calculation(&request), "{piece}");
+    }
+}
+
 #[test]
 fn the_word_that_was_not_understood_is_named() {
     for (request, word) in [
