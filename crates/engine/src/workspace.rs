@@ -25,7 +25,7 @@ use ordain_store::{
 use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Catalog, Limits};
 
-pub use backup::{BackupSettings, backup_folder};
+pub use backup::{BackupPlace, BackupSettings};
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
