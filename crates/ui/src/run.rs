@@ -240,7 +240,7 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
             // Words of a change that was not made must not be read before that.
             @if !is_made { (receipt(record)) }
             @if let Some(text) = &record.answer.text {
-                p.said.muted[!is_made] { @if !is_made { span.not-made { (unmade(record.state)) } " " } (advice(text, 20_000)) }
+                p.said.muted[!is_made] { @if !is_made { span.not-made { (unmade(record.state)) } } (advice(text, 20_000)) }
             }
             @if let Some(error) = &record.error {
                 div.problem {
