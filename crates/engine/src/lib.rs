@@ -28,6 +28,7 @@ mod fingerprint;
 mod grant;
 mod host;
 mod json_bytes;
+mod kept_back;
 mod lost;
 mod outcome;
 mod policy_check;
