@@ -247,6 +247,7 @@ impl Workspace {
         let store = Store::open(options).await?;
         roles::check(&self.roles, &store.schema())?;
         catalog::check_tables(&self.catalog, &store.schema(), &self.root)?;
+        catalog::check_anchors(&self.catalog, &store, &self.root).await?;
         Ok(store)
     }
 

@@ -46,6 +46,7 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
+pub use metric::metric_query;
 pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
@@ -74,7 +75,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 6;
+pub const RULES_VERSION: u32 = 7;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
