@@ -16,11 +16,11 @@ use super::gathered::{Gathered, StepRan};
 use super::look::printed;
 use crate::claims;
 use crate::error::EngineError;
-use crate::outcome;
+use crate::outcome::{self, violated};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
-use crate::trial::{RunTrial, TRIES_MAX, violated};
+use crate::trial::{EXECUTORS_MAX, RunTrial, TRIES_MAX};
 
 /// Items for which one step runs.
 const ITEMS_MAX: usize = 100;
@@ -242,7 +242,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             return Some(trouble);
         }
         // A change is never thrown away for the words about it.
-        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff));
+        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff, &[]));
         story.replaced(said, &trouble);
         None
     }
@@ -285,11 +285,16 @@ impl Trial for StepTrial<'_, '_> {
         if self.defers_writes && self.writes(accepted) {
             return Ok(Tried::Done(StepDone::Deferred));
         }
+        let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(accepted, story, is_last)).await {
                 // Everything is rolled back, so nothing of the lost try is left.
                 Err(EngineError::Store(StoreError::Conflict)) => {}
-                Err(EngineError::Cell(error)) if error.may_run_again() => {}
+                Err(EngineError::Cell(error))
+                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
+                {
+                    executors_lost += 1;
+                }
                 done => return done,
             }
         }

@@ -94,7 +94,11 @@ pub const SETTINGS: &[Setting] = &[
         &["ORDAIN_STORE_PLAN_ROLE"],
         "the role under which plan SQL runs on PostgreSQL",
     ),
-    setting("backup.to", &["ORDAIN_BACKUP_TO"], "the folder for copies of the store, best on another disk"),
+    setting(
+        "backup.to",
+        &["ORDAIN_BACKUP_TO"],
+        "the folder or address for copies of the store, best elsewhere",
+    ),
     setting("backup.every", &["ORDAIN_BACKUP_EVERY"], "how often a server makes a copy"),
     setting("backup.keep", &["ORDAIN_BACKUP_KEEP"], "how many copies are kept"),
     setting("model.name", &["ORDAIN_MODEL"], "who writes plans: auto, rules, or PROVIDER:MODEL"),
@@ -107,6 +111,11 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("model.max_tokens", &["ORDAIN_MODEL_MAX_TOKENS"], "the most tokens of a reply"),
     setting("model.timeout", &["ORDAIN_MODEL_TIMEOUT"], "how long a reply may take"),
+    setting(
+        "model.effort",
+        &["ORDAIN_MODEL_EFFORT"],
+        "how much a model thinks before it replies: minimal, low, medium, high",
+    ),
     setting("model.small", &["ORDAIN_MODEL_SMALL"], "whether the model gets the short prompt"),
     setting("approval.mode", &["ORDAIN_APPROVAL"], "when a change waits for a person: auto, hold, rows>N"),
     counted("limits.wall", &["ORDAIN_LIMITS_WALL", "PYTHON_CODE_TIMEOUT"], "s", "how long code may run"),
@@ -251,6 +260,7 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
         "model.name" => file.model.name = text(),
         "model.base_url" => file.model.base_url = text(),
         "model.review" => file.model.review = Some(switch(value)?),
+        "model.effort" => file.model.effort = text(),
         "model.small" => file.model.small = Some(switch(value)?),
         "model.temperature" => file.model.temperature = Some(number(value)?),
         "model.max_tokens" => file.model.max_tokens = Some(number(value)?),
@@ -332,7 +342,10 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
             return workspace.checkpoint.as_ref().map(|path| path.display().to_string());
         }
         "store.plan_role" => return workspace.plan_role.clone(),
-        "backup.to" => workspace.backup.folder.display().to_string(),
+        "backup.to" => {
+            let copies = &workspace.backup;
+            copies.address.clone().unwrap_or_else(|| copies.folder.display().to_string())
+        }
         "backup.every" => return workspace.backup.every.map(format_duration),
         "backup.keep" => return workspace.backup.keep.map(|keep| keep.to_string()),
         "model.name" => model.name.clone(),
@@ -341,6 +354,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "model.temperature" => return model.temperature.map(|temperature| temperature.to_string()),
         "model.max_tokens" => model.tokens_max.to_string(),
         "model.timeout" => format_duration(model.timeout),
+        "model.effort" => return model.effort.clone(),
         "model.small" => model.is_small.map_or_else(|| "by the model's name".to_owned(), |is| is.to_string()),
         "approval.mode" => workspace.approval.to_string(),
         "limits.wall" => format_duration(limits.wall),

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use ordain_engine::{Ask, Budgets, Decision, Engine, EngineSettings, Mode, Planner, Quiet};
+use ordain_engine::{Ask, Budgets, Decision, Engine, EngineError, EngineSettings, Mode, Planner, Quiet};
 use ordain_planner::provider::{Call, Heard, ModelRequest, Provider, Replay};
 use ordain_planner::{Model, ModelSettings};
+use ordain_store::{BeginOptions, Intent, StoreError};
 use ordain_types::{
     BoxFuture, CriterionJudge, ErrorClass, Outline, PlanSource, Round, RunRecord, RunState, StepState,
     Strategy,
@@ -22,12 +24,12 @@ fn model(replies: &[(&str, &str)]) -> Planner {
     planner(&cassette.join("\n"))
 }
 
-fn planner(cassette: &str) -> Planner {
+pub(crate) fn planner(cassette: &str) -> Planner {
     let replay = Replay::parse("script", cassette).unwrap();
     Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()))
 }
 
-fn program(code: &str) -> String {
+pub(crate) fn program(code: &str) -> String {
     format!("<execute_python>\n{code}\n</execute_python>")
 }
 
@@ -46,7 +48,7 @@ async fn shop(database: Database) -> World {
     world
 }
 
-fn with(world: &World, change: impl FnOnce(&mut EngineSettings)) -> Engine {
+pub(crate) fn with(world: &World, change: impl FnOnce(&mut EngineSettings)) -> Engine {
     let mut settings = world.engine.settings().clone();
     change(&mut settings);
     Engine::new(world.engine.store().clone(), world.executor.clone(), settings)
@@ -116,7 +118,7 @@ impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync> Provider for Meddled<F> {
     }
 }
 
-fn meddled(
+pub(crate) fn meddled(
     replies: &[(&str, String)],
     call: usize,
     happens: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
@@ -163,6 +165,20 @@ on_both! {
         let record = ask(&world, planner(&cassette.join("\n")), Strategy::Direct).await;
         assert_eq!((record.state, record.error), (RunState::Answered, None));
         assert_eq!(world.stock("Classic").await, 10);
+        world.executor.close().await;
+    }
+
+    async fn an_endless_look_ends_and_its_author_is_told_why(database: Database) {
+        let world = shop(database).await;
+        let cassette = [
+            json!({ "reply": "<look>while True:\n    pass</look>" }),
+            json!({ "expect": { "contains": ["THE PROGRAM FAILED [", "1 more look"] }, "reply": program(ANSWER) }),
+        ];
+        let cassette: Vec<String> = cassette.iter().map(ToString::to_string).collect();
+        let engine = with(&world, |settings| settings.limits.wall = std::time::Duration::from_secs(3));
+        let ask = asked("How many are there?", planner(&cassette.join("\n")), Strategy::Direct);
+        let record = engine.ask(Ask { cache: false, ..ask }).await.unwrap();
+        assert_eq!((record.state, record.error), (RunState::Answered, None));
         world.executor.close().await;
     }
 
@@ -239,6 +255,29 @@ on_both! {
         assert_eq!(record.plan.replans.len(), 1);
         assert!(record.plan.replans[0].contains("inventory"), "{:?}", record.plan.replans);
         assert_eq!(world.stock("Classic").await, 6, "both sales count");
+        world.executor.close().await;
+    }
+
+    async fn a_step_waits_for_others_to_write_no_longer_than_it_may_take(database: Database) {
+        let world = shop(database).await;
+        let engine = with(&world, |settings| settings.limits.wall = Duration::from_millis(300));
+        let store = world.engine.store().clone();
+        // Somebody else writes while the step is planned. The record is written by a writer too, so that one ends once
+        // the run has given up.
+        let planner = meddled(&[("plan", program(SELL))], 1, move || {
+            let store = store.clone();
+            Box::pin(async move {
+                let begin = BeginOptions { run_id: store.new_run_id().unwrap(), intent: Intent::Write };
+                let other = store.begin(begin).await.unwrap();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_secs(5)).await;
+                    other.roll_back().await.unwrap();
+                });
+            })
+        });
+        let ended = engine.ask(asked("Sell 2 pairs of Classic", planner, Strategy::React)).await;
+        assert!(matches!(ended, Err(EngineError::Store(StoreError::Busy))), "{ended:?}");
+        assert_eq!(world.stock("Classic").await, 10);
         world.executor.close().await;
     }
 
