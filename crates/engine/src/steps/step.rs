@@ -21,7 +21,7 @@ use crate::outcome::{self, violated};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
-use crate::trial::{RunTrial, TRIES_MAX};
+use crate::trial::{EXECUTORS_MAX, RunTrial, TRIES_MAX};
 
 /// The largest result of a step.
 const RESULT_BYTES_MAX: usize = 1 << 20;
@@ -265,6 +265,7 @@ impl Trial for StepTrial<'_, '_> {
             return Ok(Tried::Done(StepDone::Deferred));
         }
         let mut intent = if self.writes(accepted) { Intent::Beside } else { Intent::Read };
+        let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(accepted, story, is_last, intent)).await {
                 // Everything is rolled back, so nothing of the lost try is left. The next one writes while no other does.
@@ -272,7 +273,11 @@ impl Trial for StepTrial<'_, '_> {
                     intent = Intent::Write;
                 }
                 Err(EngineError::Store(StoreError::Conflict)) => {}
-                Err(EngineError::Cell(error)) if error.may_run_again() => {}
+                Err(EngineError::Cell(error))
+                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
+                {
+                    executors_lost += 1;
+                }
                 done => return done,
             }
         }

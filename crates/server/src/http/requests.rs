@@ -54,13 +54,13 @@ pub(crate) struct NewRequest {
     /// The outline to carry out: `goal` and `steps`.
     #[serde(default)]
     outline: Option<Value>,
-    /// The run to go on from: what it gave, results of its calls included, is in `inputs["earlier"]`.
-    #[serde(default)]
-    #[schema(max_length = 100)]
-    continues: Option<String>,
     /// Write a new plan even if the cache has one, and do not keep it.
     #[serde(default)]
     no_cache: bool,
+    /// The run to go on from: the plan finds its answer and the results of its calls in `inputs["earlier"]`.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 26)]
+    continues: Option<String>,
     /// The conversation that the request is a turn of.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200)]
@@ -122,11 +122,11 @@ impl NewRequest {
             return Err(Problem::unprocessable("bad_body", "/conversation", message));
         }
         let continues = match &self.continues {
-            Some(run) => {
-                let earlier = service.run_seen_by(caller, run).await?;
-                Some(Box::new(service.engine().continued(earlier.run_id.as_str()).await?))
-            }
             None => None,
+            Some(run) => {
+                let run = service.run_seen_by(caller, run).await?.run_id;
+                Some(Box::new(service.engine_for(caller).continued(run.as_str()).await?))
+            }
         };
         Ok(Ask {
             continues,

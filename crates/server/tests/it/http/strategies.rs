@@ -201,20 +201,6 @@ async fn the_goals_of_the_office_are_carried_out_and_their_files_can_be_fetched(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_goes_on_from_another_one_that_its_caller_may_see() {
-    let go_on = program("answer_text, STATUS = f\"Before: {inputs['earlier']['answer']}\", 'success'");
-    let shop = shop(&[program("answer_text, STATUS = 'All is well.', 'success'"), go_on]).await;
-    let first = ask(&shop, "direct").await;
-    let mut body = json!({ "request": "And now?", "strategy": "direct", "continues": first["run_id"] });
-    let second = shop.post("/v1/requests", &body).await.json();
-    assert_eq!(second["answer"]["text"], "Before: All is well.", "{second:#}");
-    assert_eq!(second["continues"], first["run_id"]);
-    body["continues"] = json!("nosuchrun");
-    let unknown = shop.post("/v1/requests", &body).await;
-    assert_eq!(unknown.status, 404, "{}", unknown.text());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_agents_examples_are_answered_in_chat_without_a_model() {
     let shop = served().await;
     for (message, said) in [
