@@ -8,8 +8,9 @@ use std::time::Duration;
 use ordain_engine::{BackupSettings, backup_folder};
 use ordain_store::{RestoreAt, Store};
 
-use crate::workspace::{WorkspaceArgs, ended, note, with_store};
-use crate::{failure, runtime};
+use crate::failure::{FAILED, Failure, Outcome};
+use crate::runtime;
+use crate::workspace::{WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +61,7 @@ pub(crate) struct RestoreArgs {
 }
 
 /// Carries out `ordain backup`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
         let settings = args.workspace.load()?.backup;
         let folder = args.to.clone().unwrap_or(settings.folder);
@@ -95,7 +96,8 @@ pub(crate) async fn regularly(store: Store, settings: BackupSettings) {
         };
         wait = every;
         if let Err(error) = copied.map(drop).and(removed) {
-            failure::print_text(&format!("no copy of the store was made: {error}"), error.hint().as_deref());
+            let problem = format!("no copy of the store was made: {error}");
+            Failure::new(FAILED, problem, error.hint().as_deref()).report();
             wait = every.min(RETRY);
         }
     }
@@ -106,13 +108,13 @@ fn folder(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Carries out `ordain restore`.
-pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn restore(args: &RestoreArgs) -> Outcome {
     let at = if args.at.contains('-') {
         RestoreAt::Time(args.at.clone())
     } else {
         RestoreAt::Run(args.at.clone())
     };
-    ended(runtime::on_one_thread(Box::pin(async {
+    runtime::on_one_thread(Box::pin(async {
         let workspace = args.workspace.load()?;
         let folder = args.from.clone().unwrap_or_else(|| workspace.backup.folder.clone());
         let (copy, aside) = ordain_store::restore(workspace.store_options(), &folder, at, note()).await?;
@@ -120,5 +122,5 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         writeln!(stdout, "restored the copy of {} with {} ledger entries", copy.at, copy.entries)?;
         writeln!(stdout, "what was there is {}", aside.display())?;
         Ok(ExitCode::SUCCESS)
-    }))?)
+    }))?
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use ordain_engine::PolicyFinding;
 
 use crate::engine;
-use crate::failure::{self, FAILED};
+use crate::failure::{FAILED, Outcome};
 use crate::runtime;
 use crate::show::line;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 /// Look the workspace's policy through
 #[derive(Debug, clap::Args)]
@@ -34,24 +34,15 @@ enum Command {
 }
 
 /// Carries out `ordain policy`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Check { workspace: named, json } = &args.command;
-    let found = match named.load() {
-        Ok(found) => found,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let executor = match engine::executor(&found, 0, None) {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
+    let found = named.load()?;
+    let executor = engine::executor(&found, 0, None)?;
     let ended = runtime::on_one_thread(Box::pin(async {
         let settings = found.settings();
         engine::open(&found, executor, settings).await?.policy_findings().await
     }))?;
-    let findings = match ended {
-        Ok(findings) => findings,
-        Err(error) => return Ok(engine::of_engine(&error)),
-    };
+    let findings = ended?;
     print(&mut io::stdout().lock(), &findings, *json)?;
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
