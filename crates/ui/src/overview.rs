@@ -24,8 +24,8 @@ pub struct Overview {
     pub running: usize,
     /// Cells: idle, busy, and jobs that wait for one.
     pub cells: Option<(usize, usize, usize)>,
-    /// Who writes plans.
-    pub planner: String,
+    /// The model that writes plans; without one the reader does.
+    pub model: Option<String>,
     /// How well code is isolated.
     pub isolation: String,
     /// Charts of the last thirty days.
@@ -64,7 +64,7 @@ fn health(overview: &Overview) -> Markup {
             div { dt { "Waiting for you" } dd { a href="/approvals" { (grouped(overview.waiting.1)) } } }
             div { dt { "Running" } dd { (overview.running) } }
             @if let Some((idle, busy, queued)) = overview.cells { div { dt { "Cells" } dd { (busy) " busy, " (idle) " idle" @if queued > 0 { ", " (queued) " waiting" } } } }
-            div { dt { "Plans by" } dd { a href="/settings#models" { @if overview.planner == "rules" { "the reader" } @else { (visible(&overview.planner)) } } } }
+            div { dt { "Plans by" } dd { a href="/settings#models" { (visible(overview.model.as_deref().unwrap_or("the reader"))) } } }
             div { dt { "Isolation" } dd { a href="/settings#doctor" { (visible(&overview.isolation)) } } }
         }
     }

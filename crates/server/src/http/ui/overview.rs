@@ -43,7 +43,7 @@ pub(super) async fn page(
         newest: store.find_runs(runs(Vec::new())).await?,
         running: service.inner.live.count(),
         cells: cells(&service).await,
-        planner: service.inner.planner.name(),
+        model: service.inner.planner.model(),
         isolation: service.inner.options.isolation.clone(),
         // The figures are of everybody's runs.
         charts: if visit.caller.sees_all() { vec![runs_by_day(&service).await?] } else { Vec::new() },
