@@ -201,7 +201,7 @@ impl Workspace {
             approval: self.approval,
             limits: self.limits.clone(),
             statuses: self.statuses.clone(),
-            helpers: self.helpers.clone(),
+            helpers: self.helpers.clone().into(),
             policy: self.policy.clone() + &crate::tools::told(&self.tools.known()),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: self.packages(),

@@ -166,7 +166,7 @@ impl Checks {
             max_rows: check.samples.max_rows,
             mask: check.samples.mask.clone(),
         });
-        job.helpers.clone_from(&settings.helpers);
+        settings.helpers.source().clone_into(&mut job.helpers);
         job.values.insert("inputs".to_owned(), inputs);
         job.values
             .insert("user_request".to_owned(), json!(check.calculation_hint.as_deref().unwrap_or_default()));
