@@ -22,13 +22,14 @@ use files::File;
 type Rule = fn(&[File]) -> Vec<Complaint>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     modules::says_why_it_exists,
     modules::is_reached,
     text::is_short,
     text::ends_clean,
     text::has_no_leftover_marker,
     text::names_no_local_path,
+    text::quotes_sums_for_the_shell,
     words::are_ours,
     links::resolve,
     crates::are_on_the_map,

@@ -37,7 +37,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "sunglasses",
         about: "a shop that sells sunglasses: stock, sales and a balance",
-        first: "ordain ask \"do you have round sunglasses under $100?\"",
+        first: "ordain ask 'do you have round sunglasses under $100?'",
         files: files!(
             "sunglasses",
             "ordain.toml",

@@ -8,10 +8,11 @@ use crate::policy::Policy;
 use crate::read;
 use crate::report::Report;
 
-/// The texts of all strings in the code, f-strings without what they fill in. Code that is no Python has none.
+/// The texts of all strings in the code, f-strings without what they fill in and how it is formatted. Code that is no
+/// Python has none.
 ///
 /// ```
-/// let code = "name = 'Classic'  # 'not this'\ntext = f'We have {count} of 10 left'\n";
+/// let code = "name = 'Classic'  # 'not this'\ntext = f'We have {price:,.2f} of 10 left'\n";
 /// assert_eq!(ordain_verify::string_literals(code), ["'Classic'", "We have ", " of 10 left"]);
 /// ```
 pub fn string_literals(code: &str) -> Vec<String> {
@@ -21,10 +22,22 @@ pub fn string_literals(code: &str) -> Vec<String> {
     stacker::maybe_grow(stack, stack, || {
         // Dropped here, where the stack is large enough.
         let parsed = parsed;
-        let texts = parsed
-            .tokens()
-            .iter()
-            .filter(|token| matches!(token.kind(), TokenKind::String | TokenKind::FStringMiddle));
+        // How many braces are open in each f-string that is open.
+        let mut braces: Vec<usize> = Vec::new();
+        let mut is_text = |kind: TokenKind| {
+            match (kind, braces.last_mut()) {
+                (TokenKind::FStringStart, _) => braces.push(0),
+                (TokenKind::FStringEnd, _) => drop(braces.pop()),
+                (TokenKind::Lbrace, Some(open)) => *open += 1,
+                (TokenKind::Rbrace, Some(open)) => *open = open.saturating_sub(1),
+                // Between braces the text is a format, such as `,.2f`.
+                (TokenKind::FStringMiddle, Some(open)) => return *open == 0,
+                (TokenKind::String, _) => return true,
+                _ => {}
+            }
+            false
+        };
+        let texts = parsed.tokens().iter().filter(|token| is_text(token.kind()));
         texts.map(|token| code[token.range()].to_owned()).collect()
     })
 }

@@ -79,6 +79,28 @@ pub(super) fn names_no_local_path(files: &[File]) -> Vec<Complaint> {
     complaints
 }
 
+/// A sum such as `$100` in a command that people copy is safe from the shell: between double quotes it becomes `00`.
+pub(super) fn quotes_sums_for_the_shell(files: &[File]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for file in written(files) {
+        for (number, line) in file.lines() {
+            let command = line.split_once("ordain ").map_or("", |(_, command)| command);
+            let is_open = |text: &str| text.matches('"').count() % 2 == 1;
+            let is_sum = |(at, _): (usize, &str)| {
+                command[at + 1..].starts_with(|c: char| c.is_ascii_digit()) && is_open(&command[..at])
+            };
+            if command.match_indices('$').any(is_sum) {
+                complaints.push(Complaint::new(
+                    file,
+                    number,
+                    "has a sum between double quotes in a command; use single ones",
+                ));
+            }
+        }
+    }
+    complaints
+}
+
 /// Somebody's home folder in the line.
 fn home(line: &str) -> Option<String> {
     HOMES.iter().find_map(|homes| {
@@ -139,6 +161,19 @@ mod tests {
             &[
                 &format!("a.rs:1: has a leftover marker: {first}"),
                 &format!("a.rs:2: has a leftover marker: {second}"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_sum_that_the_shell_would_eat_is_found() {
+        let quoted = |quote: &str| format!("ordain ask {quote}under ${}{quote}\n", 100);
+        check(
+            quotes_sums_for_the_shell,
+            &[("a.md", &quoted("\"")), ("b.rs", &quoted("\\\"")), ("c.md", &quoted("'"))],
+            &[
+                "a.md:1: has a sum between double quotes in a command; use single ones",
+                "b.rs:1: has a sum between double quotes in a command; use single ones",
             ],
         );
     }

@@ -24,7 +24,7 @@ use crate::workspace::{self, WorkspaceArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain ask \"do you have round sunglasses under $100?\"
+  ordain ask 'do you have round sunglasses under $100?'
   ordain ask \"buy 3 classic and 1 aviator\" --dry-run   show the diff, change nothing
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`

@@ -23,7 +23,7 @@ use crate::workspace::{self, WorkspaceArgs};
 /// Exit code 0: one reading, 1: none or several.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  ordain read \"round frames under $100\"        the words, what they mention, the reading and its code
+  ordain read 'round frames under $100'        the words, what they mention, the reading and its code
   ordain read \"total units by region\" --file sales.csv
   ordain read \"price must be above 0\" --check --table inventory
   ordain read --missed                         the words that requests were declined for, and what would teach them

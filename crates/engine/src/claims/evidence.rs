@@ -37,8 +37,10 @@ impl Evidence {
         match value {
             _ if self.is_cut() => {}
             Value::Array(items) => {
-                self.rows = self.rows.saturating_add(1);
-                self.sum(items);
+                if items.first().is_some_and(|item| item.is_array() || item.is_object()) {
+                    self.rows = self.rows.saturating_add(items.len() as u64);
+                    self.sum(items);
+                }
                 for item in items {
                     self.take(table, item);
                 }
@@ -154,19 +156,20 @@ impl Evidence {
         }
     }
 
-    /// The sum of every column of a page of rows.
+    /// The sum of every column of these rows: those of a query have names, those of a page are an id and values.
     fn sum(&mut self, rows: &[Value]) {
-        let mut sums: Vec<f64> = Vec::new();
+        let mut named: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut placed: BTreeMap<usize, f64> = BTreeMap::new();
         for row in rows.iter().take(VALUES_MAX) {
-            let values = row.as_array().or_else(|| row.get("values").and_then(Value::as_array));
+            let values = row.get(1).and_then(Value::as_array).or_else(|| row.as_array());
             for (place, value) in values.into_iter().flatten().enumerate() {
-                if sums.len() <= place {
-                    sums.push(0.0);
-                }
-                sums[place] += value.as_f64().unwrap_or_default();
+                *placed.entry(place).or_default() += value.as_f64().unwrap_or_default();
+            }
+            for (name, value) in row.as_object().into_iter().flatten() {
+                *named.entry(name).or_default() += value.as_f64().unwrap_or_default();
             }
         }
-        for sum in sums {
+        for sum in named.into_values().chain(placed.into_values()) {
             self.number(sum);
         }
     }

@@ -27,9 +27,9 @@ fn evidence() -> Evidence {
     let mut evidence = Evidence::default();
     evidence.take(
         Some("inventory"),
-        &json!({"columns": ["name", "total"], "rows": [
-            {"doc_id": 1, "values": ["Classic", 10, 60, 500]},
-            {"doc_id": 2, "values": ["Aviator", 23, 80.5, 0]},
+        &json!({"columns": ["name", "stock", "price", "total"], "rows": [
+            [1, ["Classic", 10, 60, 500]],
+            [2, ["Aviator", 23, 80.5, 0]],
         ]}),
     );
     evidence.take(Some("payments"), &json!({ "method": "voucher", "card": "Blue Card" }));
@@ -79,6 +79,20 @@ fn a_number_that_stands_in_the_code_and_nowhere_else_is_unsupported() {
     assert_eq!(judge("The Classic is $49 today.", &nothing, code).as_deref(), Some("number-from-nowhere"));
     // The same number, computed, is the plan's own arithmetic.
     assert_eq!(judge("The Classic is $49 today.", &nothing, "answer_text = f'The Classic is ${x}'\n"), None);
+}
+
+#[test]
+fn the_count_and_the_sums_of_a_query_s_rows_are_no_false_alarm() {
+    let mut evidence = Evidence::default();
+    evidence.take(
+        None,
+        &json!({"rows": [{"name": "Clos Noir", "price": 18.5}, {"name": "Rosa Vera", "price": 8.2}]}),
+    );
+    let code = "answer_text = f'{len(rows)} wines of 2 kinds: {total:,.2f} for 26'\n";
+    let (request, policy, diff) = ("wines from France", "", &Diff::default());
+    let judge = |answer| unsupported(Told { answer, request, policy, code, diff }, &evidence);
+    assert_eq!(judge("2 wines: 26.70 for all."), None);
+    assert_eq!(judge("26 wines.").map(|trouble| trouble.code).as_deref(), Some("number-from-nowhere"));
 }
 
 #[test]
