@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::response::Response;
 use ordain_engine::{CodeTask, EngineError, PlanFile};
 use ordain_types::RunKind;
@@ -11,9 +9,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::answer::{RunAnswers, RunHeaders};
-use super::caller::{Caller, May, Run};
-use super::files::{self, Form, NewFile, Uploads, WithFiles, Work};
-use super::frame::Context;
+use super::caller::Caller;
+use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work};
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::service::Service;
@@ -63,13 +60,8 @@ type CodeForm = Form<NewCode>;
     request_body(content((NewCode = "application/json"), (CodeForm = "multipart/form-data"))),
     responses(RunAnswers)
 )]
-pub(crate) async fn create(
-    State(service): State<Service>,
-    may: May<Run>,
-    Extension(context): Extension<Context>,
-    request: Request,
-) -> Result<Response, Problem> {
-    files::carry_out::<NewCode>(request, &service, &may.caller, &context).await
+pub(crate) async fn create(posted: Posted<NewCode>) -> Result<Response, Problem> {
+    posted.carry_out().await
 }
 
 impl WithFiles for NewCode {

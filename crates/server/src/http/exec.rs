@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
@@ -13,9 +11,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::answer::{RunAnswers, RunHeaders};
-use super::caller::{Caller, May, Run};
-use super::files::{self, Form, NewFile, Uploads, WithFiles, Work};
-use super::frame::Context;
+use super::caller::Caller;
+use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work};
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::requests::shortened;
@@ -61,31 +58,6 @@ pub(crate) struct NewExec {
     pub(crate) policy: Option<String>,
 }
 
-/// The same as parts of a form.
-type ExecForm = Form<NewExec>;
-
-/// Run given code in a cell
-///
-/// The code sees no tables. Files come as base64 in JSON, or as parts of a form. The answer is the run's record with
-/// what was printed, raised and left in `artifacts`; refused and failed code has a record too.
-#[utoipa::path(
-    post,
-    path = "/v1/exec",
-    tag = "exec",
-    operation_id = "exec",
-    params(RunHeaders),
-    request_body(content((NewExec = "application/json"), (ExecForm = "multipart/form-data"))),
-    responses(RunAnswers)
-)]
-pub(crate) async fn create(
-    State(service): State<Service>,
-    may: May<Run>,
-    Extension(context): Extension<Context>,
-    request: Request,
-) -> Result<Response, Problem> {
-    files::carry_out::<NewExec>(request, &service, &may.caller, &context).await
-}
-
 impl WithFiles for NewExec {
     const NEEDED: &'static str = "code";
     const KNOWN: &'static str = "code, name, profile, timeout, memory, session and policy";
@@ -107,6 +79,26 @@ impl WithFiles for NewExec {
         }
         Ok(true)
     }
+}
+
+/// The same as parts of a form.
+type ExecForm = Form<NewExec>;
+
+/// Run given code in a cell
+///
+/// The code sees no tables. Files come as base64 in JSON, or as parts of a form. The answer is the run's record with
+/// what was printed, raised and left in `artifacts`; refused and failed code has a record too.
+#[utoipa::path(
+    post,
+    path = "/v1/exec",
+    tag = "exec",
+    operation_id = "exec",
+    params(RunHeaders),
+    request_body(content((NewExec = "application/json"), (ExecForm = "multipart/form-data"))),
+    responses(RunAnswers)
+)]
+pub(crate) async fn create(posted: Posted<NewExec>) -> Result<Response, Problem> {
+    posted.carry_out().await
 }
 
 impl Work for NewExec {

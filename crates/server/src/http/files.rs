@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::multipart::{Field, Multipart, MultipartError};
-use axum::extract::{FromRequest as _, Request};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use base64::Engine as _;
@@ -26,7 +26,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::answer;
 use super::body;
-use super::caller::Caller;
+use super::caller::{Caller, May, Run};
 use super::frame::Context;
 use super::live::LiveRun;
 use super::problem::Problem;
@@ -99,19 +99,38 @@ pub(crate) trait Work: WithFiles + Send {
     ) -> impl Future<Output = Result<Arc<LiveRun>, Problem>> + Send;
 }
 
-/// Carries out work that comes with files, and answers with its run.
-pub(crate) async fn carry_out<T: Work>(
+/// Work that a caller sent with files, and may have carried out.
+pub(crate) struct Posted<T> {
+    service: Service,
+    caller: Caller,
+    context: Context,
     request: Request,
-    service: &Service,
-    caller: &Caller,
-    context: &Context,
-) -> Result<Response, Problem> {
-    service.must_take_code()?;
-    let headers = request.headers().clone();
-    let (new, uploads) = read::<T>(request, service).await?;
-    let claim = answer::idempotency_key(&headers, &caller.id)?;
-    let run = new.begin(service, caller, uploads, (claim, "http")).await?;
-    answer::of_run(run, context, &headers).await
+    work: PhantomData<T>,
+}
+
+impl<T: Work> FromRequest<Service> for Posted<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, service: &Service) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let caller = May::<Run>::from_request_parts(&mut parts, service).await?.caller;
+        let context = parts.extensions.get::<Context>().cloned().unwrap_or_default();
+        let request = Request::from_parts(parts, body);
+        Ok(Self { service: service.clone(), caller, context, request, work: PhantomData })
+    }
+}
+
+impl<T: Work> Posted<T> {
+    /// Reads it, begins it, and answers with its run.
+    pub(crate) async fn carry_out(self) -> Result<Response, Problem> {
+        let Self { service, caller, context, request, .. } = self;
+        service.must_take_code()?;
+        let headers = request.headers().clone();
+        let (new, uploads) = read::<T>(request, &service).await?;
+        let claim = answer::idempotency_key(&headers, &caller.id)?;
+        let run = new.begin(&service, &caller, uploads, (claim, "http")).await?;
+        answer::of_run(run, &context, &headers).await
+    }
 }
 
 /// The description of a body as the parts of a form: any of its settings by name, and any number of files as `file`.
