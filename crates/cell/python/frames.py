@@ -57,10 +57,11 @@ def framer(files, tables, readings, paths, notes):
 
 def table_of(readings, name, table):
     facts = readings[name]
-    found = [one for one in facts["tables"] if table is None or one.get("name") == table]
+    every = [*facts["tables"], *(part for one in facts["tables"] for part in one.get("parts", ()))]
+    found = facts["tables"] if table is None else [one for one in every if one.get("name") == table]
     if len(found) == 1:
         return facts, found[0]
-    known = ", ".join(repr(one.get("name")) for one in facts["tables"])
+    known = ", ".join(repr(one["name"]) for one in every if one.get("name"))
     raise KeyError(f"{name} holds several tables; name one of them: {known}" if table is None else f"{name} has no table {table!r}; there are: {known}")
 
 

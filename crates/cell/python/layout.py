@@ -30,9 +30,12 @@ def delimiter_of(start, is_cut=False):
 
 # --- where a table begins and ends -----------------------------------------------------------------------------------
 
-# Rows that are looked at to find the header.
+# Rows that are looked at to find the header, and to find remarks below the table.
 HEAD_ROWS = 60
-UNIT_IN_NAME = re.compile(r".*?[ _]*[\[(]([^\])]{1,12})[\])]")
+# Longer tables are no reports for people, with totals among their rows.
+REPORT_ROWS_MAX = 100_000
+UNIT_IN_NAME = re.compile(r".*?[ _]*[\[(]([^\])]{1,12})[\])]|.*[ _]([A-Z]{3})")
+REMARK = re.compile(r"(source|note|notes|remark|updated|last updated|quelle|stand|hinweis|anmerkung|bemerkung|remarque)s?\b.*|[*†©].*", re.I)
 
 
 def layout(rows):
@@ -66,14 +69,20 @@ def layout(rows):
         units = {at: cell_text(cell).strip("[]() ") for at, cell in enumerate(below[0]) if not is_blank(cell)}
         start += 1
     elif len(below) > 1 and is_second_header(header, below):
+        # pandas writes the name of the rows in a row of its own.
+        names_rows = not header[0] and below[1] and not is_datum(below[1][0]) and [at for at, cell in enumerate(below[1]) if not is_blank(cell)] == [0]
         header = joined_header(header, below[0])
         notes.append("its names stand in two rows, which were joined")
         start += 1
+        if names_rows:
+            header[0] = cell_text(below[1][0])
+            start += 1
     names = unique_names(header, notes)
     for at, name in enumerate(names):
         found = UNIT_IN_NAME.fullmatch(name)
-        if found and (found[1] in UNITS or found[1] in CURRENCIES or found[1] == "%"):
-            units.setdefault(at, found[1])
+        unit = found and (found[1] or found[2])
+        if unit in CURRENCIES or found and found[1] and (unit in UNITS or unit == "%"):
+            units.setdefault(at, unit)
     return start, names, units, notes
 
 
@@ -126,7 +135,8 @@ def is_header(first, below):
         years = [cell_text(cell) for cell in data]
         return len(data) < len(cells) and len(set(years)) == len(years) and all(re.fullmatch(r"(19|20)\d\d", year) for year in years)
     texts = [cell_text(cell) for cell in cells]
-    return len(set(texts)) == len(texts) or has_typed_column(first, below)
+    # Names of groups repeat; a second and a third row of names may follow.
+    return len(set(texts)) == len(texts) or any(has_typed_column(first, below[rows:]) for rows in range(3))
 
 
 def has_typed_column(first, below):
@@ -178,6 +188,51 @@ def unique_names(header, notes):
         seen.setdefault(name, 0)
         names.append(name)
     return names
+
+
+def remarks_below(rows, width):
+    """How many rows at the end of a table are no rows of it, and what to say: remarks that fill the first cell alone,
+    below an empty row or beginning as remarks do. Lines without any field are not counted."""
+    rows = list(rows)
+    while rows and all(map(is_blank, rows[-1])):
+        rows.pop()
+    found = 0
+    for back, row in enumerate(reversed(rows), 1):
+        filled = [at for at, cell in enumerate(row) if not is_blank(cell)]
+        if filled and (width < 2 or filled != [0] or is_datum(row[0])):
+            break
+        if not filled or REMARK.fullmatch(cell_text(row[0])):
+            found = back
+    cut = rows[len(rows) - found :]
+    told = [row for row in cut if not all(map(is_blank, row))]
+    if not told:
+        return 0, None
+    said = f"{len(told)} row{'s' if len(told) > 1 else ''} below the table left out: {shown_row(told[0])}"
+    return sum(1 for row in cut if row), said
+
+
+def totals_among(labels, first_row):
+    """What to say of rows whose first cells say that they are totals of others, or None."""
+    if len(labels) > REPORT_ROWS_MAX:
+        return None
+    found = [(place + first_row, label) for place, label in enumerate(labels) if isinstance(label, str) and PARTIAL_TOTALS.match(label)]
+    if not found or len(found) * 2 > len(labels):
+        return None
+    told = ", ".join(f"{row} ({label[:30]})" for row, label in found[:TOLD_MAX]) + (", …" if len(found) > TOLD_MAX else "")
+    if len(found) == 1:
+        return f"row {told} may be a total of others; it is read as a row like any other"
+    return f"rows {told} may be totals of others; they are read as rows like any other"
+
+
+def second_table(rows, first_row):
+    """What to say where an empty row is followed by what looks like the header of another table, or None."""
+    for place in range(1, min(len(rows) - 2, HEAD_ROWS)):
+        row = rows[place]
+        names = [cell for cell in row if not is_blank(cell)]
+        is_below_gap = all(map(is_blank, rows[place - 1])) and len(names) > 1
+        if is_below_gap and not any(map(is_datum, names)) and has_typed_column(row, rows[place + 1 :]):
+            return f"another table may begin in row {place + first_row}; all rows are read as one table"
+    return None
 
 
 def total_of(last, columns, readings):

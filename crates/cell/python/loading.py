@@ -4,6 +4,10 @@
 PIECE_ROWS = 200_000
 # Above this many different values a column of plain numbers or ISO dates is read by a vectorised parser.
 QUICK_FROM = 20_000
+# A cell of a page spans at most this many columns or rows.
+SPAN_MAX = 100
+# Objects within objects become fields down to this depth.
+FLAT_DEPTH_MAX = 4
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 
 
@@ -140,6 +144,7 @@ def quickly_decided(name, values):
         return None
     if IDENTIFIER_NAMES.search(name) or TRUTH_NAMES.search(name):
         return None
+    may_be_time = DATE_NAMES.search(name) or TIME_NAMES.search(name)
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -152,10 +157,10 @@ def quickly_decided(name, values):
     if not first:
         return None
     if PLAIN.fullmatch(first):
-        if not every(r"^-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$"):
+        if may_be_time or not every(r"^-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$") or some(r"^-99+(\.0)?$"):
             return None
         if not some(r"[.eE]"):
-            return None if DATE_NAMES.search(name) else {"type": "integer"} | told
+            return {"type": "integer"} | told
         is_clear = some(r"^-?(0|[0-9]{4,})\.") or some(r"\.([0-9]{1,2}|[0-9]{4,})$")
         return {"type": "real"} | told if is_clear else None
     if re.fullmatch(ISO_SHAPE, first):
@@ -257,6 +262,8 @@ def raw_table(path, facts, table, columns=None):
     import pandas as pd
 
     kind, names = facts["kind"], [column["name"] for column in table["columns"]]
+    if table.get("parts"):
+        return joined_parts(path, facts, table), 1
     at = facts | table
     if at.get("member") or at.get("packed"):
         path, kind = opened_member(path, at), at.get("inner", "csv")
@@ -271,9 +278,12 @@ def raw_table(path, facts, table, columns=None):
         read = pd.read_parquet if kind == "parquet" else pd.read_feather
         return read(path, columns=columns), 1
     if kind in ("json", "yaml", "yml", "toml"):
-        return pd.DataFrame(tree_of(path, kind, at.get("path") or [])), 1
+        tree = tree_of(path, kind, at.get("path") or [])
+        if at.get("split"):
+            return pd.DataFrame(tree["data"], columns=tree["columns"]), 1
+        return pd.DataFrame(records_of(tree) if is_records(tree) else tree), 1
     if kind in ("jsonl", "ndjson"):
-        return pd.DataFrame(json_lines(path)), 1
+        return pd.DataFrame(records_of(json_lines(path))), 1
     if kind in ("sqlite", "sqlite3", "db"):
         import sqlite3
 
@@ -281,12 +291,31 @@ def raw_table(path, facts, table, columns=None):
         quoted = table["name"].replace('"', '""')
         return pd.read_sql_query(f'SELECT * FROM "{quoted}"', database), 1
     if kind == "xml":
-        return pd.DataFrame(xml_records(path, table["name"]), columns=names, dtype="object"), 1
+        return pd.DataFrame(xml_records(path, table["name"], at.get("depth", 1)), columns=names, dtype="object"), 1
+    if kind in ("h5", "hdf5"):
+        return hdf5_table(path, at["arrays"]), 1
+    if kind == "pdf":
+        body = [(row + [None] * len(names))[: len(names)] for row in pdf_rows(path, at["page"], at["index"])[at.get("skip", 1) :]]
+        return pd.DataFrame(body, columns=names, dtype="object"), at.get("skip", 1) + 1
     if kind in ("html", "htm", "docx"):
         rows = html_rows(path, at["index"]) if kind != "docx" else docx_rows(path, at["index"])
         body = [(row + [None] * len(names))[: len(names)] for row in rows[at.get("skip", 1) :]]
         return pd.DataFrame(body, columns=names, dtype="object"), at.get("skip", 1) + 1
     return trimmed(raw_text(path, at, names, columns)), at.get("skip", 0) + 1
+
+
+def joined_parts(path, facts, table):
+    """Tables with the same columns one below the other, and which of them each row is of."""
+    import pandas as pd
+
+    raws = []
+    for part in table["parts"]:
+        raw, _ = raw_table(path, facts, part)
+        raw = trimmed(raw.iloc[: -part["left_out"]]) if part.get("left_out") else raw
+        raw = raw.astype("object")
+        raw.insert(0, table["part_column"], part["name"])
+        raws.append(raw)
+    return pd.concat(raws, ignore_index=True)
 
 
 def trimmed(raw):
@@ -333,6 +362,33 @@ def tree_of(path, kind, keys):
     return tree
 
 
+def is_records(tree):
+    """Whether a tree is a list of objects, or objects by their keys."""
+    items = tree.values() if isinstance(tree, dict) else tree
+    return bool(items) and all(isinstance(item, dict) for item in items)
+
+
+def records_of(tree):
+    """The objects of a list, or those of an object with their keys in front; objects within them become fields."""
+    if isinstance(tree, dict):
+        return [{"key": key} | flat(item) for key, item in tree.items()]
+    return [flat(item) for item in tree]
+
+
+def flat(record, depth=0):
+    """An object without objects inside: `{"a": {"b": 1}}` is `{"a.b": 1}`. Lists stay what they are."""
+    if not any(isinstance(value, dict) for value in record.values()):
+        return record
+    found = {}
+    for name, value in record.items():
+        if isinstance(value, dict) and value and depth < FLAT_DEPTH_MAX:
+            for inner, part in flat(value, depth + 1).items():
+                found.setdefault(f"{name}.{inner}", part)
+        else:
+            found[name] = value
+    return found
+
+
 def json_lines(path):
     rows = []
     for number, line in enumerate(bytes_of(path).decode("utf-8-sig").splitlines(), 1):
@@ -344,14 +400,14 @@ def json_lines(path):
     return rows
 
 
-def xml_records(path, name):
-    """The elements of this name below the root, each as its attributes and the texts within it."""
+def xml_records(path, name, level):
+    """The elements of this name so many levels below the root, each as its attributes and the texts within it."""
     import xml.etree.ElementTree as tree
 
     records, depth = [], 0
     for event, element in tree.iterparse(path, events=("start", "end")):
         depth += 1 if event == "start" else -1
-        if event == "end" and depth == 1:
+        if event == "end" and depth == level:
             if element.tag == name or element.tag.rsplit("}", 1)[-1] == name:
                 record = dict(element.attrib)
                 for child in element:
@@ -362,6 +418,11 @@ def xml_records(path, name):
 
 
 def html_rows(path, index):
+    return [row for row in html_tables(bytes_of(path).decode("utf-8-sig", "replace"))[index] if row]
+
+
+def html_tables(text):
+    """The tables of a page as rows of texts. A cell that spans columns or rows leaves the others that it covers empty."""
     from html.parser import HTMLParser
 
     tables, stack = [], []
@@ -371,10 +432,26 @@ def html_rows(path, index):
             stack.append(tag)
             if tag == "table":
                 tables.append([])
+                self.place, self.covered = 0, {}
             elif tag == "tr" and tables:
                 tables[-1].append([])
+                self.skip_covered()
             elif tag in ("td", "th") and tables and tables[-1]:
-                tables[-1][-1].append("")
+                spans = {name: value for name, value in attributes}
+                width, height = (min(max(int(spans.get(name) or 1), 1), SPAN_MAX) if (spans.get(name) or "1").isdigit() else 1 for name in ("colspan", "rowspan"))
+                self.skip_covered()
+                row = tables[-1][-1]
+                self.place = len(row)
+                for at in range(self.place, self.place + width):
+                    self.covered[at] = height - 1
+                row += [""] * width
+
+        def skip_covered(self):
+            """Fills the places of a new cell that a cell of a row above covers."""
+            row = tables[-1][-1]
+            while self.covered.get(len(row), 0) > 0:
+                self.covered[len(row)] -= 1
+                row.append("")
 
         def handle_endtag(self, tag):
             if tag in stack:
@@ -382,10 +459,32 @@ def html_rows(path, index):
 
         def handle_data(self, data):
             if ("td" in stack or "th" in stack) and tables and tables[-1] and tables[-1][-1]:
-                tables[-1][-1][-1] += data.strip()
+                tables[-1][-1][self.place] += data.strip()
 
-    Reader(convert_charrefs=True).feed(bytes_of(path).decode("utf-8-sig", "replace"))
-    return [row for row in tables[index] if row]
+    Reader(convert_charrefs=True).feed(text)
+    return tables
+
+
+def hdf5_table(path, names):
+    """Arrays of an HDF5 file as one table: a single array of records, or arrays of one length as columns."""
+    import h5py
+    import pandas as pd
+
+    with h5py.File(path, "r") as file:
+        arrays = {name: file[name][()] for name in names}
+    if len(names) == 1:
+        array = arrays[names[0]]
+        arrays = {field: array[field] for field in array.dtype.names}
+    texts = lambda array: [item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in array.tolist()]  # noqa: E731
+    return pd.DataFrame({name.rsplit("/", 1)[-1]: texts(array) for name, array in arrays.items()})
+
+
+def pdf_rows(path, page, index):
+    """A table of a page whose cells are divided by lines."""
+    import pdfplumber
+
+    with pdfplumber.open(path) as book:
+        return book.pages[page].extract_tables()[index]
 
 
 def docx_rows(path, index):
@@ -399,8 +498,8 @@ def loaded(path, facts, table, columns=None):
     raw, first_row = raw_table(path, facts, table, columns)
     if columns is not None:
         raw = raw[columns]
-    if table.get("total"):
-        raw = raw.iloc[:-1]
+    if table.get("left_out"):
+        raw = trimmed(raw.iloc[: -table["left_out"]])
     readings = {column["name"]: column for column in table["columns"] if "type" in column}
     raw.columns = [str(name) for name in raw.columns]
     return typed_frame(raw, readings, first_row)
@@ -435,7 +534,7 @@ def line_pieces(path, columns):
     with open(path, encoding="utf-8-sig") as file:
         for line in file:
             if line.strip():
-                record = json.loads(line)
+                record = flat(json.loads(line))
                 rows.append(record if columns is None else {name: record.get(name) for name in columns})
             if len(rows) >= PIECE_ROWS // 10:
                 yield pd.DataFrame(rows, columns=columns)

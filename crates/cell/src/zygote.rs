@@ -29,9 +29,13 @@ static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so")
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
 static TABLES_SOURCE: &str = include_str!("../python/tables.py");
-/// How tables are read: three files, one module.
+/// How tables are read: several files, one module.
 static READING_SOURCE: &str = concat!(
     include_str!("../python/reading.py"),
+    "\n\n",
+    include_str!("../python/dates.py"),
+    "\n\n",
+    include_str!("../python/columns.py"),
     "\n\n",
     include_str!("../python/layout.py"),
     "\n\n",

@@ -29,6 +29,8 @@ DISTINCT_MAX = 20
 NOTED = 8
 # Texts above this are cut into fields by Arrow.
 QUICK_BYTES = 1 << 20
+# The end of a text in which remarks below the table are looked for.
+TAIL_CHARACTERS = 1 << 13
 # What a type that was found is called in a schema.
 SCHEMA_TYPES = {
     "integer": "integer", "real": "real", "decimal": "real", "percent": "real", "duration": "real", "boolean": "boolean",
@@ -109,16 +111,23 @@ def from_text(text, form, notes):
         frame = reading.raw_text_quickly(text.encode(), facts, names)
     if frame is None:
         frame = reading.raw_text(io.StringIO(text, newline=""), facts, names)
-        # A line that is too short ends in gaps; only then is it worth counting fields.
-        if len(frame) and (frame.iloc[:, -1] == "").any():
-            require_whole_lines(text, separator, start, len(names))
-    return Raw(reading.trimmed(frame), [*notes, *said], units, start + 1)
+    frame = reading.trimmed(frame)
+    tail = csv.reader(io.StringIO(text[-TAIL_CHARACTERS:], newline=""), delimiter=separator)
+    cut, remark = reading.remarks_below(list(tail)[1:], len(names))
+    if remark and cut < len(frame):
+        frame = reading.trimmed(frame.iloc[:-cut])
+        said.append(remark)
+    # A line that is too short ends in gaps; only then is it worth counting fields.
+    if len(frame) and (frame.iloc[:, -1] == "").any():
+        require_whole_lines(text, separator, start, len(names), len(frame))
+    return Raw(frame, [*notes, *said], units, start + 1)
 
 
-def require_whole_lines(text, separator, start, wanted):
+def require_whole_lines(text, separator, start, wanted, rows):
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    for number, fields in enumerate(reader):
-        if number >= start and fields and len(fields) != wanted:
+    body = (fields for number, fields in enumerate(reader) if number >= start and fields)
+    for fields in itertools.islice(body, rows):
+        if len(fields) != wanted:
             raise Unreadable(f"line {reader.line_num} has {len(fields)} fields where the header has {wanted}")
 
 
@@ -205,7 +214,12 @@ def from_workbook(path, packing):
         start, names, units, notes = reading.laid_out(rows, declared.get("header_row"))
         body = sheet.iloc[start:].reset_index(drop=True).reindex(columns=range(len(names)))
         body.columns = names
-        filled[name] = Raw(reading.trimmed(body), notes, units, start + 1)
+        body = reading.trimmed(body)
+        cut, remark = reading.remarks_below(body.tail(reading.HEAD_ROWS).values.tolist(), len(names))
+        if remark and cut < len(body):
+            body = reading.trimmed(body.iloc[:-cut])
+            notes.append(remark)
+        filled[name] = Raw(body, notes, units, start + 1)
     if not filled:
         raise Unreadable("the workbook has no sheet with a header")
     return filled if len(filled) > 1 else {None: next(iter(filled.values()))}
@@ -285,6 +299,8 @@ def written(number, sheet, raw):
         notes.append(total)
         raw = Raw(frame.iloc[:-1], (), raw.units, raw.first_row, raw.exact)
         frame, readings = raw.frame, decided(raw)
+    among = reading.totals_among(frame.iloc[:, 0].tolist(), raw.first_row) if known is None and not raw.exact and len(frame.columns) else None
+    notes += [among] if among else []
     columns, arrays, misfits = [], [], {}
     for name in frame.columns:
         values = None

@@ -14,6 +14,7 @@ mod follow;
 mod form;
 mod formula;
 mod index;
+mod joined;
 mod lexicon;
 mod metric;
 mod missed;
@@ -73,7 +74,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 5;
+pub const RULES_VERSION: u32 = 6;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {

@@ -37,6 +37,10 @@ def svg_facts(path):
     return facts
 
 
+# Members that hold tables, whether or not they are read within an archive.
+TABLE_KINDS = ("csv", "tsv", "json", "jsonl", "ndjson", "xlsx", "xlsm", "xls", "ods", "parquet", "feather", "arrow", "sqlite", "db", "xml", "h5")
+
+
 def member(name, size, packed=None):
     facts = {"name": short(name, 120), "bytes": size}
     if name.startswith("/") or ".." in name.replace("\\", "/").split("/"):
@@ -78,9 +82,7 @@ def zip_facts(path):
             if inner_reader(info.filename) and info.file_size <= 32 << 20 and len(tables) < TABLES_MAX:
                 with archive.open(info) as stream:
                     tables += inner_tables(info.filename, stream, info.file_size)
-    if tables:
-        facts["tables"] = tables
-    return facts
+    return facts | archived(tables, [info.filename for info in infos])
 
 
 def tar_facts(path):
@@ -104,7 +106,17 @@ def tar_facts(path):
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise Problem(f"it is damaged, or no TAR archive: {short(error, 120)}")
     facts = archive_result(members, expanded, total, os.path.getsize(path))
-    return facts | ({"tables": tables} if tables else {})
+    return facts | archived(tables, [entry["name"] for entry in members])
+
+
+def archived(tables, names):
+    """The tables of an archive, and which of its members may hold tables that were not looked into."""
+    read = {table["member"] for table in tables}
+    left = [name for name in names if name not in read and name.rsplit(".", 1)[-1].lower() in TABLE_KINDS]
+    facts = {"tables": together(tables, "file")} if tables else {}
+    if left:
+        facts["note"] = f"not looked into: {short(', '.join(left), 160)}; unpack the archive and give them"
+    return facts
 
 
 def seven_facts(path):

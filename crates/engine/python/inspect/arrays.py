@@ -118,9 +118,30 @@ def hdf5_facts(path):
             attributes = attributes_facts(file.attrs)
             file.visititems(visit)
             keys = [name for name in file if "pandas_type" in file[name].attrs]
+            tables = [] if keys else hdf5_tables(file, arrays)
     except Exception as error:
         raise Problem(f"it is damaged: {short(error, 120)}")
-    return {"arrays": arrays, "groups": groups[:100]} | attributes | ({"pandas_keys": keys[:50]} if keys else {})
+    return {"arrays": arrays, "groups": groups[:100]} | attributes | ({"pandas_keys": keys[:50], "note": "pandas wrote it; `pd.read_hdf` in code reads it"} if keys else {}) | ({"tables": tables} if tables else {})
+
+
+def hdf5_tables(file, arrays):
+    """Arrays of records, and several arrays of one length in one group, as tables."""
+    groups = {}
+    for array in arrays:
+        if len(array["shape"]) == 1 and array["shape"][0] and array.get("columns"):
+            groups[array["name"], "records"] = [array["name"]]
+        elif len(array["shape"]) == 1:
+            groups.setdefault((array["name"].rpartition("/")[0], array["shape"][0]), []).append(array["name"])
+    tables = []
+    for (name, kind), names in groups.items():
+        if kind != "records" and len(names) < 2 or len(tables) >= TABLES_MAX:
+            continue
+        if sum(file[one].size * max(1, len(file[one].dtype.names or ())) for one in names) > CELLS_MAX:
+            continue
+        frame = ordain_reading.hdf5_table(file.filename, names)
+        columns = [frame[column].tolist() for column in frame.columns]
+        tables.append(table_facts(name or None, list(frame.columns), len(frame), columns, table={"exact": True}) | {"arrays": names})
+    return tables
 
 
 def has_hdf5_signature(path):

@@ -104,7 +104,7 @@ def column_facts(reading, values, counts, first_row):
         notes.insert(0, ordain_reading.misfit_note(reading, rows, written, len(places)))
     if notes:
         facts["notes"] = [short(note, 240) for note in notes[:5]]
-    distinct = [value for value in counts if parse(value) not in (None, ordain_reading.MISFIT)] if reading["type"] != "json" else list(counts)[:VALUES_MAX]
+    distinct = [value for value in counts if parse(value) not in (None, ordain_reading.MISFIT)] if reading["type"] != "json" else [value for value in values[:VALUES_MAX] if value is not None]
     is_text = reading["type"] in (*ordain_reading.TEXTS, "boolean")
     shown = [value if is_text else parse(value) for value in distinct[: VALUES_MAX + 1]]
     facts["samples"] = [sample(value) for value in shown[:SAMPLES_MAX]]
@@ -127,7 +127,7 @@ def table_facts(name, names, rows, looked, columns_total=None, exact=True, first
     if total:
         looked = [values[:-1] for values in looked]
         facts = table_facts(name, names, rows - 1, looked, columns_total, exact, first_row, units, table)
-        return facts | {"total": True, "notes": [total, *facts.get("notes", [])]}
+        return facts | {"left_out": 1, "notes": [total, *facts.get("notes", [])]}
     facts = {"name": name, "rows": rows, "columns_total": columns_total or len(names)}
     if not exact:
         facts["rows_are"] = "at least"
@@ -160,13 +160,76 @@ def grid_facts(name, rows, height, columns_total=None, exact=True, table=None):
     while body and all(ordain_reading.is_blank(cell) for cell in body[-1]):
         body.pop()
         height -= 1
-    columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
     # Empty lines are no rows.
     below = height - start - sum(1 for row in rows[start:] if not row)
-    last = body[-1] if exact and len(body) == below and len(body) > 2 else None
+    is_whole = exact and len(body) == below
+    remarks = remarks_left_out(rows[start:], body, len(names), notes) if is_whole else 0
+    if remarks:
+        end = len(body) - remarks
+        while end and all(ordain_reading.is_blank(cell) for cell in body[end - 1]):
+            end -= 1
+        body, below = body[:end], end
+    columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
+    last = body[-1] if is_whole and len(body) > 2 else None
     facts = table_facts(name, names, below, columns, columns_total, exact, start + 1, units, table, last)
-    notes += facts.get("notes", [])
-    return facts | {"skip": start} | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
+    told = (ordain_reading.totals_among([row[0] for row in body[: facts["rows"]]], start + 1), ordain_reading.second_table(rows[start:], start + 1))
+    notes += [*facts.get("notes", []), *filter(None, told)]
+    facts |= {"skip": start} | ({"left_out": remarks + facts.get("left_out", 0)} if remarks else {})
+    return facts | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
+
+
+def remarks_left_out(rows, body, width, notes):
+    """How many rows of the body are remarks below the table, which is told."""
+    cut, note = ordain_reading.remarks_below(rows[-ordain_reading.HEAD_ROWS :], width)
+    if not cut or cut >= len(body):
+        return 0
+    notes.append(note)
+    return cut
+
+
+def together(tables, what):
+    """Tables of one file that have the same columns as one table, with a column in front that says which; otherwise
+    the tables as they are."""
+    names = [[column["name"] for column in table["columns"]] for table in tables]
+    if len(tables) < 2 or not names[0] or any(other != names[0] for other in names) or what in names[0]:
+        return tables
+    columns = [joined_column([table["columns"][at] for table in tables]) for at in range(len(names[0]))]
+    if None in columns or any("columns_left_out" in table for table in tables):
+        return tables
+    parts, rows = [table["name"] for table in tables], sum(table["rows"] for table in tables)
+    which = {"name": what, "type": "category", "present": rows, "null_share": 0.0, "samples": parts[:SAMPLES_MAX]}
+    which |= {"values": parts} if len(parts) <= VALUES_MAX else {}
+    notes = [f"its {len(parts)} tables have the same columns and are read as one; `{what}` says which"]
+    notes += [f"{table['name']}: {note}" for table in tables for note in table.get("notes", [])]
+    kept = [table | {"columns": [{key: column[key] for key in column if key not in DESCRIBING} for column in table["columns"]]} for table in tables]
+    joined = {"name": None, "rows": rows, "columns_total": len(columns) + 1, "columns": [which, *columns]}
+    return [joined | {"parts": kept, "part_column": what, "notes": notes[:8]}]
+
+
+# What only describes a column, and does not say how it is read.
+DESCRIBING = ("samples", "values", "min", "max", "null_share", "notes", "misfits", "stored_as", "present")
+
+
+def joined_column(columns):
+    """Facts of a column that several tables have, or None where they read it differently."""
+    told = [column for column in columns if column["type"] != "empty"] or columns[:1]
+    how = lambda column: {key: column[key] for key in column if key not in (*DESCRIBING, "null_values", "unclear")}  # noqa: E731
+    kinds = {column["type"] for column in told}
+    alike = "real" if kinds == {"integer", "real"} else "text" if kinds == {"category", "text"} else None
+    first = how(told[0]) | ({"type": alike} if alike else {})
+    if any(how(column) | {"type": alike or column["type"]} != first for column in told):
+        return None
+    present = sum(column["present"] for column in columns)
+    merged = first | {"present": present, "samples": told[0]["samples"]}
+    for key, choose in (("min", min), ("max", max)):
+        found = [column[key] for column in told if column.get(key) is not None]
+        if found:
+            merged[key] = choose(found)
+    for key, most in (("null_values", None), ("notes", 5), ("values", VALUES_MAX + 1)):
+        found = list(dict.fromkeys(value for column in told for value in column.get(key, ())))
+        if found and (key != "values" or all("values" in column for column in told) and len(found) <= VALUES_MAX):
+            merged[key] = found[:most]
+    return merged
 
 
 def records_facts(name, records, rows=None, exact=True):

@@ -38,7 +38,7 @@ ENDINGS = {
     "gz": ("gz", "tgz"),
     "text": TEXTS,
     # A table of TOML begins as a list of JSON does; its reader tells them apart.
-    "json": ("json", "jsonl", "ndjson", "yaml", "yml", "toml", "txt", "md", "log"),
+    "json": ("json", "geojson", "jsonl", "ndjson", "yaml", "yml", "toml", "txt", "md", "log"),
     "html": ("html", "htm", "xml", "txt", "md", "log"),
     "svg": ("svg", "xml", "html", "htm", "txt", "md", "log"),
     "xml": ("xml", "svg", "html", "htm", "txt", "md", "log"),

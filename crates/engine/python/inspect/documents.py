@@ -1,5 +1,8 @@
 # --- workbooks and documents -----------------------------------------------------------------------------------------
 
+# Pages of a PDF that are looked at for tables, and lines of a page: a drawing has very many.
+PDF_PAGES_MAX = 20
+PDF_LINES_MAX = 3000
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -52,7 +55,7 @@ def workbook_facts(path, kind):
             tables.append({"name": name, "rows": 0, "columns_total": 0, "columns": []})
             continue
         tables.append(grid_facts(name, rows, height, exact=len(rows) >= height))
-    facts["tables"] = tables
+    facts["tables"] = together(tables, "sheet")
     return facts
 
 
@@ -268,6 +271,27 @@ def pdf_facts(path):
         lengths.append(len(text))
         excerpt = excerpt or text.strip()[:EXCERPT_MAX]
     facts |= {"characters": sum(lengths), "excerpt": excerpt}
+    tables = pdf_tables(path, started) if any(lengths) else []
+    if tables:
+        facts["tables"] = tables
     if pages and not any(lengths):
         facts["note"] = "its pages hold no text; they are probably pictures"
     return facts
+
+
+def pdf_tables(path, started):
+    """Tables whose cells are divided by lines, of the first pages."""
+    import pdfplumber
+
+    tables = []
+    with pdfplumber.open(path) as book:
+        for number, page in enumerate(book.pages[:PDF_PAGES_MAX]):
+            if time.monotonic() - started > SECONDS_MAX or len(tables) >= TABLES_MAX:
+                break
+            if len(page.lines) + len(page.rects) > PDF_LINES_MAX:
+                continue
+            for index, rows in enumerate(page.extract_tables()):
+                rows = [[cell and " ".join(cell.split()) for cell in row] for row in rows]
+                if len(rows) > 1 and len(rows[0]) > 1:
+                    tables.append(grid_facts(f"page {number + 1} table {index + 1}", rows, len(rows)) | {"page": number, "index": index})
+    return tables

@@ -1,11 +1,13 @@
 # --- what each ending means ------------------------------------------------------------------------------------------
 
 READERS = {
-    **dict.fromkeys(("txt", "md", "log"), text_facts),
+    "txt": lambda path: text_facts(path) | text_table(path),
+    **dict.fromkeys(("md", "log"), text_facts),
     "rtf": rtf_facts,
     "csv": csv_facts,
     "tsv": lambda path: csv_facts(path, "\t"),
     "json": json_facts,
+    "geojson": lambda path: json_facts(path) | {"format": "json"},
     **dict.fromkeys(("jsonl", "ndjson"), jsonl_facts),
     "xml": xml_facts,
     **dict.fromkeys(("yaml", "yml"), yaml_facts),
@@ -46,10 +48,9 @@ def data_facts(path):
         return {"note": "an unknown kind of file; it is there as bytes", "begins_with": start[:16].hex()}
     lines = start.decode(encoding, "replace").splitlines()[:20]
     spaced = [len(line.split()) for line in lines if line.strip() and not line.startswith("#")]
-    for delimiter in ordain_reading.DELIMITERS:
-        counts = {line.count(delimiter) for line in lines if line.strip()}
-        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0:
-            return csv_facts(path, delimiter) | {"format": "csv"}
+    delimiter = even_delimiter(lines, ordain_reading.DELIMITERS)
+    if delimiter:
+        return csv_facts(path, delimiter) | {"format": "csv"}
     if len(spaced) > 2 and len(set(spaced)) == 1 and spaced[0] > 1:
         return columns_of_numbers(path, encoding)
     return text_facts(path) | {"format": "txt"}

@@ -42,9 +42,7 @@ def written_rows(path, facts, table, width):
                 hint = f"put a cell that holds {facts['delimiter']!r} in double quotes"
                 raise Fault(f"the row has {len(row)} cells, the header {width}", reader.line_num, hint)
             rows.append((reader.line_num, row))
-    while rows and all(ordain_reading.is_blank(cell) for cell in rows[-1][1]):
-        rows.pop()
-    return rows[:-1] if table.get("total") else rows
+    return kept_rows(rows, table)
 
 
 def loaded_rows(path, facts, table, names):
@@ -53,7 +51,14 @@ def loaded_rows(path, facts, table, names):
     raw.columns = [str(name) for name in raw.columns]
     rows = zip(*(raw[name].astype("object").where(raw[name].notna(), None).tolist() for name in names))
     rows = [(place + first_row, list(row)) for place, row in enumerate(rows)]
-    return rows[:-1] if table.get("total") else rows
+    return kept_rows(rows, table)
+
+
+def kept_rows(rows, table):
+    """The rows without empty ones, remarks and a total at the end."""
+    trim = lambda rows: rows[: max((at for at, row in enumerate(rows, 1) if not all(map(ordain_reading.is_blank, row[1]))), default=0)]  # noqa: E731
+    rows = trim(rows)
+    return trim(rows[: -table["left_out"]]) if table.get("left_out") else rows
 
 
 def seed_value(reading):

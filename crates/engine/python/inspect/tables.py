@@ -17,10 +17,28 @@ def csv_facts(path, delimiter=None):
     if not any(rows):
         raise Problem("it holds no rows")
     table = grid_facts(None, rows, count, exact=is_exact)
-    notes = [*uneven(rows[table["skip"] :], len(table["columns"])), *table.get("notes", [])]
+    body = [row for row in rows[table["skip"] :] if row]
+    notes = [*uneven(body[: table["rows"]], len(table["columns"])), *table.get("notes", [])]
     if notes:
         table["notes"] = notes
     return {"encoding": encoding, "delimiter": delimiter, "tables": [table]}
+
+
+def even_delimiter(lines, delimiters):
+    """The mark that cuts all lines into equally many parts, more than one; None where there is none."""
+    lines = [line for line in lines if line.strip()]
+    for delimiter in delimiters:
+        counts = {line.count(delimiter) for line in lines}
+        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0:
+            return delimiter
+    return None
+
+
+def text_table(path):
+    """The table that a plain text is, where tabs, semicolons or bars cut all of its lines alike."""
+    with open(path, encoding=encoding_of(path), errors="replace") as file:
+        delimiter = even_delimiter([line for line, _ in zip(file, range(50))], "\t;|")
+    return csv_facts(path, delimiter) if delimiter else {}
 
 
 def read_rows(path, encoding, delimiter):
@@ -109,9 +127,13 @@ def shape_of(value, depth):
 def find_tables(value, path, tables):
     if len(tables) >= TABLES_MAX or len(path) > 3:
         return
-    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value[:1000]):
-        records = [item for item in value if isinstance(item, dict)]
-        tables.append(records_facts(".".join(path) or None, records) | {"path": path})
+    if isinstance(value, list) and ordain_reading.is_records(value):
+        records = ordain_reading.records_of(value)
+        table = records_facts(".".join(path) or None, records) | {"path": path}
+        lists = [column["name"] for column in table["columns"] if column["type"] == "json"]
+        if lists:
+            table["notes"] = [*table.get("notes", []), f"lists within its rows stay lists: {short(', '.join(lists), 120)}"]
+        tables.append(table)
     elif isinstance(value, list) and len(value) > 1 and all(isinstance(item, list) for item in value[:1000]):
         width = max(map(len, value[:1000]))
         looked = value[: max(1, CELLS_MAX // max(1, width))]
@@ -119,6 +141,15 @@ def find_tables(value, path, tables):
         names = list(range(width))
         tables.append(table_facts(".".join(path) or None, names, len(value), columns) | {"path": path})
     elif isinstance(value, dict):
+        names, rows = value.get("columns"), value.get("data")
+        if isinstance(names, list) and isinstance(rows, list) and rows and all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            # As pandas writes a frame in parts.
+            table = table_facts(".".join(path) or None, names, len(rows), [list(column) for column in zip(*rows)])
+            tables.append(table | {"path": path, "split": True})
+            return
+        if len(value) > 1 and ordain_reading.is_records(value) and are_alike(list(value.values())):
+            tables.append(records_facts(".".join(path) or None, ordain_reading.records_of(value)) | {"path": path})
+            return
         lists = [item for item in value.values() if isinstance(item, list)]
         is_columns = len(lists) == len(value) > 1 and len({len(item) for item in lists}) == 1
         if is_columns and not any(isinstance(part, (dict, list)) for item in lists for part in item[:100]):
@@ -127,6 +158,12 @@ def find_tables(value, path, tables):
             return
         for name, item in list(value.items())[:200]:
             find_tables(item, [*path, str(name)], tables)
+
+
+def are_alike(objects):
+    """Whether objects have the same fields, as the rows of a table do."""
+    common = set.intersection(*map(set, objects[:1000]))
+    return bool(common) and 2 * len(common) >= max(map(len, objects[:1000])) and not any(isinstance(objects[0][name], (dict, list)) for name in common)
 
 
 def jsonl_facts(path, is_asked=True):
@@ -144,7 +181,7 @@ def jsonl_facts(path, is_asked=True):
                     bad += 1
                     if bad > 3 and not records:
                         break
-    records = [record for record in records if isinstance(record, dict)]
+    records = ordain_reading.records_of([record for record in records if isinstance(record, dict)])
     if not records or (not is_asked and (bad or count < 2)):
         if is_asked:
             raise Problem("its lines are not JSON objects" if count else "it is empty")
@@ -200,8 +237,9 @@ def entities():
     return Problem("it declares entities, which can expand without end", "save it without them")
 
 
-def xml_facts(path):
-    """One pass without building a tree. Entities are refused where they are declared, before they can expand."""
+def xml_facts(path, level=1):
+    """One pass without building a tree. Entities are refused where they are declared, before they can expand. Records are
+    looked for `level` levels below the root, and further down where there is one element alone."""
     from xml.parsers import expat
 
     counts, stack, root = {}, [], []
@@ -216,24 +254,24 @@ def xml_facts(path):
         if len(stack) == 1:
             root.append(tag)
             attributes_of_root.update(list(attributes.items())[:20])
-        if len(stack) == 2:
+        if len(stack) == level + 1:
             counts[tag] = counts.get(tag, 0) + 1
             record = dict(attributes)
         field = []
 
     def end(tag):
         nonlocal record
-        if len(stack) == 3 and record is not None:
+        if len(stack) == level + 2 and record is not None:
             text = "".join(field).strip()
             record.setdefault(tag, text or None)
-        if len(stack) == 2 and record is not None:
+        if len(stack) == level + 1 and record is not None:
             if len(records) < ROWS_MAX and (record or field):
                 records.append((tag, record))
             record = None
         stack.pop()
 
     def data(text):
-        if len(stack) == 3 and len(field) < 1000:
+        if len(stack) == level + 2 and len(field) < 1000:
             field.append(text)
 
     def entity(*_):
@@ -254,7 +292,9 @@ def xml_facts(path):
     common = max(counts, key=counts.get) if counts else None
     if common and counts[common] > 1:
         rows = [record for tag, record in records if tag == common]
-        facts["tables"] = [records_facts(common, rows, rows=counts[common])]
+        facts["tables"] = [records_facts(common, rows, rows=counts[common]) | ({"depth": level} if level > 1 else {})]
+    elif sum(counts.values()) == 1 and level < 3:
+        facts |= {key: value for key, value in xml_facts(path, level + 1).items() if key == "tables"}
     return facts
 
 
@@ -269,19 +309,13 @@ def html_facts(path):
     if not text.strip():
         raise Problem("it is empty")
     found = {"title": [], "headings": [], "links": 0, "text": [], "scripts": 0}
-    tables, stack = [], []
+    stack = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag, attributes):
             stack.append(tag)
             found["links"] += tag == "a"
             found["scripts"] += tag == "script"
-            if tag == "table":
-                tables.append([])
-            elif tag == "tr" and tables:
-                tables[-1].append([])
-            elif tag in ("td", "th") and tables and tables[-1]:
-                tables[-1][-1].append("")
 
         def handle_endtag(self, tag):
             if tag in stack:
@@ -294,8 +328,6 @@ def html_facts(path):
                 found["title"].append(data)
             elif any(tag in stack for tag in ("h1", "h2", "h3")) and len(found["headings"]) < 20:
                 found["headings"].append(short(data))
-            if ("td" in stack or "th" in stack) and tables and tables[-1] and tables[-1][-1]:
-                tables[-1][-1][-1] += data.strip()
             found["text"].append(data)
 
     Reader(convert_charrefs=True).feed(text)
@@ -305,7 +337,7 @@ def html_facts(path):
     facts |= {"links": found["links"], "scripts": found["scripts"]}
     facts |= excerpt_facts(" ".join(part.strip() for part in found["text"]))
     told = []
-    for at, rows in enumerate(tables[:TABLES_MAX]):
+    for at, rows in enumerate(ordain_reading.html_tables(text)[:TABLES_MAX]):
         rows = [row for row in rows if row]
         if len(rows) > 1:
             told.append(grid_facts(f"table {at + 1}", rows, len(rows)) | {"index": at})

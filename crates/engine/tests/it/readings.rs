@@ -1,5 +1,7 @@
 //! How tables are read: files as spreadsheet programs, pandas, R and people of several countries write them.
 
+mod found;
+
 use std::path::PathBuf;
 
 use ordain_checks::CheckStatus;
@@ -10,8 +12,9 @@ use serde_json::{Value, json};
 use crate::checks::{World as Checked, stands};
 use crate::world::{Database, world};
 
-/// A file, and what is found: `column: type key=value`, then a part of its notes where that matters.
-const CASES: &[(&str, &[u8], &[&str], &str)] = &[
+use found::{Case, FOUND};
+
+const CASES: &[Case] = &[
     // A German spreadsheet: semicolons, decimal commas, points between thousands, dates by day.
     (
         "german.csv",
@@ -88,9 +91,12 @@ fn says(told: &str, wanted: &str) -> bool {
         .is_some_and(|told| rest.split(' ').all(|word| told.split(' ').any(|other| other == word)))
 }
 
+fn cases() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().chain(FOUND)
+}
+
 fn written(folder: &std::path::Path) -> Vec<PathBuf> {
-    CASES
-        .iter()
+    cases()
         .map(|(name, content, ..)| {
             let path = folder.join(name);
             fs_err::write(&path, content).unwrap();
@@ -107,7 +113,7 @@ async fn files_are_read_as_a_careful_analyst_would() {
         world.engine.prepare_files(&written(folder.path()), &[], &Limits::default()).await.unwrap();
     assert_eq!(prepared.problems(), []);
     let mut wrong = Vec::new();
-    for ((name, _, columns, note), brief) in CASES.iter().zip(&prepared.briefs) {
+    for ((name, _, columns, note), brief) in cases().zip(&prepared.briefs) {
         let table = &brief.facts["tables"][0];
         let found: Vec<String> = table["columns"].as_array().unwrap().iter().map(told).collect();
         for wanted in *columns {
@@ -123,7 +129,7 @@ async fn files_are_read_as_a_careful_analyst_would() {
 }
 
 /// What pandas calls each type.
-const DTYPES: &str = "{'integer': 'if', 'real': 'f', 'decimal': 'fi', 'percent': 'fi', 'duration': 'f', 'boolean': 'b', 'date': 'M', 'timestamp': 'M', 'identifier': 'OTU', 'category': 'OTU', 'text': 'OTU', 'empty': 'OTU'}";
+const DTYPES: &str = "{'integer': 'if', 'real': 'f', 'decimal': 'fi', 'percent': 'fi', 'duration': 'f', 'boolean': 'bO', 'date': 'M', 'timestamp': 'M', 'identifier': 'OTU', 'category': 'OTU', 'text': 'OTU', 'empty': 'OTU'}";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_frame_has_the_very_types_that_were_told() {

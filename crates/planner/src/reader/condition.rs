@@ -26,6 +26,7 @@ impl Parser<'_> {
                 found.push((cond, end, cost));
             }
         }
+        found.extend(self.neither(&found));
         let found = Rc::new(prune(found));
         self.atoms.borrow_mut().insert(place, found.clone());
         found
@@ -78,53 +79,6 @@ impl Parser<'_> {
             at += 1;
         }
         found
-    }
-
-    /// Several conditions one after the other, joined by `and`, `or`, a comma or nothing.
-    pub(crate) fn conds(&self, place: usize) -> All<Cond> {
-        let mut done: All<Cond> = Vec::new();
-        let mut open: Vec<(Vec<Cond>, Option<bool>, usize, u32)> = vec![(Vec::new(), None, place, 0)];
-        while let Some((conds, is_or, end, cost)) = open.pop() {
-            if !conds.is_empty() {
-                let joined = if is_or == Some(true) {
-                    Cond::any(conds.clone())
-                } else {
-                    Cond::all(alternatives(&conds))
-                };
-                done.push((joined, end, cost));
-            }
-            if conds.len() >= 5 || done.len() > 60 {
-                continue;
-            }
-            for (next, joint) in self.joints(end, conds.is_empty(), is_or) {
-                for (cond, after, more) in self.atom(next).iter() {
-                    open.push(([conds.clone(), vec![cond.clone()]].concat(), joint, *after, cost + more));
-                }
-            }
-        }
-        prune(done)
-    }
-
-    /// Where the next condition may begin, and whether all or one of them must hold then.
-    fn joints(&self, end: usize, is_first: bool, is_or: Option<bool>) -> Vec<(usize, Option<bool>)> {
-        let mut next = Vec::new();
-        if is_or != Some(true) {
-            next.push((end, is_or));
-        }
-        if is_first {
-            return next;
-        }
-        let comma = self.sign(',', end).unwrap_or(end);
-        if is_or != Some(true) {
-            next.extend(self.one("and", comma).map(|at| (at, Some(false))));
-            if comma != end {
-                next.push((comma, Some(false)));
-            }
-        }
-        if is_or != Some(false) {
-            next.extend(self.one("or", comma).map(|at| (at, Some(true))));
-        }
-        next
     }
 
     fn base(&self, place: usize) -> All<Cond> {
@@ -303,7 +257,7 @@ impl Parser<'_> {
     }
 
     /// Passes over the unit of a column.
-    fn unit(&self, path: &Path, end: usize) -> usize {
+    pub(crate) fn unit(&self, path: &Path, end: usize) -> usize {
         let unit = self.index.tables[path.table].columns[path.column].unit.as_deref().unwrap_or_default();
         let is = self.tokens.get(end).is_some_and(|token| {
             !unit.is_empty() && (token.lower == unit.to_lowercase() || token.stem == unit.to_lowercase())
@@ -340,14 +294,16 @@ impl Parser<'_> {
             if let Some((number, lit, end)) = self.number(end) {
                 let make = |path: &Path| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
                 found.extend(
-                    self.which(&number, end).into_iter().map(|(path, end, cost)| (make(&path), end, cost)),
+                    self.which(place, &number, end)
+                        .into_iter()
+                        .map(|(path, end, cost)| (make(&path), end, cost)),
                 );
             }
         }
         if let Some((low, high, end)) = self.range(place) {
             let number = self.number(self.one("between", place).unwrap_or(place)).map(|(number, ..)| number);
             if let Some(number) = number {
-                let found_in = self.which(&number, end);
+                let found_in = self.which(place, &number, end);
                 found.extend(
                     found_in.into_iter().map(|(path, end, cost)| (within(&path, &low, &high), end, cost)),
                 );
@@ -358,7 +314,7 @@ impl Parser<'_> {
                 if let Some(end) = self.one(class, end) {
                     let make = |path: &Path| Cond::Cmp(path.clone(), op, Operand::Lit(lit.clone()));
                     found.extend(
-                        self.which(&number, end)
+                        self.which(place, &number, end)
                             .into_iter()
                             .map(|(path, end, cost)| (make(&path), end, cost)),
                     );
@@ -368,16 +324,19 @@ impl Parser<'_> {
         found
     }
 
-    /// The column that a bound is about: the one that is named after it; else money, and a bare bound, are about the price.
-    fn which(&self, number: &Number, end: usize) -> All<Path> {
+    /// The column that a bound is about: the one that is named after it; else money, and a bare bound, are about the
+    /// price. What there are fewer of, and what is left, is counted and not paid.
+    fn which(&self, place: usize, number: &Number, end: usize) -> All<Path> {
         let mut found: All<Path> =
             self.columns(end).into_iter().filter(|(path, ..)| self.is_number(path)).collect();
-        if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
+        let in_stock = self.one("stock_yes", self.one("be", end).unwrap_or(end));
+        if let (Some(end), Some(column)) = (in_stock, self.role("quantity")) {
             found.push((self.own(column), end, 0));
         }
+        let is_count = in_stock.is_some() || self.tokens[self.fill(place)].lower == "fewer";
         // Of files it is not known that a bare number is a price.
         let is_price = if self.files { number.unit == Unit::Money } else { number.unit != Unit::Percent };
-        if let Some(column) = self.role("price").filter(|_| is_price) {
+        if let Some(column) = self.role("price").filter(|_| is_price && !is_count) {
             found.push((self.own(column), end, 2));
         }
         found
@@ -609,29 +568,6 @@ impl Parser<'_> {
         }
         found
     }
-}
-
-/// `in North and South`: a row has one value in a column, so several values of it are alternatives.
-fn alternatives(conds: &[Cond]) -> Vec<Cond> {
-    let column = |cond: &Cond| match cond {
-        Cond::Cmp(path, Op::Eq, Operand::Lit(_)) => Some(path.clone()),
-        _ => None,
-    };
-    let mut found: Vec<Cond> = Vec::new();
-    for cond in conds {
-        let of = column(cond);
-        let known = found.iter_mut().find(|known| match known {
-            Cond::Or(all) => all.first().is_some_and(|one| of.is_some() && column(one) == of),
-            one => of.is_some() && column(one) == of,
-        });
-        match known {
-            Some(Cond::Or(all)) => all.push(cond.clone()),
-            Some(one) if *one != *cond => *one = Cond::Or(vec![one.clone(), cond.clone()]),
-            Some(_) => {}
-            None => found.push(cond.clone()),
-        }
-    }
-    found
 }
 
 fn within(path: &Path, low: &Lit, high: &Lit) -> Cond {

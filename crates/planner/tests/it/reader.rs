@@ -425,6 +425,34 @@ fn two_clauses_and_conditions_are_read_whole_or_declined() {
 }
 
 #[test]
+fn or_joins_values_of_one_column_and_never_swallows_another_condition() {
+    let shop = |request: &str| said(&brief("sunglasses", request));
+    for (request, reading) in [
+        ("frames under $100 that are round or square", "price is below 100, "),
+        ("frames that are not round or square", "without “round”, "),
+    ] {
+        let read = shop(request);
+        assert!(read.contains(reading) && !read.contains("100 or"), "{request}: {read}");
+    }
+    // Nobody can tell what these join.
+    for request in
+        ["frames that are not round or under $100 or red", "frames under $100 that are round or sold"]
+    {
+        assert!(shop(request).contains("understand"), "{request}: {}", shop(request));
+    }
+}
+
+#[test]
+fn a_bound_on_a_count_is_never_a_bound_on_the_price() {
+    for request in ["Buy 1 Moon if there are fewer than 20", "Buy 1 Moon if fewer than 4 are left"] {
+        let read = said(&brief("sunglasses", request));
+        assert!(!read.contains("price is"), "{request}: {read}");
+    }
+    let read = said(&brief("sunglasses", "items with stock above 10 and below 20"));
+    assert!(read.contains("is below 20") && !read.contains("price"), "{read}");
+}
+
+#[test]
 fn rows_come_and_go_only_where_every_value_is_said() {
     let shop = |request: &str| said(&brief("sunglasses", request));
     assert_eq!(shop("remove the Moon"), "remove Moon from inventory");

@@ -18,7 +18,7 @@ const ALSO: [(&str, &[&str]); 6] = [
     ("pdf", &["dat"]),
     ("xlsx", &["xlsm", "zip", "dat"]),
     ("csv", &["txt", "md", "log", "tsv", "dat"]),
-    ("json", &["txt", "md", "log", "jsonl", "yaml", "yml", "dat"]),
+    ("json", &["txt", "md", "log", "jsonl", "geojson", "yaml", "yml", "dat"]),
     ("bz2", &["dat"]),
 ];
 

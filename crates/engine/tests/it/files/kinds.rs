@@ -22,8 +22,7 @@ const fn orders(
     file: &'static str,
     facts: &'static [(&'static str, &'static str)],
 ) -> Kind {
-    let says = "south (50), east (48), west (46), north (45)";
-    Kind { ending, file, holds_orders: true, facts, question: "total units by region", says }
+    Kind { ending, file, holds_orders: true, facts, question: BY_REGION.0, says: BY_REGION.1 }
 }
 
 const fn kind(
@@ -37,7 +36,7 @@ const fn kind(
 }
 
 /// Every ending at least once; those made by `LibreOffice`, Pandoc and Tomli-W lie in `office/made`.
-pub(crate) const KINDS: [Kind; 51] = [
+pub(crate) const KINDS: [Kind; 61] = [
     kind("txt", "a.txt", &[("/lines", "10"), ("/encoding", "\"utf-8-sig\"")], "word frequency", "the (2)"),
     kind("md", "a.md", &[("/lines", "13")], "how many lines contain sales", "2 lines"),
     kind("log", "a.log", &[("/lines", "50")], "how many lines contain ERROR", "10 lines"),
@@ -119,4 +118,39 @@ pub(crate) const KINDS: [Kind; 51] = [
         "how many files are in the archive",
         "1 files",
     ),
+    // As people and programs leave them.
+    kind(
+        "xlsx",
+        "merged.xlsx",
+        &[("/tables/0/rows", "3"), ("/tables/0/columns/1/name", "\"2023 Units\"")],
+        "total 2024 revenue",
+        "215.5",
+    ),
+    kind(
+        "csv",
+        "pivot.csv",
+        &[("/tables/0/rows", "4"), ("/tables/0/columns/0/name", "\"region\"")],
+        "total units aviator",
+        "61",
+    ),
+    orders("xlsx", "months.xlsx", &[("/tables/0/columns/0/name", "\"sheet\"")]),
+    orders(
+        "zip",
+        "months.zip",
+        &[("/note", "\"not looked into: a.xlsx; unpack the archive and give them\"")],
+    ),
+    kind(
+        "json",
+        "nested.json",
+        &[("/tables/0/columns/1/name", "\"customer.address.region\"")],
+        BY_REGION.0,
+        BY_REGION.1,
+    ),
+    kind("geojson", "a.geojson", &[("/tables/0/rows", "48")], BY_REGION.0, BY_REGION.1),
+    kind("xml", "deep.xml", &[("/tables/0/depth", "2")], BY_REGION.0, BY_REGION.1),
+    kind("h5", "records.h5", &[("/tables/0/columns/0/type", "\"category\"")], BY_REGION.0, BY_REGION.1),
+    kind("pdf", "table.pdf", &[("/tables/0/columns/1/type", "\"real\"")], "total sales", "1,280.5"),
+    kind("txt", "bars.txt", &[("/tables/0/rows", "2")], "total amount", "17.75"),
 ];
+
+const BY_REGION: (&str, &str) = ("total units by region", "south (50), east (48), west (46), north (45)");

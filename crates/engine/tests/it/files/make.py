@@ -60,6 +60,7 @@ def good():
     arrays()
     pictures()
     archives()
+    reports()
 
 
 def log():
@@ -184,6 +185,48 @@ def archives():
 
     with py7zr.SevenZipFile(FOLDER / "a.7z", "w") as archive:
         archive.write(FOLDER / "a.csv", "orders.csv")
+
+
+def reports():
+    """Files as people and programs leave them: names over several columns, a table for each month, objects in objects."""
+    import h5py
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Report"
+    for row in (
+        ["Sales by region"], [], ["Region", 2023, None, 2024], [None, "Units", "Revenue", "Units", "Revenue"],
+        ["North", 10, 100.5, 12, 130], ["South", 5, 50, 7, 75.5], ["East", 3, 30, 1, 10], [], ["Source: the shop's ledger"],
+    ):
+        sheet.append(row)
+    for cells in ("A1:E1", "A3:A4", "B3:C3", "D3:E3"):
+        sheet.merge_cells(cells)
+    book.save(FOLDER / "merged.xlsx")
+    months = {name: TABLE.iloc[start::3] for start, name in enumerate(("January", "February", "March"))}
+    with pd.ExcelWriter(FOLDER / "months.xlsx", engine="openpyxl") as book, zipfile.ZipFile(FOLDER / "months.zip", "w") as archive:
+        for name, rows in months.items():
+            rows.to_excel(book, sheet_name=name, index=False)
+            archive.writestr(f"{name}.csv", rows.to_csv(index=False, sep=";", decimal=","))
+        archive.write(FOLDER / "a.xlsx", "a.xlsx")
+    nested = [{"id": row["order_id"], "customer": {"address": {"region": row["region"]}}, "units": row["units"], "lines": [1]} for row in ROWS]
+    (FOLDER / "nested.json").write_text(json.dumps({"page": 1, "data": {"orders": nested}}))
+    features = [{"type": "Feature", "properties": {"region": row["region"], "units": row["units"]}, "geometry": None} for row in ROWS]
+    (FOLDER / "a.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    orders = "".join(f'<order id="{row["order_id"]}"><region>{row["region"]}</region><units>{row["units"]}</units></order>' for row in ROWS)
+    (FOLDER / "deep.xml").write_text(f"<shop><orders>{orders}</orders></shop>")
+    TABLE.pivot_table(index="region", columns="product", values=["unit_price", "units"], aggfunc="sum").to_csv(FOLDER / "pivot.csv")
+    with h5py.File(FOLDER / "records.h5", "w") as file:
+        rows = [(row["region"].encode(), row["units"]) for row in ROWS]
+        file["orders"] = np.array(rows, dtype=[("region", "S8"), ("units", "i4")])
+    (FOLDER / "bars.txt").write_text("ID|Name|Amount\n001|Ann|10.50\n002|Bob|7.25\n")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 3))
+    axes.axis("off")
+    axes.table([["North", "1,200.50"], ["South", "80.00"]], colLabels=["Region", "Sales"], loc="center")
+    figure.savefig(FOLDER / "table.pdf")
+    plt.close(figure)
 
 
 def hostile():

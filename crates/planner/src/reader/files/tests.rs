@@ -123,6 +123,23 @@ fn no_word_of_a_condition_is_passed_over() {
 }
 
 #[test]
+fn not_one_value_or_another_is_neither_of_them() {
+    let neither = r#"(~(rows["region"] == "north") & ~(rows["region"] == "south"))"#;
+    for request in [
+        "how many orders are not from north or south?",
+        "how many orders are not from north and south",
+        "how many orders where region is not north or south",
+    ] {
+        check(request, &[neither]);
+    }
+    check(
+        "orders in north or south with more than 2 units but less than 10",
+        &[r#"((rows["region"] == "north") | (rows["region"] == "south"))"#, r#"(rows["units"] < 10)"#],
+    );
+    declined(&[orders()], "how many orders are not from north or paid");
+}
+
+#[test]
 fn an_id_is_counted_and_never_added_up() {
     declined(&[orders()], "total order_id by region");
     check("number of orders by region", &["groupby([\"region\"]).size()"]);
