@@ -13,7 +13,7 @@ use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
-use crate::fingerprint::{Ground, RULES};
+use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::helpers::Helpers;
 use crate::steps::Budgets;
 use crate::verdicts::Verdicts;
@@ -89,7 +89,7 @@ impl EngineSettings {
             };
             components.retain(|name, _| is_known(name));
         }
-        self.ground(schema).stale(&components)
+        self.fingerprint_inputs(schema).stale(&components)
     }
 
     fn policy_of_asks(&self) -> Policy {
@@ -117,8 +117,8 @@ impl EngineSettings {
     }
 
     /// What plans are compiled against.
-    pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
-        Ground { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
+    pub(crate) fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
+        FingerprintInputs { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
     }
 }
 

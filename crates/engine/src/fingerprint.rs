@@ -18,9 +18,9 @@ pub(crate) const RULES: &str = "reader";
 /// A part of what a plan depends on, and its hash or type.
 pub(crate) type Components = BTreeMap<String, String>;
 
-/// What there is to depend on.
+/// What the fingerprint of a plan is made from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct FingerprintInputs<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) policy: &'a str,
     pub(crate) helpers: &'a Helpers,
@@ -28,7 +28,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) rule: Option<&'a Components>,
 }
 
-impl Ground<'_> {
+impl FingerprintInputs<'_> {
     /// All that code with these effects depends on. Of code of our own making only the columns count that it names:
     /// it hands rows on as a whole and looks at no more of them.
     pub(crate) fn components(&self, effects: &Effects, is_ours: bool) -> Components {
@@ -242,14 +242,15 @@ mod tests {
     }
 
     fn stale(schema: &Schema, policy: &str, helpers: &str) -> Option<String> {
-        let before = schema_ground();
+        let before = schema_components();
         let helpers = &helpers.to_owned().into();
-        Ground { schema, policy, helpers, rule: None }.stale(&before)
+        FingerprintInputs { schema, policy, helpers, rule: None }.stale(&before)
     }
 
-    fn schema_ground() -> Components {
+    fn schema_components() -> Components {
         let helpers = &HELPERS.to_owned().into();
-        Ground { schema: &schema(), policy: "1. Be kind.", helpers, rule: None }.components(&effects(), false)
+        FingerprintInputs { schema: &schema(), policy: "1. Be kind.", helpers, rule: None }
+            .components(&effects(), false)
     }
 
     #[test]

@@ -63,6 +63,6 @@ pub use stats::Stats;
 pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{
-    Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
-    Workspace, WorkspaceError, backup_folder, config_schema, limits_without_workspace,
+    Accepted, BackupSettings, DeclaredRole, Environment, Resolved, SETTINGS, Setting, TrustList,
+    VariableSource, Workspace, WorkspaceError, backup_folder, config_schema, limits_without_workspace,
 };

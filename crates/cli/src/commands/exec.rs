@@ -88,7 +88,7 @@ pub(crate) struct Args {
 }
 
 /// Where programs run.
-struct Place {
+struct ExecContext {
     executor: Arc<LocalExecutor>,
     /// Records what runs; there is none outside of a workspace.
     engine: Option<Engine>,
@@ -150,13 +150,13 @@ fn read_program(path: &Path) -> Result<Program, Failure> {
 }
 
 async fn run_all(args: &Args, programs: Vec<Program>) -> Outcome {
-    let place = open(args).await?;
+    let context = open(args).await?;
     let work = async {
         if programs.is_empty() {
-            return interactive::run(args, &place).await;
+            return interactive::run(args, &context).await;
         }
         for program in programs {
-            if !run_one(args, &place, program).await? {
+            if !run_one(args, &context, program).await? {
                 return Ok(ExitCode::from(FAILED));
             }
         }
@@ -169,12 +169,12 @@ async fn run_all(args: &Args, programs: Vec<Program>) -> Outcome {
             Ok(ExitCode::from(INTERRUPTED))
         }
     };
-    place.executor.close().await;
+    context.executor.close().await;
     ended
 }
 
 /// Cells for the programs, and an engine over the workspace that the command is about, if it is about one.
-async fn open(args: &Args) -> Result<Place, Failure> {
+async fn open(args: &Args) -> Result<ExecContext, Failure> {
     let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose()?;
     let limits = limits(args, workspace.as_ref())?;
     let executor = Arc::new(executor(args, workspace.as_ref(), &limits)?);
@@ -185,7 +185,7 @@ async fn open(args: &Args) -> Result<Place, Failure> {
         }
         None => None,
     };
-    Ok(Place { executor, engine, limits })
+    Ok(ExecContext { executor, engine, limits })
 }
 
 fn executor(args: &Args, workspace: Option<&Workspace>, limits: &Limits) -> Result<LocalExecutor, CellError> {
@@ -211,7 +211,7 @@ fn limits(args: &Args, workspace: Option<&Workspace>) -> Result<Limits, Workspac
 }
 
 /// Runs one program and shows what came of it. Whether it was ok.
-async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, EngineError> {
+async fn run_one(args: &Args, context: &ExecContext, program: Program) -> Result<bool, EngineError> {
     let contract = match args.policy {
         Policy::Exec => Contract::Exec,
         Policy::Open => Contract::Open,
@@ -219,15 +219,15 @@ async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, E
     let verdict = verification::judge(&program.code, contract, args.profile);
     let mut live = live::Live::default();
     let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
-    let ran = match (&place.engine, std::str::from_utf8(&program.code)) {
+    let ran = match (&context.engine, std::str::from_utf8(&program.code)) {
         (Some(engine), Ok(code)) => {
-            let exec = exec(args, place, PlanFile { code: code.to_owned(), name: program.name.clone() });
+            let exec = exec(args, context, PlanFile { code: code.to_owned(), name: program.name.clone() });
             engine.exec(exec, output).await.map(|answer| answer.execution)
         }
         _ => match verdict.verified().cloned() {
             Some(code) => {
                 let run =
-                    place.executor.run(job(args, place, code, &program.name), &mut NoHost, output).await;
+                    context.executor.run(job(args, context, code, &program.name), &mut NoHost, output).await;
                 run.map(|execution| Some(Arc::new(execution))).map_err(EngineError::from)
             }
             None => Ok(None),
@@ -248,7 +248,7 @@ async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, E
 }
 
 /// The program as work for an engine.
-fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
+fn exec(args: &Args, context: &ExecContext, given: PlanFile) -> Exec {
     Exec {
         given,
         judgement: match args.policy {
@@ -256,7 +256,7 @@ fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
             Policy::Open => Judgement::Open,
         },
         profile: args.profile,
-        limits: place.limits.clone(),
+        limits: context.limits.clone(),
         files: args.file.iter().map(|path| input_file(path)).collect(),
         session: args.session.clone(),
         idempotency_key: None,
@@ -267,10 +267,10 @@ fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
 }
 
 /// The same for a bare executor.
-fn job(args: &Args, place: &Place, code: VerifiedCode, name: &str) -> Job {
+fn job(args: &Args, context: &ExecContext, code: VerifiedCode, name: &str) -> Job {
     let mut job = Job::new(code, args.profile);
     name.clone_into(&mut job.name);
-    job.limits = place.limits.clone();
+    job.limits = context.limits.clone();
     job.session.clone_from(&args.session);
     job.files = args.file.iter().map(|path| input_file(path)).collect();
     job

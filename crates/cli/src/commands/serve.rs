@@ -120,7 +120,7 @@ enum LogArg {
 }
 
 /// Called with the address of the server, or of another one that serves the workspace already.
-pub(crate) type Found = fn(SocketAddr);
+pub(crate) type OnReady = fn(SocketAddr);
 
 /// Carries out `ordain serve`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
@@ -129,14 +129,14 @@ pub(crate) fn run(args: Args) -> Outcome {
 }
 
 /// Serves, and calls `found` once there is something to open.
-pub(crate) fn run_and(args: &Args, found: Option<Found>) -> Outcome {
+pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
     let workspace = args.workspace.load()?;
     args.executor.ensure_python(Profile::Core)?;
     http::raise_descriptor_limit();
     runtime::on_all_threads(Box::pin(serve(args, &workspace, found)))?
 }
 
-async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> Outcome {
+async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Outcome {
     let mut lock = match ServeLock::take(&workspace.state()) {
         Ok(lock) => lock,
         Err(ServeLockError::Taken { address: Some(address), .. }) if found.is_some() => {

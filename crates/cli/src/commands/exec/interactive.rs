@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use ordain_cell::Executor as _;
 
-use super::{Args, Place, Program, run_one};
+use super::{Args, ExecContext, Program, run_one};
 
 use crate::failure::{FAILED, Failure, Outcome};
 
@@ -14,7 +14,7 @@ const BLOCK_BYTES_MAX: u64 = 1 << 20;
 
 /// Runs what is typed until the input ends. A block (a line that ends in `:` or `\`, or an open bracket) goes on
 /// until an empty line. At a terminal a program that fails is the user's to see; otherwise it shows in the exit code.
-pub(super) async fn run(args: &Args, place: &Place) -> Outcome {
+pub(super) async fn run(args: &Args, context: &ExecContext) -> Outcome {
     let is_terminal = io::stdin().is_terminal();
     if is_terminal {
         say("type Python; an empty line ends a block, Ctrl-D ends the session\n");
@@ -37,10 +37,10 @@ pub(super) async fn run(args: &Args, place: &Place) -> Outcome {
             continue;
         }
         let program = Program { name: format!("input-{number}.py"), code: code.into_bytes() };
-        has_failed |= !run_one(args, place, program).await?;
+        has_failed |= !run_one(args, context, program).await?;
     }
     if let Some(name) = &args.session {
-        place.executor.end_session(name).await;
+        context.executor.end_session(name).await;
     }
     Ok(if has_failed && !is_terminal { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
