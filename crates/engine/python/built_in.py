@@ -1,5 +1,5 @@
 def next_id(table) -> object:
-    """A key for a new row of this table, in the form of its other keys; no key is ever given twice."""
+    """A key for a new row of this table (its variable or its name), in the form of its other keys; no key is ever given twice."""
     return db.next_id(table.name)
 
 

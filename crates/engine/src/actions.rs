@@ -41,6 +41,8 @@ pub(crate) struct Acted {
     pub(crate) refused: Option<String>,
     /// When their changes wait for a person.
     pub(crate) approvals: Vec<Approval>,
+    /// What the actions that were carried out say of themselves, in their owner's words.
+    pub(crate) said: Vec<String>,
 }
 
 /// Why an action gave nothing back.
@@ -121,7 +123,7 @@ impl Actions<'_> {
         }
         let result = execution.values.get(RESULT).cloned().unwrap_or_default();
         match (result["text"].as_str(), result["status"].as_str()) {
-            (Some(_), Some("success")) => {}
+            (Some(text), Some("success")) => acted.said.push(text.to_owned()),
             (Some(_), Some(status)) => {
                 acted.refused = acted.refused.take().or_else(|| Some(status.to_owned()));
             }

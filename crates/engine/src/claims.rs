@@ -23,6 +23,9 @@ const ANSWER_BYTES_MAX: usize = 4 * 1024;
 /// As much of a request or a policy as is looked through.
 const SOURCE_BYTES_MAX: usize = 64 * 1024;
 
+/// Figures that are named at once.
+const FIGURES_TOLD: usize = 8;
+
 /// A run as far as its answer is concerned.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told<'a> {
@@ -33,7 +36,7 @@ pub(crate) struct Told<'a> {
     pub(crate) diff: &'a Diff,
 }
 
-/// The first number or name of an answer that nothing in the run gives.
+/// The numbers, or else the first name, of an answer that nothing in the run gives.
 pub(crate) fn unsupported(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     let told = Told { answer: cut(told.answer, ANSWER_BYTES_MAX), ..told };
     if told.diff.is_empty() {
@@ -43,12 +46,12 @@ pub(crate) fn unsupported(told: Told<'_>, evidence: &Evidence) -> Option<Trouble
     unsupported_number(told, evidence, &changed).or_else(|| foreign_name(told, evidence, &changed))
 }
 
-/// The first number of a text that neither the rows nor the request give, where a model wrote the text itself.
+/// The numbers of a text that neither the rows nor the request give, where a model wrote the text itself.
 pub(crate) fn unsupported_in_text(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     unsupported_number(told, evidence, &Evidence::of_diff(told.diff))
 }
 
-/// A number that a plan has written into its own sentence, and that nothing gives.
+/// Numbers that a plan has written into its own sentence, and that nothing gives.
 fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     let suspects: Vec<Figure> =
         figures(told.answer).filter(|figure| !evidence.gives(figure) && !is_given(told, figure)).collect();
@@ -57,7 +60,7 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     }
     let literals: Vec<Figure> =
         ordain_verify::string_literals(told.code).iter().flat_map(|text| figures(text)).collect();
-    let wrong = suspects.into_iter().find(|figure| literals.contains(figure))?;
+    let wrong = listed(suspects.into_iter().filter(|figure| literals.contains(figure)))?;
     Some(trouble(
         "number-from-nowhere",
         format!("the answer says {wrong}, which stands in the code and in no row and not in the request"),
@@ -65,10 +68,12 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     ))
 }
 
-/// A number that neither the change nor the rows nor the request give.
+/// Numbers that neither the change nor the rows nor the request give.
 fn unsupported_number(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -> Option<Trouble> {
-    let wrong = figures(told.answer)
-        .find(|figure| !changed.gives(figure) && !evidence.gives(figure) && !is_given(told, figure))?;
+    let wrong = listed(
+        figures(told.answer)
+            .filter(|figure| !changed.gives(figure) && !evidence.gives(figure) && !is_given(told, figure)),
+    )?;
     Some(trouble(
         "number-not-in-diff",
         format!(
@@ -91,6 +96,17 @@ fn foreign_name(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -> Opti
         format!("the answer speaks of `{name}`, which the change is not about"),
         "name what was changed",
     ))
+}
+
+/// Figures in the order of the answer, each once; `None` if there is none.
+fn listed(figures: impl Iterator<Item = Figure>) -> Option<String> {
+    let mut shown: Vec<String> = Vec::new();
+    for figure in figures.map(|figure| figure.to_string()) {
+        if !shown.contains(&figure) && shown.len() < FIGURES_TOLD {
+            shown.push(figure);
+        }
+    }
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 /// Whether the request or the policy gives a number.

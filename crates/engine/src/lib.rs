@@ -29,6 +29,7 @@ mod grant;
 mod helpers;
 mod host;
 mod json_bytes;
+mod kept_back;
 mod lost;
 mod outcome;
 mod policy_check;

@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 
 use ordain_cell::Execution;
+use ordain_store::{StoreError, Violation};
 use ordain_types::{
-    Answer, Artifact, Cause, CodeError, Diff, ErrorClass, RunError, RunOutcome, Trouble, format_bytes,
+    Answer, Artifact, Cause, CodeError, Diff, ErrorClass, InvariantResult, RunError, RunOutcome, RunState,
+    Trouble, format_bytes,
 };
 use serde_json::Value;
 
 use crate::json_bytes::json_bytes;
+use crate::rounds::Tried;
 use crate::story::Attempt;
 use crate::work::Work;
 
@@ -277,4 +280,46 @@ pub(crate) fn describe(error: &CodeError) -> String {
         (Some(kind), Some(line)) => format!("line {line}: {kind}: {message}"),
         (Some(kind), None) => format!("{kind}: {message}"),
     }
+}
+
+/// What the plan said was so is not: its changes break a rule, and nothing of them is kept.
+pub(crate) fn violated<D>(violations: &[Violation], mut attempt: Attempt) -> Tried<D> {
+    let messages = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    attempt.status = Some("not_permitted".to_owned());
+    let text = Some(format!("Nothing was changed, because {messages}."));
+    attempt.answer = Answer { text, ..Answer::default() };
+    let is_invariant = violations.first().is_some_and(|violation| violation.rule == "invariant");
+    let trouble = Trouble {
+        class: ErrorClass::Invariant,
+        code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
+        message: messages,
+        line: None,
+        hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
+    };
+    Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
+}
+
+/// A limit of the store that ended a run.
+pub(crate) fn store_limit<D>(error: &StoreError, cause: Cause, attempt: Option<Box<Attempt>>) -> Tried<D> {
+    let trouble = Trouble {
+        class: ErrorClass::Limit,
+        code: cause.as_str().to_owned(),
+        message: error.to_string(),
+        line: None,
+        hint: error.hint(),
+    };
+    Tried::Trouble { trouble, state: RunState::Failed, attempt }
+}
+
+/// The invariants among broken rules.
+pub(crate) fn broken_rules(violations: &[Violation]) -> Vec<InvariantResult> {
+    violations
+        .iter()
+        .filter(|violation| violation.rule == "invariant")
+        .map(|violation| InvariantResult {
+            name: violation.name.clone(),
+            holds: false,
+            rows: violation.rows.clone(),
+        })
+        .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ordain_planner::TableBrief;
+use ordain_planner::{Planner, PlannerError, PolicyOpinion, PolicyProblem, TableBrief};
 use ordain_types::{STATUSES, nearest};
 use serde::Serialize;
 
@@ -42,6 +42,25 @@ impl Engine {
         let tables = self.look().await?.tables;
         Ok(findings(&self.settings, &tables))
     }
+
+    /// What a model says of the policy. Opinions, not facts.
+    pub async fn policy_opinions(
+        &self,
+        planner: &Planner,
+    ) -> Result<Result<Vec<PolicyFinding>, PlannerError>, EngineError> {
+        let (brief, _) = self.brief("", Vec::new()).await?;
+        let opinions = planner.read_policy(&brief).await;
+        Ok(opinions.map(|opinions| opinions.into_iter().map(opinion).collect()))
+    }
+}
+
+fn opinion(opinion: PolicyOpinion) -> PolicyFinding {
+    let code = match opinion.kind {
+        PolicyProblem::CannotBeFollowed => "cannot-be-followed",
+        PolicyProblem::Contradicts => "contradicts",
+        PolicyProblem::LeavesOpen => "leaves-open",
+    };
+    PolicyFinding { code, line: Some(opinion.line), message: opinion.problem, hint: opinion.hint }
 }
 
 fn findings(settings: &EngineSettings, tables: &[TableBrief]) -> Vec<PolicyFinding> {

@@ -6,7 +6,9 @@
 use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply};
-use ordain_types::{ErrorClass, Event, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble};
+use ordain_types::{
+    Diff, ErrorClass, Event, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble,
+};
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
 use serde_json::Value;
 
@@ -17,7 +19,9 @@ use crate::story::{Attempt, End, Story, millis};
 /// How often mechanical fixes are made to one draft; a fix may bring another one to light.
 const FIXES_MAX: usize = 3;
 /// Findings that a repair message tells.
-const FINDINGS_TOLD: usize = 5;
+const FINDINGS_TOLD: usize = 12;
+/// Characters of a line that a finding quotes.
+const LINE_CHARS_MAX: usize = 100;
 /// The longest answer that is taken from a planner's own words.
 const WORDS_BYTES_MAX: usize = 2_000;
 
@@ -42,6 +46,29 @@ pub(crate) trait Trial {
     /// Whether an outline can be carried out.
     fn outlined(&self, _outline: &Outline) -> Result<(), Trouble> {
         Ok(())
+    }
+    /// Runs code, and keeps back what has to be looked at before it is settled: changes that are to be reviewed, and
+    /// anything whose answer is worded wrongly.
+    async fn keep_back(
+        &mut self,
+        _accepted: &Accepted,
+        _story: &mut Story,
+        _is_last: bool,
+        _what: KeepBack,
+        _exchange: &Exchange,
+    ) -> Result<Kept<Self::Done>, EngineError> {
+        Ok(Kept::Unable)
+    }
+    /// Settles what was kept back, with a better sentence where one was needed. The code runs again only if rows were
+    /// changed by others meanwhile.
+    async fn settle_kept(
+        &mut self,
+        accepted: &Accepted,
+        story: &mut Story,
+        _sentence: Option<String>,
+        exchange: &Exchange,
+    ) -> Result<Tried<Self::Done>, EngineError> {
+        self.run(accepted, story, true, exchange).await
     }
     /// Tries code. When nothing more can be put right (`is_last`), an answer is replaced instead of refused.
     async fn run(
@@ -80,6 +107,33 @@ pub(crate) enum Tried<D> {
     Trouble { trouble: Trouble, state: RunState, attempt: Option<Box<Attempt>> },
 }
 
+/// What is kept back of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeepBack {
+    /// Everything is settled at once; a wrong sentence is replaced.
+    Nothing,
+    /// A run whose sentence is wrong.
+    Words,
+    /// That, and every change.
+    WordsAndChanges,
+}
+
+/// What came of code some of whose work was to be kept back.
+#[derive(Debug)]
+pub(crate) enum Kept<D> {
+    /// This trial keeps nothing back; nothing was run.
+    Unable,
+    /// Nothing had to be kept back, or it went wrong.
+    Ended(Tried<D>),
+    /// Nothing is committed, and no transaction is open.
+    Back {
+        /// What it would change, where it changes something.
+        changes: Option<Diff>,
+        /// Its answer and what is wrong with it.
+        wording: Option<(String, Trouble)>,
+    },
+}
+
 /// How the rounds ended.
 #[derive(Debug)]
 pub(crate) enum Ended<D> {
@@ -110,9 +164,8 @@ pub(crate) async fn rounds<T: Trial>(
     progress: &mut dyn Progress,
 ) -> Result<Ended<T::Done>, EngineError> {
     let count = if planner.can_repair() { limits.rounds + 1 } else { 1 };
-    let (is_reviewed, has_claimed) = (!limits.review, false);
-    let looks = brief.forms.looks;
-    let mut course = Rounds { planner, brief, story, exchange, is_reviewed, has_claimed, count, looks };
+    let (is_reviewed, looks) = (!limits.review, brief.forms.looks);
+    let mut course = Rounds { planner, brief, story, exchange, is_reviewed, count, looks };
     let mut round = 1;
     loop {
         let failed = match course.round(round, trial, progress).await? {
@@ -137,8 +190,6 @@ struct Rounds<'a> {
     story: &'a mut Story,
     exchange: &'a mut Exchange,
     is_reviewed: bool,
-    /// Whether an answer was refused for its numbers before: it gets one chance to be put right by its author.
-    has_claimed: bool,
     count: u32,
     /// How often the planner may still look at the data.
     looks: u32,
@@ -257,31 +308,87 @@ impl Rounds<'_> {
             Ok(accepted) => accepted,
             Err(trouble) => return Ok(Step::Failed(Failed::refused(trouble))),
         };
-        // What is certain to change nothing can do no harm, so nobody is asked about it.
-        if accepted.effects.may_write
-            && let Some(objection) = self.objection(&draft.text(), progress).await
-        {
-            return Ok(Step::Failed(Failed::refused(objection)));
-        }
         progress.stage("running");
-        let is_last = round == self.count || self.has_claimed;
-        match trial.run(&accepted, self.story, is_last, self.exchange).await? {
-            Tried::Done(done) => Ok(Step::Done { done, accepted, draft: Box::new(draft) }),
-            Tried::Trouble { trouble, state, attempt } => {
+        let is_last = round == self.count;
+        let tried = if self.planner.can_repair() {
+            Box::pin(self.run_kept_back(&accepted, &draft, is_last, trial, progress)).await?
+        } else {
+            Ok(trial.run(&accepted, self.story, is_last, self.exchange).await?)
+        };
+        match tried {
+            Ok(Tried::Done(done)) => Ok(Step::Done { done, accepted, draft: Box::new(draft) }),
+            Ok(Tried::Trouble { trouble, state, attempt }) => {
                 Ok(Step::Failed(Failed { trouble, state, attempt }))
+            }
+            Err(objection) => Ok(Step::Failed(Failed::refused(objection))),
+        }
+    }
+
+    /// Runs code, and settles what it did once a reviewer, who sees its changes, has no objection and its answer is worded
+    /// well. Gives the objection otherwise.
+    async fn run_kept_back<T: Trial>(
+        &mut self,
+        accepted: &Accepted,
+        draft: &Draft,
+        is_last: bool,
+        trial: &mut T,
+        progress: &mut dyn Progress,
+    ) -> Result<Result<Tried<T::Done>, Trouble>, EngineError> {
+        // What is certain to change nothing can do no harm, so nobody is asked about it.
+        let reviews = accepted.effects.may_write && !self.is_reviewed;
+        let what = if reviews { KeepBack::WordsAndChanges } else { KeepBack::Words };
+        match trial.keep_back(accepted, self.story, is_last, what, self.exchange).await? {
+            Kept::Ended(tried) => Ok(Ok(tried)),
+            Kept::Unable => {
+                if reviews && let Some(objection) = self.objection(draft, None, progress).await {
+                    return Ok(Err(objection));
+                }
+                Ok(Ok(trial.run(accepted, self.story, is_last, self.exchange).await?))
+            }
+            Kept::Back { changes, wording } => {
+                if let Some(changes) = changes.as_ref().filter(|_| reviews)
+                    && let Some(objection) = self.objection(draft, Some(changes), progress).await
+                {
+                    return Ok(Err(objection));
+                }
+                let sentence = match wording {
+                    Some((answer, trouble)) => {
+                        self.sentence(&answer, &trouble, changes.as_ref(), progress).await
+                    }
+                    None => None,
+                };
+                Ok(Ok(trial.settle_kept(accepted, self.story, sentence, self.exchange).await?))
             }
         }
     }
 
+    /// A better sentence in the place of one that the rows do not show; `None` if none is to be had.
+    async fn sentence(
+        &mut self,
+        answer: &str,
+        trouble: &Trouble,
+        changes: Option<&Diff>,
+        progress: &mut dyn Progress,
+    ) -> Option<String> {
+        progress.stage("rewording");
+        let started = Instant::now();
+        let sentence = self.planner.reword((answer, changes), trouble, self.exchange).await;
+        self.story.timing.plan += millis(started);
+        self.story.usage = self.exchange.usage;
+        sentence
+    }
+
     /// A second opinion, once a plan. A reviewer that cannot be reached has no objection; the other checks hold. An
     /// opinion that cannot be read is no consent: the next program is reviewed again.
-    async fn objection(&mut self, code: &str, progress: &mut dyn Progress) -> Option<Trouble> {
-        if self.is_reviewed || !self.planner.can_repair() {
-            return None;
-        }
+    async fn objection(
+        &mut self,
+        draft: &Draft,
+        changed: Option<&Diff>,
+        progress: &mut dyn Progress,
+    ) -> Option<Trouble> {
         progress.stage("reviewing");
         let started = Instant::now();
-        let objection = self.planner.review(self.brief, code, self.exchange, progress).await;
+        let objection = self.planner.review(self.brief, (draft, changed), self.exchange, progress).await;
         self.story.timing.plan += millis(started);
         self.story.usage = self.exchange.usage;
         let objection = objection.ok().flatten();
@@ -292,7 +399,6 @@ impl Rounds<'_> {
     /// Tells the planner what was wrong; `false` if the same was wrong before.
     fn complain(&mut self, trouble: &Trouble) -> bool {
         self.story.troubled(trouble);
-        self.has_claimed |= trouble.class == ErrorClass::Claim;
         self.planner.complain(self.exchange, trouble)
     }
 }
@@ -321,7 +427,7 @@ pub(crate) fn judge<T: Trial>(mut draft: Draft, trial: &T, timing: &mut Timing) 
 
 /// The code, if the verifier accepted it and it does what its author declares.
 pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
-    let Some(code) = verdict.verified().cloned() else { return Err(refused(&verdict.findings)) };
+    let Some(code) = verdict.verified().cloned() else { return Err(refused(&verdict.findings, &draft.code)) };
     let action = draft.declared.as_ref().and_then(|plan| plan["action"].as_str());
     if action == Some("read") && verdict.effects.may_write {
         let tables: Vec<&str> = verdict.effects.writes.keys().map(String::as_str).collect();
@@ -338,15 +444,15 @@ pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Tro
     Ok(Accepted { code, effects: verdict.effects.clone(), params, hold: draft.hold.is_some() })
 }
 
-/// What the verifier's findings mean for the planner.
-pub(crate) fn refused(findings: &[Finding]) -> Trouble {
+/// What the verifier's findings mean for the planner: all of them, each with its line where there are several.
+pub(crate) fn refused(findings: &[Finding], code: &str) -> Trouble {
     let errors: Vec<&Finding> =
         findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-    let told: Vec<String> = errors
-        .iter()
-        .take(FINDINGS_TOLD)
-        .map(|finding| format!("line {}: {}", finding.line, finding.message))
-        .collect();
+    let mut told: Vec<String> =
+        errors.iter().take(FINDINGS_TOLD).map(|finding| described(finding, code, errors.len() > 1)).collect();
+    if errors.len() > FINDINGS_TOLD {
+        told.push(format!("and {} more of this kind", errors.len() - FINDINGS_TOLD));
+    }
     Trouble {
         class: ErrorClass::Verify,
         code: errors.first().map_or_else(|| "rejected".to_owned(), |finding| finding.code.to_string()),
@@ -354,6 +460,15 @@ pub(crate) fn refused(findings: &[Finding]) -> Trouble {
         line: errors.first().map(|finding| finding.line as u64),
         hint: errors.first().and_then(|finding| finding.hint.clone()),
     }
+}
+
+/// A finding in words; one of several quotes its line and brings its own hint.
+fn described(finding: &Finding, code: &str, is_one_of_several: bool) -> String {
+    let Finding { line, message, hint, .. } = finding;
+    let quoted = code.lines().nth(line.saturating_sub(1)).map(str::trim).filter(|_| is_one_of_several);
+    let quoted = quoted.map(|text| format!(" `{}`", text.chars().take(LINE_CHARS_MAX).collect::<String>()));
+    let hint = hint.as_ref().filter(|_| is_one_of_several).map(|hint| format!(" ({hint})"));
+    format!("line {line}{}: {message}{}", quoted.unwrap_or_default(), hint.unwrap_or_default())
 }
 
 /// The end of a run in which the planner gave words and no code.

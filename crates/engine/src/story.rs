@@ -71,6 +71,8 @@ pub(crate) struct Attempt {
     /// What was called outside of the tables, or is to be.
     pub(crate) calls: Vec<Call>,
     pub(crate) invariants: Vec<InvariantResult>,
+    /// What the actions that were carried out say of themselves.
+    pub(crate) actions_said: Vec<String>,
 }
 
 impl Attempt {
@@ -157,13 +159,26 @@ impl Story {
 
     /// An answer was replaced by a plain one.
     pub(crate) fn replaced(&mut self, said: Option<String>, trouble: &Trouble) {
-        self.findings.push(json!({
-            "code": trouble.code,
-            "severity": "warning",
-            "message": trouble.message,
-            "hint": "the answer was replaced by a plain one",
-        }));
-        let (kind, what) = (ModificationKind::Answer, "the answer was replaced by a plain one".to_owned());
+        let what = "the answer was replaced by a plain one";
+        self.warned(&trouble.code, &trouble.message, what);
+        self.new_answer(said, what);
+    }
+
+    /// An answer was replaced by a sentence that the planner wrote for it.
+    pub(crate) fn reworded(&mut self, said: Option<String>, trouble: &Trouble) {
+        let what = "the planner wrote the sentence anew";
+        self.warned(&trouble.code, &trouble.message, what);
+        self.new_answer(said, what);
+    }
+
+    /// Something that is worth knowing and stopped nothing.
+    pub(crate) fn warned(&mut self, code: &str, message: &str, hint: &str) {
+        let warning = json!({ "code": code, "severity": "warning", "message": message, "hint": hint });
+        self.findings.push(warning);
+    }
+
+    fn new_answer(&mut self, said: Option<String>, what: &str) {
+        let (kind, what) = (ModificationKind::Answer, what.to_owned());
         self.modifications.push(Modification { round: self.iterations, kind, what, said });
     }
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::{Draft, Exchange};
-use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction, Violation};
+use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
-    Answer, Cause, ErrorClass, InvariantResult, ModuleRecord, Outline, Rebase, Round, RunError, RunRecord,
+    Cause, CellDifference, Diff, ErrorClass, ModuleRecord, Outline, Rebase, Round, RunError, RunRecord,
     RunState, Schema, Trouble,
 };
 use ordain_verify::{Policy, Verdict, verify};
@@ -26,10 +26,11 @@ use crate::exec::Exec;
 use crate::files::Prepared;
 use crate::grant::Grant;
 use crate::host::{TransactionHost, run_with_tables};
-use crate::outcome::{self, run_error};
+use crate::kept_back::KeptBack;
+use crate::outcome::{self, broken_rules, run_error, store_limit, violated};
 use crate::profile::Needs;
 use crate::road::{is_planners, module_records};
-use crate::rounds::{Accepted, Trial, Tried};
+use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried};
 use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
 use crate::tools::{self, Asked, Tools};
@@ -73,6 +74,10 @@ pub(crate) struct RunTrial<'a> {
     writes_alone: bool,
     /// Whether what the run has come to is kept for the case that it is cut short.
     pub(crate) has_progress: AtomicBool,
+    /// What waits for a reviewer or for a better sentence.
+    pub(crate) kept: Option<KeptBack>,
+    /// The change that a reviewer has seen.
+    pub(crate) reviewed: Option<Diff>,
 }
 
 impl Trial for RunTrial<'_> {
@@ -124,9 +129,54 @@ impl Trial for RunTrial<'_> {
         is_last: bool,
         exchange: &Exchange,
     ) -> Result<Tried<RunRecord>, EngineError> {
+        let tried = self.tries(accepted, story, is_last, exchange, KeepBack::Nothing).await?;
+        tried.ok_or(EngineError::Contended { tries: TRIES_MAX })
+    }
+
+    async fn keep_back(
+        &mut self,
+        accepted: &Accepted,
+        story: &mut Story,
+        is_last: bool,
+        what: KeepBack,
+        exchange: &Exchange,
+    ) -> Result<Kept<RunRecord>, EngineError> {
+        if !self.can_keep_back(accepted).await? {
+            return Ok(Kept::Unable);
+        }
+        Ok(match self.tries(accepted, story, is_last, exchange, what).await? {
+            Some(tried) => Kept::Ended(tried),
+            None => self.kept.as_ref().map_or(Kept::Unable, KeptBack::shown),
+        })
+    }
+
+    async fn settle_kept(
+        &mut self,
+        accepted: &Accepted,
+        story: &mut Story,
+        sentence: Option<String>,
+        exchange: &Exchange,
+    ) -> Result<Tried<RunRecord>, EngineError> {
+        match self.settle_back(accepted, story, sentence, exchange).await? {
+            Some(settled) => Ok(settled),
+            None => self.run(accepted, story, true, exchange).await,
+        }
+    }
+}
+
+impl<'a> RunTrial<'a> {
+    /// Tries until no other run is in the way. `None`: what it did is kept back.
+    async fn tries(
+        &mut self,
+        accepted: &Accepted,
+        story: &mut Story,
+        is_last: bool,
+        exchange: &Exchange,
+        keeps: KeepBack,
+    ) -> Result<Option<Tried<RunRecord>>, EngineError> {
         let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
-            match Box::pin(self.attempt(accepted, story, is_last, exchange)).await {
+            match Box::pin(self.attempt(accepted, story, is_last, exchange, keeps)).await {
                 // Another run got in the way. The next try writes while no other does.
                 Err(EngineError::Store(StoreError::Conflict)) => self.writes_alone = true,
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
@@ -144,9 +194,7 @@ impl Trial for RunTrial<'_> {
         }
         Err(EngineError::Contended { tries: TRIES_MAX })
     }
-}
 
-impl<'a> RunTrial<'a> {
     pub(crate) fn new(
         engine: &'a Engine,
         work: &'a Work,
@@ -181,6 +229,8 @@ impl<'a> RunTrial<'a> {
             asked: tokio::sync::Mutex::default(),
             writes_alone: false,
             has_progress: AtomicBool::new(false),
+            kept: None,
+            reviewed: None,
         }
     }
 
@@ -226,10 +276,15 @@ impl<'a> RunTrial<'a> {
         story: &mut Story,
         is_last: bool,
         exchange: &Exchange,
-    ) -> Result<Tried<RunRecord>, EngineError> {
+        keeps: KeepBack,
+    ) -> Result<Option<Tried<RunRecord>>, EngineError> {
+        let version = match keeps {
+            KeepBack::Nothing => 0,
+            _ => self.engine.store.data_version().await?,
+        };
         let (waiting, wall) = (Instant::now(), self.engine.settings.limits.wall);
         let Ok(begun) = tokio::time::timeout(wall, self.begin(accepted)).await else {
-            return Ok(store_limit(&StoreError::Busy, Cause::Timeout, None));
+            return Ok(Some(store_limit(&StoreError::Busy, Cause::Timeout, None)));
         };
         let (mut transaction, waited) = (begun?, waiting.elapsed());
         story.params.clone_from(if accepted.params.is_empty() { &self.params } else { &accepted.params });
@@ -243,7 +298,7 @@ impl<'a> RunTrial<'a> {
                     story.timing.run = millis(running);
                     return match error {
                         EngineError::Store(error @ StoreError::LockLimit { .. }) => {
-                            Ok(store_limit(&error, Cause::LockLimit, None))
+                            Ok(Some(store_limit(&error, Cause::LockLimit, None)))
                         }
                         error => Err(error),
                     };
@@ -263,7 +318,7 @@ impl<'a> RunTrial<'a> {
             roll_back(transaction).await?;
             attempt.status = Some(status.clone());
             let end = End::Ended { state: RunState::Answered, attempt: Box::new(attempt) };
-            return self.write_down(story, end, exchange).await.map(Tried::Done);
+            return self.write_down(story, end, exchange).await.map(|record| Some(Tried::Done(record)));
         }
         if let Some(trouble) =
             outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
@@ -276,24 +331,39 @@ impl<'a> RunTrial<'a> {
             }
             let is_contract = execution.cause == Cause::Ok && self.work.mode().is_some();
             let state = if is_contract { RunState::RolledBack } else { RunState::Failed };
-            return Ok(Tried::Trouble { trouble, state, attempt: Some(Box::new(attempt.unanswered())) });
+            let attempt = Some(Box::new(attempt.unanswered()));
+            return Ok(Some(Tried::Trouble { trouble, state, attempt }));
         }
         self.engine.keep_artifacts(&self.head.run_id, &execution)?;
-        if let Some(trouble) = self.unsupported(&attempt, &diff, &evidence, accepted) {
-            // A change is never thrown away for the words about it.
-            if diff.is_empty() && !attempt.has_later_calls() && !is_last {
+        let wording = self.unsupported(&attempt, &diff, &evidence, accepted);
+        let is_changed = !diff.is_empty() || attempt.has_later_calls();
+        let is_held = accepted.hold
+            || acted.approvals.iter().any(|approval| approval.holds(diff.rows()))
+            || tools::need_approval(&self.engine.settings.tools, &attempt.calls)
+            || self.differs_from_review(&diff, story);
+        attempt.actions_said = acted.said;
+        let is_kept = match keeps {
+            KeepBack::Nothing => false,
+            KeepBack::Words => wording.is_some(),
+            KeepBack::WordsAndChanges => wording.is_some() || is_changed,
+        };
+        if is_kept {
+            let reviews = keeps == KeepBack::WordsAndChanges;
+            let kept =
+                KeptBack { attempt, evidence, wording, is_held, version, reviews, ..KeptBack::default() };
+            return self.keep(transaction, kept).await;
+        }
+        if let Some(trouble) = wording {
+            if !is_changed && !is_last {
                 roll_back(transaction).await?;
                 let (state, attempt) = (RunState::RolledBack, Some(Box::new(attempt.unanswered())));
-                return Ok(Tried::Trouble { trouble, state, attempt });
+                return Ok(Some(Tried::Trouble { trouble, state, attempt }));
             }
-            let said = attempt.answer.text.replace(claims::plain_answer(&diff));
+            // A change is never thrown away for the words about it.
+            let said = attempt.answer.text.replace(claims::plain_answer(&diff, &attempt.actions_said));
             story.replaced(said, &trouble);
         }
-        let rows = diff.rows();
-        let is_held = accepted.hold
-            || acted.approvals.iter().any(|approval| approval.holds(rows))
-            || tools::need_approval(&self.engine.settings.tools, &attempt.calls);
-        self.settle(story, attempt, transaction, exchange, is_held).await
+        self.settle(story, attempt, transaction, exchange, is_held).await.map(Some)
     }
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
@@ -424,20 +494,34 @@ impl<'a> RunTrial<'a> {
     pub(crate) fn unsupported(
         &self,
         attempt: &Attempt,
-        diff: &ordain_types::Diff,
+        diff: &Diff,
         evidence: &Evidence,
         accepted: &Accepted,
     ) -> Option<Trouble> {
         // What is read from files passes no host call, so there is nothing to compare with.
         self.work.mode()?;
-        let told = Told {
+        claims::unsupported(self.told(attempt, diff, accepted)?, evidence)
+    }
+
+    /// What is not shown by the rows in a sentence that the planner wrote itself.
+    pub(crate) fn unsupported_text(
+        &self,
+        attempt: &Attempt,
+        diff: &Diff,
+        evidence: &Evidence,
+        accepted: &Accepted,
+    ) -> Option<Trouble> {
+        claims::unsupported_in_text(self.told(attempt, diff, accepted)?, evidence)
+    }
+
+    fn told<'t>(&'t self, attempt: &'t Attempt, diff: &'t Diff, accepted: &'t Accepted) -> Option<Told<'t>> {
+        Some(Told {
             answer: attempt.answer.text.as_deref()?,
             request: &self.head.request,
             policy: &self.engine.settings.policy,
             code: accepted.code.code(),
             diff,
-        };
-        claims::unsupported(told, evidence)
+        })
     }
 
     /// Commits, holds or shows what the plan did; or records what it answered.
@@ -481,7 +565,7 @@ impl<'a> RunTrial<'a> {
                 Ok(Tried::Done(record))
             }
             Err(StoreError::Violated { violations }) => {
-                attempt.invariants = broken(&violations);
+                attempt.invariants = broken_rules(&violations);
                 Ok(violated(&violations, attempt))
             }
             // An invariant took too long; nothing is committed that was not checked.
@@ -493,15 +577,20 @@ impl<'a> RunTrial<'a> {
     }
 
     /// How a change that is made again differs from the one that was held.
-    fn rebase(&self, diff: &ordain_types::Diff) -> Option<Rebase> {
+    fn rebase(&self, diff: &Diff) -> Option<Rebase> {
         let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
         let differences = held.diff.differences(diff);
+        let is_derived = self.are_derived(&differences);
+        Some(Rebase { run: held.run_id.clone(), differences, is_derived })
+    }
+
+    /// Whether every difference is in a column that follows from other ones.
+    pub(crate) fn are_derived(&self, differences: &[CellDifference]) -> bool {
         let notes = &self.engine.settings.catalog.tables;
-        let is_derived = differences.iter().all(|cell| {
+        differences.iter().all(|cell| {
             let derived = notes.get(&cell.table).map(|notes| &notes.derived);
             cell.column.as_ref().is_some_and(|column| derived.is_some_and(|derived| derived.contains(column)))
-        });
-        Some(Rebase { run: held.run_id.clone(), differences, is_derived })
+        })
     }
 
     /// Shows what would have changed.
@@ -586,49 +675,9 @@ impl<'a> RunTrial<'a> {
     }
 }
 
-async fn roll_back(transaction: Option<Transaction>) -> Result<(), StoreError> {
+pub(crate) async fn roll_back(transaction: Option<Transaction>) -> Result<(), StoreError> {
     match transaction {
         Some(transaction) => transaction.roll_back().await,
         None => Ok(()),
     }
-}
-
-/// What the plan said was so is not: its changes break a rule, and nothing of them is kept.
-pub(crate) fn violated<D>(violations: &[Violation], mut attempt: Attempt) -> Tried<D> {
-    let messages = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    attempt.status = Some("not_permitted".to_owned());
-    let text = Some(format!("Nothing was changed, because {messages}."));
-    attempt.answer = Answer { text, ..Answer::default() };
-    let is_invariant = violations.first().is_some_and(|violation| violation.rule == "invariant");
-    let trouble = Trouble {
-        class: ErrorClass::Invariant,
-        code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
-        message: messages,
-        line: None,
-        hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
-    };
-    Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
-}
-
-fn store_limit(error: &StoreError, cause: Cause, attempt: Option<Box<Attempt>>) -> Tried<RunRecord> {
-    let trouble = Trouble {
-        class: ErrorClass::Limit,
-        code: cause.as_str().to_owned(),
-        message: error.to_string(),
-        line: None,
-        hint: error.hint(),
-    };
-    Tried::Trouble { trouble, state: RunState::Failed, attempt }
-}
-
-fn broken(violations: &[Violation]) -> Vec<InvariantResult> {
-    violations
-        .iter()
-        .filter(|violation| violation.rule == "invariant")
-        .map(|violation| InvariantResult {
-            name: violation.name.clone(),
-            holds: false,
-            rows: violation.rows.clone(),
-        })
-        .collect()
 }

@@ -42,6 +42,8 @@ pub(crate) const FILE: &str = "ordain.toml";
 const REPLAY: &str = "replay:";
 /// The folder with the workspace's state.
 const STATE: &str = ".ordain";
+/// How much a model may be asked to think before it replies.
+const EFFORTS: [&str; 4] = ["minimal", "low", "medium", "high"];
 /// A file of the workspace above this is a slip of the pen; all of them are read with every request.
 const TEXT_BYTES_MAX: u64 = 256 * 1024;
 /// The same for `ordain.toml`, which may describe very many tables.
@@ -371,6 +373,9 @@ fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
     if section.max_tokens.is_some_and(|tokens| !(16..=64_000).contains(&tokens)) {
         return wrong("`model.max_tokens` is between 16 and 64000");
     }
+    if section.effort.as_ref().is_some_and(|effort| !EFFORTS.contains(&effort.as_str())) {
+        return wrong("`model.effort` is `minimal`, `low`, `medium` or `high`");
+    }
     Ok(ModelSettings {
         name: section.name.unwrap_or(usual.name),
         base_url: section.base_url,
@@ -379,6 +384,7 @@ fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
         tokens_max: section.max_tokens.unwrap_or(usual.tokens_max),
         timeout: section.timeout.map_or(usual.timeout, |timeout| timeout.0),
         is_small: section.small,
+        effort: section.effort,
     })
 }
 

@@ -4,21 +4,22 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_types::{ErrorClass, Trouble, Usage};
+use ordain_types::{Diff, ErrorClass, Event, Trouble, Usage};
 use serde_json::Value;
 
 use crate::brief::{Brief, StepBrief};
-use crate::exchange::{Exchange, Message, Reply, Speaker};
+use crate::exchange::{Draft, Exchange, Message, Reply, Speaker};
 use crate::planner::{Judgement, PlannerError, Progress};
+use crate::policy::{self, PolicyOpinion};
 use crate::prompt::{self, steps, text};
-use crate::provider::{Completion, ModelRequest, Provider, ProviderError, Purpose, cost_usd};
+use crate::provider::{Completion, ModelRequest, Piece, Provider, ProviderError, Purpose, cost_usd};
 use crate::repair;
 use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
 
 /// The code of the trouble with a review that is neither a yes nor a no.
 const REVIEW_UNREADABLE: &str = "review-unreadable";
-/// How often a reviewer is asked before its opinion counts as unreadable.
-const REVIEWS_MAX: usize = 2;
+/// How often a JSON object is asked for.
+const OBJECTS_MAX: usize = 2;
 
 /// The most tokens that are ever asked for.
 const TOKENS_MAX: u32 = 64_000;
@@ -43,6 +44,8 @@ pub struct ModelSettings {
     pub timeout: Duration,
     /// Whether the model gets the short prompt; `None` leaves it to the model's name.
     pub is_small: Option<bool>,
+    /// How much the model thinks before it replies; `None` leaves it to the provider.
+    pub effort: Option<String>,
 }
 
 impl Default for ModelSettings {
@@ -55,6 +58,7 @@ impl Default for ModelSettings {
             tokens_max: 4_000,
             timeout: Duration::from_mins(3),
             is_small: None,
+            effort: None,
         }
     }
 }
@@ -144,7 +148,7 @@ impl Model {
     pub(crate) async fn review(
         &self,
         brief: &Brief,
-        code: &str,
+        (draft, changed): (&Draft, Option<&Diff>),
         exchange: &mut Exchange,
         progress: &mut dyn Progress,
     ) -> Option<Trouble> {
@@ -152,32 +156,45 @@ impl Model {
             return None;
         }
         progress.stage("reviewing");
-        let mut messages = prompt::review(brief, code);
+        let mut messages = prompt::review(brief, draft, changed);
         exchange
             .reviews
             .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
-        for _ in 0..REVIEWS_MAX {
-            let asked = messages.clone();
-            let answer = self.ask(asked, Purpose::Review, SIDE_TOKENS_MAX, exchange, &mut Unheard).await;
-            let completion = match answer {
-                Ok(completion) => completion,
-                Err(error) => {
-                    // A second opinion that cannot be had must not stop what the first one and the verifier allow.
-                    exchange.notes.push(format!("the review failed: {error}"));
-                    return None;
-                }
-            };
-            let said = Message { speaker: Speaker::Model, text: completion.text };
-            exchange.reviews.push(said.clone());
-            let verdict = reply::object(&said.text).filter(|verdict| verdict["ok"].is_boolean());
-            if let Some(verdict) = verdict {
-                return objection(&verdict);
+        let opened = messages.len();
+        let verdict =
+            self.ask_object(&mut messages, Purpose::Review, is_verdict, exchange, &mut Unheard).await;
+        let said = messages.split_off(opened).into_iter().filter(|message| message.speaker == Speaker::Model);
+        exchange.reviews.extend(said);
+        match verdict {
+            Ok(Some(verdict)) => objection(&verdict),
+            Ok(None) => Some(unreadable_review()),
+            Err(error) => {
+                // A second opinion that cannot be had must not stop what the first one and the verifier allow.
+                exchange.notes.push(format!("the review failed: {error}"));
+                None
             }
-            messages.push(said);
-            let again = "Reply with the JSON object alone; it needs `ok`, which is true or false.".to_owned();
-            messages.push(Message { speaker: Speaker::Ordain, text: again });
         }
-        Some(unreadable_review())
+    }
+
+    pub(crate) async fn reword(
+        &self,
+        (answer, changes): (&str, Option<&Diff>),
+        trouble: &Trouble,
+        exchange: &mut Exchange,
+    ) -> Option<String> {
+        repair::ask_sentence(exchange, answer, trouble, changes);
+        let messages = exchange.messages.clone();
+        match self.ask(messages, Purpose::Sentence, SIDE_TOKENS_MAX, exchange, &mut Unheard).await {
+            Ok(completion) => {
+                exchange.said(completion.text.clone());
+                reply::sentence(&completion.text)
+            }
+            Err(error) => {
+                // The plain sentence that takes its place needs nobody.
+                exchange.notes.push(format!("no better sentence was to be had: {error}"));
+                None
+            }
+        }
     }
 
     pub(crate) async fn outline(
@@ -188,24 +205,31 @@ impl Model {
     ) -> Result<Value, PlannerError> {
         progress.stage("outlining");
         let mut messages = prompt::outline(brief);
-        for _ in 0..2 {
-            let completion =
-                self.ask(messages.clone(), Purpose::Outline, SIDE_TOKENS_MAX, exchange, progress).await?;
-            let found = reply::object(&completion.text).filter(|outline| outline["steps"].is_array());
-            if let Some(outline) = found {
-                // The code that is written next follows it.
-                if let Some(opening) = exchange.messages.last_mut() {
-                    let shown = text::cut(&text::value(&outline, 500), OUTLINE_CHARS_MAX);
-                    let _ = write!(opening.text, "\n<outline>\n{shown}\n</outline>\n");
-                }
-                return Ok(outline);
-            }
-            messages.push(Message { speaker: Speaker::Model, text: completion.text });
-            let again = "Reply with the JSON object alone; it needs `goal`, `tables` and `steps`.".to_owned();
-            messages.push(Message { speaker: Speaker::Ordain, text: again });
+        let has_steps = |outline: &Value| outline["steps"].is_array();
+        let Some(outline) =
+            self.ask_object(&mut messages, Purpose::Outline, has_steps, exchange, progress).await?
+        else {
+            let message = "the outline is not a JSON object with `steps`".to_owned();
+            return Err(ProviderError::BadReply { message }.into());
+        };
+        // The code that is written next follows it.
+        if let Some(opening) = exchange.messages.last_mut() {
+            let shown = text::cut(&text::value(&outline, 500), OUTLINE_CHARS_MAX);
+            let _ = write!(opening.text, "\n<outline>\n{shown}\n</outline>\n");
         }
-        let message = "the outline is not a JSON object with `steps`".to_owned();
-        Err(ProviderError::BadReply { message }.into())
+        Ok(outline)
+    }
+
+    /// What it says of the policy, as one who would have to follow it.
+    pub(crate) async fn read_policy(&self, brief: &Brief) -> Result<Vec<PolicyOpinion>, PlannerError> {
+        let (mut messages, mut exchange) = (prompt::policy_reading(brief), Exchange::default());
+        let has_findings = |reply: &Value| reply["findings"].is_array();
+        let reply = self
+            .ask_object(&mut messages, Purpose::Policy, has_findings, &mut exchange, &mut Unheard)
+            .await?;
+        let unread =
+            || ProviderError::BadReply { message: "it is not a JSON object with `findings`".to_owned() };
+        Ok(policy::opinions(&reply.ok_or_else(unread)?, &brief.policy))
     }
 
     /// Whether what a step gave meets its criterion. What cannot be read twice is no yes.
@@ -216,21 +240,14 @@ impl Model {
         exchange: &mut Exchange,
     ) -> Result<Judgement, PlannerError> {
         let mut messages = steps::criterion(step, result);
-        for _ in 0..REVIEWS_MAX {
-            let asked = messages.clone();
-            let completion =
-                self.ask(asked, Purpose::Criterion, SIDE_TOKENS_MAX, exchange, &mut Unheard).await?;
-            if let Some(said) = reply::object(&completion.text).filter(|said| said["ok"].is_boolean()) {
-                let why = said["problem"].as_str().filter(|why| !why.trim().is_empty());
-                let why = why.map(|why| text::line(why, 600));
-                return Ok(Judgement { holds: said["ok"] == true, why });
-            }
-            messages.push(Message { speaker: Speaker::Model, text: completion.text });
-            let again = "Reply with the JSON object alone; it needs `ok`, which is true or false.".to_owned();
-            messages.push(Message { speaker: Speaker::Ordain, text: again });
-        }
-        let why = Some("the judgement was not understood twice".to_owned());
-        Ok(Judgement { holds: false, why })
+        let said =
+            self.ask_object(&mut messages, Purpose::Criterion, is_verdict, exchange, &mut Unheard).await?;
+        let Some(said) = said else {
+            let why = Some("the judgement was not understood twice".to_owned());
+            return Ok(Judgement { holds: false, why });
+        };
+        let why = said["problem"].as_str().filter(|why| !why.trim().is_empty());
+        Ok(Judgement { holds: said["ok"] == true, why: why.map(|why| text::line(why, 600)) })
     }
 
     /// The text of a step.
@@ -250,6 +267,29 @@ impl Model {
         Ok(reply::prose(&completion.text))
     }
 
+    /// Asks for one JSON object, and once more if what came is none; `None` if that is none either. What was said is
+    /// added to the messages.
+    async fn ask_object(
+        &self,
+        messages: &mut Vec<Message>,
+        purpose: Purpose,
+        is_it: fn(&Value) -> bool,
+        exchange: &mut Exchange,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Value>, ProviderError> {
+        for _ in 0..OBJECTS_MAX {
+            let completion = self.ask(messages.clone(), purpose, SIDE_TOKENS_MAX, exchange, progress).await?;
+            let found = reply::object(&completion.text).filter(is_it);
+            messages.push(Message { speaker: Speaker::Model, text: completion.text });
+            if found.is_some() {
+                return Ok(found);
+            }
+            let again = "Reply with the JSON object alone, in the form that was asked for.".to_owned();
+            messages.push(Message { speaker: Speaker::Ordain, text: again });
+        }
+        Ok(None)
+    }
+
     async fn ask(
         &self,
         messages: Vec<Message>,
@@ -258,9 +298,13 @@ impl Model {
         exchange: &mut Exchange,
         progress: &mut dyn Progress,
     ) -> Result<Completion, ProviderError> {
-        let request = ModelRequest { messages, purpose, tokens_max, temperature: self.temperature() };
+        let effort = self.settings.effort.clone();
+        let request = ModelRequest { messages, purpose, tokens_max, temperature: self.temperature(), effort };
         exchange.usage.model_calls += 1;
-        let mut heard = |piece: &str| progress.text(piece);
+        let mut heard = |piece: Piece<'_>| match piece {
+            Piece::Reply(text) => progress.text(text),
+            Piece::Thought(text) => progress.event(&Event::Thought { text: text.to_owned() }),
+        };
         let completion = self.provider.call(&request, &mut heard).await?;
         let Usage { input_tokens, output_tokens, .. } = &mut exchange.usage;
         *input_tokens = input_tokens.saturating_add(completion.input_tokens);
@@ -290,6 +334,11 @@ impl Progress for Unheard {
 /// Whether what a reviewer objects could be read at all.
 pub fn is_readable_review(objection: &Trouble) -> bool {
     objection.code != REVIEW_UNREADABLE
+}
+
+/// Whether an object is a yes or a no.
+fn is_verdict(said: &Value) -> bool {
+    said["ok"].is_boolean()
 }
 
 /// An opinion that cannot be read is no consent.

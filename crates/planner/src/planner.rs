@@ -1,12 +1,13 @@
 //! The planner: one face for the reader and for models.
 
 use ordain_checks::CheckResult;
-use ordain_types::{BoxFuture, Event, Trouble};
+use ordain_types::{BoxFuture, Diff, Event, Trouble};
 use serde_json::{Value, json};
 
 use crate::brief::{Brief, StepBrief};
-use crate::exchange::{Exchange, Reply, fingerprint};
+use crate::exchange::{Draft, Exchange, Reply, fingerprint};
 use crate::model::Model;
+use crate::policy::PolicyOpinion;
 use crate::provider::ProviderError;
 use crate::{reader, repair};
 
@@ -123,18 +124,35 @@ impl Planner {
         is_new
     }
 
-    /// Asks a second opinion of the code: does it do what was asked? `None` if nothing is wrong, or nobody can be asked.
+    /// Asks a second opinion of the code, and of what it changed when it was tried: does it do what was asked? `None` if
+    /// nothing is wrong, or nobody can be asked.
     pub fn review<'a>(
         &'a self,
         brief: &'a Brief,
-        code: &'a str,
+        tried: (&'a Draft, Option<&'a Diff>),
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
     ) -> ordain_types::BoxFuture<'a, Result<Option<Trouble>, PlannerError>> {
         Box::pin(async move {
             match self {
                 Self::Rules => Ok(None),
-                Self::Model(model) => Ok(model.review(brief, code, exchange, progress).await),
+                Self::Model(model) => Ok(model.review(brief, tried, exchange, progress).await),
+            }
+        })
+    }
+
+    /// Asks for a better sentence in the place of an answer that the rows do not show, and for nothing else: what the run
+    /// did is kept. `None` if none is to be had.
+    pub fn reword<'a>(
+        &'a self,
+        (answer, changes): (&'a str, Option<&'a Diff>),
+        trouble: &'a Trouble,
+        exchange: &'a mut Exchange,
+    ) -> ordain_types::BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => None,
+                Self::Model(model) => model.reword((answer, changes), trouble, exchange).await,
             }
         })
     }
@@ -172,6 +190,19 @@ impl Planner {
             match self {
                 Self::Rules => Err(no_model("write a text")),
                 Self::Model(model) => model.write_text(brief, exchange, progress).await,
+            }
+        })
+    }
+
+    /// What a model says of the policy of a brief, as one who would have to follow it; nothing without a model.
+    pub fn read_policy<'a>(
+        &'a self,
+        brief: &'a Brief,
+    ) -> ordain_types::BoxFuture<'a, Result<Vec<PolicyOpinion>, PlannerError>> {
+        Box::pin(async move {
+            match self {
+                Self::Rules => Ok(Vec::new()),
+                Self::Model(model) => model.read_policy(brief).await,
             }
         })
     }

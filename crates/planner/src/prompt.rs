@@ -11,12 +11,12 @@ pub(crate) mod text;
 
 use std::fmt::Write as _;
 
-use ordain_types::{format_bytes, format_duration};
+use ordain_types::{BoundParam, Diff, format_bytes, format_duration};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::brief::{Brief, Stage, Task};
-use crate::exchange::{Message, Speaker};
+use crate::exchange::{Draft, Message, Speaker};
 use crate::reader;
 use schema::Detail;
 
@@ -40,6 +40,8 @@ const POLICY_CHARS_MAX: usize = 32 * 1024;
 const INVARIANTS_MAX: usize = 100;
 const PACKAGES_CHARS_MAX: usize = 1500;
 const FACTS_MAX: usize = 20;
+/// What is shown of a change.
+const CHANGES_CHARS_MAX: usize = 8 * 1024;
 
 /// The messages that open an exchange: the rules, then what is asked.
 pub(crate) fn opening(brief: &Brief, is_small: bool) -> Vec<Message> {
@@ -50,7 +52,9 @@ pub(crate) fn opening(brief: &Brief, is_small: bool) -> Vec<Message> {
         if !is_small && matches!(brief.stage, Stage::Whole | Stage::React) {
             block(&mut opening, "examples", &examples(brief));
         }
-        vec![say(Speaker::System, system), say(Speaker::Ordain, format!("{opening}{}", asked(brief, detail)))]
+        opening.push_str(&asked(brief, detail));
+        steps::forms(&mut opening, brief);
+        vec![say(Speaker::System, system), say(Speaker::Ordain, opening)]
     })
 }
 
@@ -63,8 +67,21 @@ pub(crate) fn outline(brief: &Brief) -> Vec<Message> {
     })
 }
 
+/// The messages that ask what is wrong with a policy.
+pub(crate) fn policy_reading(brief: &Brief) -> Vec<Message> {
+    within(BRIEF_BYTES_MAX, |detail| {
+        let mut system = String::from(include_str!("../prompts/policy.md"));
+        block(&mut system, "statuses", &statuses(brief));
+        block(&mut system, "api", &api(brief));
+        schema_block(&mut system, brief, detail);
+        let mut user = String::new();
+        policy_blocks(&mut user, brief);
+        vec![say(Speaker::System, system), say(Speaker::Ordain, user)]
+    })
+}
+
 /// The messages that ask for a second opinion of code.
-pub(crate) fn review(brief: &Brief, code: &str) -> Vec<Message> {
+pub(crate) fn review(brief: &Brief, draft: &Draft, changed: Option<&Diff>) -> Vec<Message> {
     within(BRIEF_BYTES_MAX, |detail| {
         let mut system = String::from(include_str!("../prompts/review.md"));
         block(&mut system, "statuses", &statuses(brief));
@@ -72,9 +89,30 @@ pub(crate) fn review(brief: &Brief, code: &str) -> Vec<Message> {
         policy_blocks(&mut system, brief);
         schema_block(&mut system, brief, detail);
         let mut user = asked(brief, detail);
-        block(&mut user, "program", &numbered(code));
+        if !draft.params.is_empty() {
+            let params: Vec<String> = draft.params.iter().map(param).collect();
+            block(&mut user, "params", &params.join("\n"));
+        }
+        block(&mut user, "program", &numbered(&draft.text()));
+        if let Some(diff) = changed {
+            user.push_str(&changes(diff));
+        }
         vec![say(Speaker::System, system), say(Speaker::Ordain, user)]
     })
+}
+
+/// `quantity = 3, said "3 pairs"`
+fn param(param: &BoundParam) -> String {
+    let (name, said) = (text::line(&param.name, 80), text::line(&param.said, 200));
+    format!("{name} = {}, said \"{said}\"", text::value(&param.value, 200))
+}
+
+/// The rows that a run changed, as data.
+pub(crate) fn changes(diff: &Diff) -> String {
+    let mut text = String::new();
+    let changed = text::cut(&text::value(&serde_json::json!(diff), 200), CHANGES_CHARS_MAX);
+    block(&mut text, "changes untrusted=\"true\"", &changed);
+    text
 }
 
 /// Renders with less and less detail until the text is short enough.
@@ -189,13 +227,7 @@ fn policy(policy: &str) -> String {
     let mut number = 0;
     for line in text::cut(&text::harmless(policy), POLICY_CHARS_MAX).lines() {
         let trimmed = line.trim();
-        let marker = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
-        let rule = if marker.len() < trimmed.len() {
-            marker.strip_prefix(". ").or_else(|| marker.strip_prefix(") "))
-        } else {
-            trimmed.strip_prefix("- ").or_else(|| trimmed.strip_prefix("* "))
-        };
-        match rule {
+        match rule(trimmed) {
             Some(rule) => {
                 number += 1;
                 let _ = writeln!(text, "P{number}: {rule}");
@@ -207,6 +239,21 @@ fn policy(policy: &str) -> String {
         }
     }
     text
+}
+
+/// What a line says, if it is a rule of a list.
+fn rule(line: &str) -> Option<&str> {
+    let marker = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    if marker.len() < line.len() {
+        return marker.strip_prefix(". ").or_else(|| marker.strip_prefix(") "));
+    }
+    line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))
+}
+
+/// The lines that the rules of a policy stand on, in the order of their numbers.
+pub(crate) fn rule_lines(policy: &str) -> Vec<usize> {
+    let lines = policy.lines().enumerate();
+    lines.filter(|(_, line)| rule(line.trim()).is_some()).map(|(at, _)| at + 1).collect()
 }
 
 /// The statuses, each with when it is given.

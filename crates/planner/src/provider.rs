@@ -27,7 +27,7 @@ pub use anthropic::anthropic;
 pub use error::ProviderError;
 pub use gemini::gemini;
 pub use openai::openai;
-pub use price::cost_usd;
+pub use price::{cost_usd, prices_as_of};
 pub use remote::{Endpoint, Remote};
 pub use replay::Replay;
 
@@ -39,12 +39,21 @@ pub trait Provider: fmt::Debug + Send + Sync {
     /// The name under which records know it: `provider:model`.
     fn name(&self) -> String;
 
-    /// Sends the messages and gives the whole reply; `heard` gets each piece of text as it comes.
+    /// Sends the messages and gives the whole reply; `heard` gets each piece as it comes.
     fn call<'a>(&'a self, request: &'a ModelRequest, heard: &'a mut Heard<'_>) -> Call<'a>;
 }
 
-/// Takes each piece of text as it comes.
-pub type Heard<'a> = dyn FnMut(&str) + Send + 'a;
+/// Takes each piece as it comes.
+pub type Heard<'a> = dyn FnMut(Piece<'_>) + Send + 'a;
+/// A piece of what a model says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Of its reply.
+    Reply(&'a str),
+    /// Of what it thinks before, where the provider tells.
+    Thought(&'a str),
+}
+
 /// A call of a model that is under way. Dropping it ends it.
 pub type Call<'a> = Pin<Box<dyn Future<Output = Result<Completion, ProviderError>> + Send + 'a>>;
 
@@ -59,6 +68,8 @@ pub struct ModelRequest {
     pub tokens_max: u32,
     /// How freely the model chooses its words; `None` leaves it to the provider.
     pub temperature: Option<f64>,
+    /// How much it thinks before it replies: `low`, `medium`, `high` …; `None` leaves it to the provider.
+    pub effort: Option<String>,
 }
 
 /// What a reply is for.
@@ -76,6 +87,29 @@ pub enum Purpose {
     Criterion,
     /// The text of a step that is no program.
     Text,
+    /// A better sentence for a run that is done.
+    Sentence,
+    /// What is wrong with a policy.
+    Policy,
+}
+
+impl Purpose {
+    /// The form of a reply that is one JSON object and nothing else.
+    pub(crate) fn schema(self) -> Option<serde_json::Value> {
+        let (text, number) = (serde_json::json!(["string", "null"]), serde_json::json!(["integer", "null"]));
+        let members = match self {
+            Self::Review => serde_json::json!({ "ok": { "type": "boolean" }, "problem": { "type": text },
+                "line": { "type": number }, "hint": { "type": text } }),
+            Self::Criterion => {
+                serde_json::json!({ "ok": { "type": "boolean" }, "problem": { "type": text } })
+            }
+            _ => return None,
+        };
+        let required: Vec<&String> =
+            members.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        Some(serde_json::json!({ "type": "object", "properties": members, "required": required,
+            "additionalProperties": false }))
+    }
 }
 
 /// What a model replied.

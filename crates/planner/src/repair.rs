@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use ordain_types::{ErrorClass, Trouble};
+use ordain_types::{Diff, ErrorClass, Trouble};
 
 use crate::exchange::{Exchange, Message, Speaker};
-use crate::prompt::text;
+use crate::prompt::{self, text};
 use crate::reply::{TRUNCATED, TRUNCATED_AGAIN};
 
 const TEXTS: &str = include_str!("../prompts/repair.md");
-const MESSAGE_CHARS_MAX: usize = 1500;
+const MESSAGE_CHARS_MAX: usize = 3000;
 const EARLIER_CHARS_MAX: usize = 200;
 /// What a planner is shown of what a program printed.
 const SHOWN_CHARS_MAX: usize = 8_000;
@@ -53,6 +53,22 @@ fn described(exchange: &Exchange, trouble: &Trouble) -> String {
         let _ = write!(message, "\n{}", section("again"));
     }
     message
+}
+
+/// Asks for the sentence of a run alone. The run is done, and nothing of it is taken back.
+pub(crate) fn ask_sentence(exchange: &mut Exchange, answer: &str, trouble: &Trouble, changes: Option<&Diff>) {
+    let (head, advice) = section("sentence").split_once('\n').unwrap_or_default();
+    let problem = text::data(&trouble.message, MESSAGE_CHARS_MAX);
+    let answer = text::data(answer, MESSAGE_CHARS_MAX);
+    let mut message = format!(
+        "{head} [{}]: {problem}.\n<sentence>\n{answer}\n</sentence>\n",
+        text::line(&trouble.code, 80)
+    );
+    if let Some(changes) = changes {
+        let _ = writeln!(message, "{}", prompt::changes(changes).trim_end());
+    }
+    message.push_str(advice.trim());
+    exchange.messages.push(Message { speaker: Speaker::Ordain, text: message });
 }
 
 /// Adds what a look or a step printed, or why it was not run. It is data, and it is cut.

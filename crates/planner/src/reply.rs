@@ -26,6 +26,7 @@ pub(crate) const TRUNCATED: &str = "truncated";
 pub(crate) const TRUNCATED_AGAIN: &str = "truncated-again";
 
 const TITLE_CHARS_MAX: usize = 100;
+const SENTENCE_CHARS_MAX: usize = 1_000;
 const DECLARED_BYTES_MAX: usize = 64 * 1024;
 
 /// Reads a model's whole reply to a brief.
@@ -97,6 +98,14 @@ pub(crate) fn object(reply: &str) -> Option<Value> {
 pub(crate) fn prose(reply: &str) -> String {
     let text = clean::outside(reply, &mut Vec::new());
     text::harmless(text.trim())
+}
+
+/// The sentence that was asked for alone; `None` if the reply is something else.
+pub(crate) fn sentence(reply: &str) -> Option<String> {
+    let text = prose(reply);
+    let text = text.trim_matches('"').trim();
+    let is_code = text.contains("```") || text.contains("answer_text") || text.starts_with(['{', '[', '<']);
+    (!text.is_empty() && !is_code && text.chars().count() <= SENTENCE_CHARS_MAX).then(|| text.to_owned())
 }
 
 fn draft(code: &str, declared: Option<Value>, mut modifications: Vec<String>, brief: &Brief) -> Reply {

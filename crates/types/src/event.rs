@@ -28,6 +28,12 @@ pub enum Event {
         /// What it was shown.
         shown: String,
     },
+    /// The model thinks aloud before it replies.
+    #[serde(rename = "thought")]
+    Thought {
+        /// A piece of it.
+        text: String,
+    },
     /// A step began.
     #[serde(rename = "step.started")]
     StepStarted {
@@ -104,6 +110,7 @@ impl Event {
             Self::Strategy { .. } => "strategy",
             Self::Outline { .. } => "outline",
             Self::Look { .. } => "look",
+            Self::Thought { .. } => "thought",
             Self::StepStarted { .. } => "step.started",
             Self::StepCode { .. } => "step.code",
             Self::StepFinding { .. } => "step.finding",
@@ -129,6 +136,7 @@ impl Event {
             }
             Self::Replan { why } => Some(format!("planned anew: {why}")),
             Self::Look { .. }
+            | Self::Thought { .. }
             | Self::StepCode { .. }
             | Self::StepOutput { .. }
             | Self::Budget { .. }

@@ -12,7 +12,10 @@ pub const STATUSES: [(&str, &str); 7] = [
     ),
     ("not_permitted", "a rule of the policy or the state of a row forbids it; say which"),
     ("no_match", "what the request names is not there; say what is nearest"),
-    ("not_available", "it is there, but cannot be had now or in that amount; say what can"),
+    (
+        "not_available",
+        "no rule forbids it, but there is none of it now or not that much; say what can be had",
+    ),
     ("invalid_request", "something essential is missing or contradicts itself; ask for just that"),
     (
         "unsupported_intent",

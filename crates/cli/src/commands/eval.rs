@@ -22,7 +22,7 @@ use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::workspace::WorkspaceArgs;
 use case::Case;
-use report::{Judged, Report};
+use report::{Judged, Report, SentBack};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,21 +159,21 @@ async fn judge_all(
             let record = ask(&engine, beside, case, run, planned, !args.no_cache).await?;
             let after = end::read(engine.store()).await?;
             let wrong = case.judge(&record, &before, &after);
-            let is_false_alarm = is_false_alarm(&engine, case, &record, &before).await?;
-            judged.push(Judged { wrong, is_false_alarm, ..of_record(case, run, &record) });
+            let sent_back = sent_back(&engine, case, &record, &before).await?;
+            judged.push(Judged { wrong, sent_back, ..of_record(case, run, &record) });
         }
     }
     Ok(judged)
 }
 
-/// Whether the first plan was sent back though it would have left the right rows: it is carried out as it was.
-async fn is_false_alarm(
+/// What came of the first plan if it was sent back: it is carried out as it was, to see whether its rows are right.
+async fn sent_back(
     engine: &Engine,
     case: &Case,
     record: &RunRecord,
     before: &end::Tables,
-) -> Result<bool, EngineError> {
-    let Some(code) = sent_back(record).filter(|_| case.says_rows()) else { return Ok(false) };
+) -> Result<Option<SentBack>, EngineError> {
+    let Some((code, class)) = first_refused(record).filter(|_| case.says_rows()) else { return Ok(None) };
     engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
     let mut ask = Ask::new(&case.request, "eval", "cli");
     ask.plan = Some(PlanFile { code: code.to_owned(), name: "first.py".to_owned() });
@@ -181,11 +181,12 @@ async fn is_false_alarm(
     ask.params = params.map(|param| (param.name.clone(), param.value.clone())).collect();
     let first = engine.ask(ask).await?;
     let after = end::read(engine.store()).await?;
-    Ok(first.error.is_none() && case.judge_rows(&first.diff, before, &after).is_empty())
+    let is_right = first.error.is_none() && case.judge_rows(&first.diff, before, &after).is_empty();
+    Ok(Some(SentBack { by_review: class == ErrorClass::Review, is_right }))
 }
 
-/// The code of the first plan, if a check of ours refused it after the verifier had accepted it.
-fn sent_back(record: &RunRecord) -> Option<&str> {
+/// The code of the first plan, if a check of ours refused it after the verifier had accepted it, and which one.
+fn first_refused(record: &RunRecord) -> Option<(&str, ErrorClass)> {
     let first = rounds(record).find_map(|round| match round {
         Round::Judged(judged) => Some(judged),
         _ => None,
@@ -194,7 +195,7 @@ fn sent_back(record: &RunRecord) -> Option<&str> {
         return None;
     };
     let is_ours = matches!(trouble.class, ErrorClass::Claim | ErrorClass::Contract | ErrorClass::Review);
-    is_ours.then_some(code)
+    is_ours.then_some((code.as_str(), trouble.class))
 }
 
 /// The rounds of a run and of its steps.
@@ -250,7 +251,7 @@ fn of_record(case: &Case, run: u32, record: &RunRecord) -> Judged {
         request: case.request.clone(),
         run,
         wrong: Vec::new(),
-        is_false_alarm: false,
+        sent_back: None,
         rounds: rounds(record).filter(|round| matches!(round, Round::Judged(_))).count(),
         looks: rounds(record).filter(|round| matches!(round, Round::Looked { .. })).count(),
         lines: (!record.diff.is_empty())

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::PolicyFinding;
+use ordain_engine::{PolicyFinding, Workspace};
 
 use crate::engine;
-use crate::failure::{FAILED, Outcome};
+use crate::failure::{FAILED, Failure, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::line;
 use crate::workspace::WorkspaceArgs;
@@ -23,8 +24,11 @@ enum Command {
     /// Find rules that no plan can follow, and what is told twice
     ///
     /// Rules for a conversation or for tools that are not here, names that mean nothing, repeated rules, what the
-    /// descriptions say already, statuses that nothing gives. Exit code 1 where something was found.
+    /// descriptions say already, statuses that nothing gives. Exit code 1 where something was found. Where there is a
+    /// model, it is asked too, once; what it says is an opinion and does not count for the exit code.
     Check {
+        #[command(flatten)]
+        planner: PlannerArgs,
         #[command(flatten)]
         workspace: WorkspaceArgs,
         /// Print JSON
@@ -35,29 +39,49 @@ enum Command {
 
 /// Carries out `ordain policy`.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let Command::Check { workspace: named, json } = &args.command;
-    let found = named.load()?;
-    let executor = engine::executor(&found, 0, None)?;
-    let ended = runtime::on_one_thread(Box::pin(async {
-        let settings = found.settings();
-        engine::open(&found, executor, settings).await?.policy_findings().await
-    }))?;
-    let findings = ended?;
-    print(&mut io::stdout().lock(), &findings, *json)?;
+    let Command::Check { planner, workspace: named, json } = &args.command;
+    runtime::on_one_thread(Box::pin(check(named.load()?, planner, *json)))?
+}
+
+async fn check(workspace: Workspace, planner: &PlannerArgs, json: bool) -> Outcome {
+    let planner = planner.choose(&workspace).await?;
+    let executor = engine::executor(&workspace, 0, None)?;
+    let engine = engine::open(&workspace, executor, workspace.settings()).await?;
+    let findings = engine.policy_findings().await?;
+    let opinions = engine.policy_opinions(&planner).await?.unwrap_or_else(|error| {
+        Failure::from(error).report();
+        Vec::new()
+    });
+    print(&mut io::stdout().lock(), &findings, (&planner.name(), &opinions), json)?;
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn print(out: &mut impl Write, findings: &[PolicyFinding], json: bool) -> io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    findings: &[PolicyFinding],
+    (model, opinions): (&str, &[PolicyFinding]),
+    json: bool,
+) -> io::Result<()> {
     if json {
-        return writeln!(out, "{}", serde_json::to_string_pretty(findings)?);
+        let told = serde_json::json!({ "findings": findings, "opinions": opinions, "opinions_by": model });
+        return writeln!(out, "{}", serde_json::to_string_pretty(&told)?);
     }
+    list(out, findings)?;
+    if findings.is_empty() {
+        writeln!(out, "Nothing was found.")?;
+    }
+    if !opinions.is_empty() {
+        writeln!(out, "{} says:", line(model))?;
+        list(out, opinions)?;
+    }
+    Ok(())
+}
+
+fn list(out: &mut impl Write, findings: &[PolicyFinding]) -> io::Result<()> {
     for finding in findings {
         let place = finding.line.map_or_else(|| "ordain.toml".to_owned(), |line| format!("policy.md:{line}"));
         writeln!(out, "{place}: {} [{}]", line(&finding.message), finding.code)?;
         writeln!(out, "    hint: {}", line(&finding.hint))?;
-    }
-    if findings.is_empty() {
-        writeln!(out, "Nothing was found.")?;
     }
     Ok(())
 }

@@ -39,13 +39,14 @@ fn recorded_replies_leave_the_returns_desk_in_its_end_states() {
     let desk = example("returns-desk");
     let replies = format!("replay:{}", desk.join("replies/desk.jsonl").display());
     let mut command = ordain(["eval"]);
-    command.arg(desk.join("eval.jsonl")).args(["--model", &replies, "--no-cache", "--strategy", "direct"]);
+    command.arg(desk.join("eval.jsonl")).args(["--model", &replies, "--no-cache"]);
     command.args(["--json", "--min", "100"]).env_remove("ORDAIN_WORKSPACE");
     let ran = run(command);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let report = ran.json();
     assert_eq!((&report["cases"], &report["false_alarms"]), (&40.into(), &0.into()), "{report}");
     assert!(report["calls_each"].as_f64().unwrap() <= 2.2, "{report}");
+    assert!(report["model_calls"].as_u64().unwrap() > 50, "{report}");
     assert!(report["change_lines_p50"].as_u64().unwrap() <= 40, "{report}");
 }
 
@@ -119,4 +120,33 @@ fn a_policy_is_looked_through_for_what_no_plan_can_follow() {
     assert_eq!(found.code, Some(1), "{found:?}");
     assert!(found.stdout.contains("policy.md:14: `refund_payment()` is no table"), "{found:?}");
     assert!(found.stdout.contains("[no-dialogue]"), "{found:?}");
+}
+
+#[test]
+fn a_model_is_asked_about_the_policy_and_its_opinions_are_told_apart() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let root = folder.path().join("desk");
+    assert_eq!(run(ordain(["init", "--example", "returns-desk", root.to_str().unwrap()])).code, Some(0));
+    let replies = root.join("opinion.jsonl");
+    let opinion = serde_json::json!({ "findings": [{ "rule": 7, "kind": "leaves_open", "problem": "whole lines or pieces?", "hint": "say it" }] });
+    let reply = serde_json::json!({ "for": "policy", "expect": { "contains": ["P7: A line can be exchanged"], "system_contains": ["<schema>", "<api>"] }, "reply": opinion.to_string() });
+    std::fs::write(&replies, reply.to_string()).unwrap();
+    let model = format!("replay:{}", replies.display());
+    let check = |more: &[&str]| {
+        let mut command =
+            ordain(["policy", "check", "--workspace", root.to_str().unwrap(), "--model", &model]);
+        command.args(more);
+        run(command)
+    };
+    let found = check(&[]);
+    assert_eq!(found.code, Some(0), "{found:?}");
+    assert!(
+        found.stdout.contains("opinion.jsonl says:\npolicy.md:7: whole lines or pieces? [leaves-open]"),
+        "{found:?}"
+    );
+    let found = check(&["--json"]).json();
+    assert_eq!(
+        (&found["findings"], &found["opinions"][0]["code"]),
+        (&serde_json::json!([]), &"leaves-open".into())
+    );
 }

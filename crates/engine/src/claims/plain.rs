@@ -6,10 +6,14 @@ use ordain_types::{Diff, TableDiff, row_name, visible};
 const NAMED: usize = 3;
 const NAME_CHARS_MAX: usize = 60;
 
-/// What was done, in a sentence; of a run that changed nothing, that its answer is not shown.
-pub(crate) fn plain_answer(diff: &Diff) -> String {
+/// What was done, in a sentence: what its actions say of themselves, else which rows were changed. Of a run that changed
+/// nothing, that its answer is not shown.
+pub(crate) fn plain_answer(diff: &Diff, actions_said: &[String]) -> String {
     if diff.is_empty() {
         return "The answer gave a number that no row gives, so it is not shown.".to_owned();
+    }
+    if let 1..=NAMED = actions_said.len() {
+        return actions_said.join(" ");
     }
     let mut parts: Vec<String> =
         diff.tables.iter().flat_map(|(table, change)| of_table(table, change)).collect();

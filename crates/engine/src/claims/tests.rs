@@ -107,5 +107,8 @@ fn an_answer_of_many_words_about_many_names_is_judged_within_bounds() {
 
 #[test]
 fn the_plain_answer_says_what_changed_and_no_more() {
-    assert_eq!(plain_answer(&sale()), "Done. SG005 of inventory was changed, and 1 row was added to sales.");
+    assert_eq!(
+        plain_answer(&sale(), &[]),
+        "Done. SG005 of inventory was changed, and 1 row was added to sales."
+    );
 }

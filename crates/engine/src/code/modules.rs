@@ -52,7 +52,7 @@ pub(crate) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<Loaded, 
         let name = check_name(&module.name).map_err(|problem| trouble("module-name", problem.to_string()))?;
         let verdict = verify(&module.code, &policy, &Schema::default());
         if !verdict.is_accepted() {
-            let refused = crate::rounds::refused(&verdict.findings);
+            let refused = crate::rounds::refused(&verdict.findings, &module.code);
             return Err(Trouble { message: format!("{}: {}", module.name, refused.message), ..refused });
         }
         imports.extend(verdict.effects.imports);

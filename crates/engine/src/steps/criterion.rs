@@ -19,7 +19,7 @@ impl RunTrial<'_> {
             let Some(check) = &step.check else { continue };
             let verdict = self.verdict_of_check(check);
             if !verdict.is_accepted() {
-                let why = rounds::refused(&verdict.findings).message;
+                let why = rounds::refused(&verdict.findings, check).message;
                 return Err(Trouble {
                     class: ErrorClass::Reply,
                     code: "bad-check".to_owned(),
@@ -48,7 +48,7 @@ impl RunTrial<'_> {
             why,
         };
         let Some(code) = verdict.verified().cloned() else {
-            return Ok(Some(record(false, Some(rounds::refused(&verdict.findings).message))));
+            return Ok(Some(record(false, Some(rounds::refused(&verdict.findings, check).message))));
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());
         let mut inputs: Map<String, Value> = step.inputs.clone();

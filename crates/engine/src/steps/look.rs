@@ -24,7 +24,8 @@ impl RunTrial<'_> {
         let policy = unanswering(&self.policy, true);
         let verdict = verify(&draft.code, &policy, &self.schema);
         let Some(code) = verdict.verified().cloned() else {
-            return Ok(format!("THE LOOK WAS REFUSED: {}", rounds::refused(&verdict.findings).message));
+            let refused = rounds::refused(&verdict.findings, &draft.code);
+            return Ok(format!("THE LOOK WAS REFUSED: {}", refused.message));
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());
         let transaction = Arc::new(Mutex::new(self.begin_over(pending, false).await?));

@@ -21,11 +21,11 @@ use super::step::{StepTrial, contract};
 use crate::claims;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
-use crate::outcome::{self, error_of, run_error};
+use crate::outcome::{self, error_of, run_error, violated};
 use crate::rounds::{self, Accepted, Tried, declined};
 use crate::story::{Attempt, End, Story, millis};
 use crate::tools::calls_later;
-use crate::trial::{RunTrial, violated};
+use crate::trial::RunTrial;
 
 /// The same program with the same outcome so often in a row is no progress.
 const SAME_MAX: usize = 3;
@@ -406,7 +406,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         evidence.extend(ran.evidence.clone());
         let trouble = self.trial.unsupported(&ran.attempt, diff, &evidence, accepted)?;
         // A change is never thrown away for the words about it.
-        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff));
+        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff, &[]));
         story.replaced(said, &trouble);
         None
     }

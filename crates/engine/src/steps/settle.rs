@@ -89,7 +89,11 @@ impl RunTrial<'_> {
         if store.data_version().await? != version {
             return Ok(true);
         }
-        Ok(store.tables().await?.iter().any(|table| table.in_place))
+        self.has_tables_in_place().await
+    }
+
+    pub(crate) async fn has_tables_in_place(&self) -> Result<bool, EngineError> {
+        Ok(self.engine.store.tables().await?.iter().any(|table| table.in_place))
     }
 
     async fn after(

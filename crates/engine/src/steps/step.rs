@@ -16,11 +16,11 @@ use super::gathered::{Gathered, StepRan};
 use super::look::printed;
 use crate::claims;
 use crate::error::EngineError;
-use crate::outcome;
+use crate::outcome::{self, violated};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
-use crate::trial::{RunTrial, TRIES_MAX, violated};
+use crate::trial::{RunTrial, TRIES_MAX};
 
 /// Items for which one step runs.
 const ITEMS_MAX: usize = 100;
@@ -242,7 +242,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             return Some(trouble);
         }
         // A change is never thrown away for the words about it.
-        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff));
+        let said = ran.attempt.answer.text.replace(claims::plain_answer(diff, &[]));
         story.replaced(said, &trouble);
         None
     }

@@ -127,6 +127,7 @@ pub(super) struct ModelSection {
     pub(super) max_tokens: Option<u32>,
     pub(super) timeout: Option<WrittenDuration>,
     pub(super) small: Option<bool>,
+    pub(super) effort: Option<String>,
 }
 
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]

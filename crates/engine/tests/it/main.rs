@@ -16,6 +16,7 @@ mod grants;
 mod models;
 mod plan_cache;
 mod readings;
+mod reviews;
 mod seeds;
 mod steps;
 mod tinydb;

@@ -237,18 +237,49 @@ async fn a_model_that_reports_a_sale_which_it_did_not_make_is_contradicted_by_th
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_number_that_the_model_made_up_is_put_right_in_the_next_round_or_not_shown() {
+async fn a_number_that_the_model_made_up_costs_the_sentence_and_never_the_program_or_the_change() {
     let shop = Shop::open().await;
     let record = shop.ask("made_up_number", KINDS).await;
     answered(&record, "made_up_number");
     assert_eq!(
         (record.answer.text.as_deref(), record.verdict.iterations),
-        (Some("6 kinds are in stock."), 2)
+        (Some("6 kinds are in stock."), 1)
     );
+    assert_eq!(record.usage.model_calls, 2);
     let record = shop.ask("made_up_number_kept", KINDS).await;
     let text = record.answer.text.unwrap_or_default();
     assert!(!text.contains("4711"), "{text}");
+    let record = shop.ask("made_up_total", "Buy 1 Moon").await;
+    assert_eq!((record.state, record.verdict.iterations), (RunState::Committed, 1));
+    assert_eq!(record.answer.text.as_deref(), Some("One Moon for $120 is yours."));
     shop.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rules_of_the_returns_desk_keep_to_their_budget_and_are_shared_by_all_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("desk");
+    init(&root, Some("returns-desk")).unwrap();
+    let workspace = Workspace::load(&root).unwrap();
+    let store = workspace.open_store().await.unwrap();
+    let executor = Arc::new(LocalExecutor::new(LocalOptions::new(DataDir::from_env().unwrap())).unwrap());
+    let engine = Engine::new(store, executor.clone(), workspace.settings());
+    let mut prompts = Vec::new();
+    for request in ["Cancel the newest order of Tom Reed", "Open a return for the tent of O1004, it leaks"] {
+        let replay =
+            ordain_planner::provider::Replay::parse("c", r#"{"reply": "<ask>Which?</ask>"}"#).unwrap();
+        let model = ordain_planner::Model::new(Arc::new(replay), ModelSettings::default());
+        let planner = ordain_planner::Planner::Model(model);
+        let record = engine.ask(Ask { planner, cache: false, ..Ask::new(request, "t", "t") }).await.unwrap();
+        let entries = engine.store().entries_of_run(&record.run_id).await.unwrap();
+        let entry: Value = serde_json::from_str(entries[0].body.get()).unwrap();
+        let said = |at: usize| entry["detail"]["exchange"][at]["text"].as_str().unwrap().to_owned();
+        assert!(said(0).chars().count() <= 12_000, "{} characters", said(0).chars().count());
+        prompts.push(said(0) + &said(1));
+    }
+    let shared = prompts[0].bytes().zip(prompts[1].bytes()).take_while(|(one, other)| one == other).count();
+    assert!(shared * 100 >= prompts[1].len() * 85, "{shared} of {} bytes are shared", prompts[1].len());
+    executor.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -22,12 +22,12 @@ fn model(replies: &[(&str, &str)]) -> Planner {
     planner(&cassette.join("\n"))
 }
 
-fn planner(cassette: &str) -> Planner {
+pub(crate) fn planner(cassette: &str) -> Planner {
     let replay = Replay::parse("script", cassette).unwrap();
     Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()))
 }
 
-fn program(code: &str) -> String {
+pub(crate) fn program(code: &str) -> String {
     format!("<execute_python>\n{code}\n</execute_python>")
 }
 
@@ -46,7 +46,7 @@ async fn shop(database: Database) -> World {
     world
 }
 
-fn with(world: &World, change: impl FnOnce(&mut EngineSettings)) -> Engine {
+pub(crate) fn with(world: &World, change: impl FnOnce(&mut EngineSettings)) -> Engine {
     let mut settings = world.engine.settings().clone();
     change(&mut settings);
     Engine::new(world.engine.store().clone(), world.executor.clone(), settings)
@@ -116,7 +116,7 @@ impl<F: Fn() -> BoxFuture<'static, ()> + Send + Sync> Provider for Meddled<F> {
     }
 }
 
-fn meddled(
+pub(crate) fn meddled(
     replies: &[(&str, String)],
     call: usize,
     happens: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
@@ -163,6 +163,20 @@ on_both! {
         let record = ask(&world, planner(&cassette.join("\n")), Strategy::Direct).await;
         assert_eq!((record.state, record.error), (RunState::Answered, None));
         assert_eq!(world.stock("Classic").await, 10);
+        world.executor.close().await;
+    }
+
+    async fn an_endless_look_ends_and_its_author_is_told_why(database: Database) {
+        let world = shop(database).await;
+        let cassette = [
+            json!({ "reply": "<look>while True:\n    pass</look>" }),
+            json!({ "expect": { "contains": ["THE PROGRAM FAILED [", "1 more look"] }, "reply": program(ANSWER) }),
+        ];
+        let cassette: Vec<String> = cassette.iter().map(ToString::to_string).collect();
+        let engine = with(&world, |settings| settings.limits.wall = std::time::Duration::from_secs(3));
+        let ask = asked("How many are there?", planner(&cassette.join("\n")), Strategy::Direct);
+        let record = engine.ask(Ask { cache: false, ..ask }).await.unwrap();
+        assert_eq!((record.state, record.error), (RunState::Answered, None));
         world.executor.close().await;
     }
 

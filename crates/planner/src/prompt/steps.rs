@@ -16,7 +16,7 @@ const RESULTS_CHARS_MAX: usize = 16_000;
 /// A result that a text is written from, or that is judged.
 const WHOLE_RESULT_CHARS_MAX: usize = 12_000;
 
-/// Adds what is special about this request: answers of the person, the step that is asked for, the allowed forms.
+/// Adds what is special about this request: answers of the person, the step that is asked for.
 pub(super) fn blocks(text: &mut String, brief: &Brief) {
     if !brief.answers.is_empty() {
         block(text, "answers", &answers(brief));
@@ -33,6 +33,10 @@ pub(super) fn blocks(text: &mut String, brief: &Brief) {
         }
         Stage::React => block(text, "how", include_str!("../../prompts/react.md")),
     }
+}
+
+/// Adds the forms besides a program in which a planner may reply.
+pub(super) fn forms(text: &mut String, brief: &Brief) {
     let limit = OUTLINE_STEPS_MAX.to_string();
     let form = match brief.forms.outline {
         OutlineForm::Never => return,

@@ -1,5 +1,7 @@
 //! Speaks Anthropic's messages protocol.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -11,12 +13,14 @@ use crate::prompt::text;
 pub fn anthropic(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
     endpoint.base_url = checked_address(&endpoint.base_url)?;
     checked_key(&endpoint)?;
-    Remote::new(Box::new(Anthropic { endpoint }), timeouts)
+    Remote::new(Box::new(Anthropic { endpoint, leaves_out_marks: AtomicBool::new(false) }), timeouts)
 }
 
 #[derive(Debug)]
 struct Anthropic {
     endpoint: Endpoint,
+    /// Whether the server takes no marks of what to keep.
+    leaves_out_marks: AtomicBool,
 }
 
 impl Dialect for Anthropic {
@@ -42,8 +46,10 @@ impl Dialect for Anthropic {
         });
         if !rules.is_empty() {
             // The rules are the same for every request of a workspace: worth keeping on the other side.
-            body["system"] =
-                json!([{ "type": "text", "text": rules, "cache_control": { "type": "ephemeral" } }]);
+            body["system"] = json!([{ "type": "text", "text": rules }]);
+            if !self.leaves_out_marks.load(Ordering::Relaxed) {
+                body["system"][0]["cache_control"] = json!({ "type": "ephemeral" });
+            }
         }
         if let Some(temperature) = request.temperature {
             body["temperature"] = temperature.into();
@@ -66,6 +72,7 @@ impl Dialect for Anthropic {
                 if let Some(text) = event["delta"]["text"].as_str() {
                     gathered.text.push_str(text);
                 }
+                gathered.thought.push_str(event["delta"]["thinking"].as_str().unwrap_or_default());
             }
             "message_delta" => {
                 count(&event["usage"], gathered);
@@ -85,6 +92,12 @@ impl Dialect for Anthropic {
             _ => {}
         }
         Ok(())
+    }
+
+    fn adapt(&self, complaint: &str) -> Option<&'static str> {
+        let is_first =
+            complaint.contains("cache_control") && !self.leaves_out_marks.swap(true, Ordering::Relaxed);
+        is_first.then_some("cache_control")
     }
 
     fn without_key(&self, text: &str) -> String {

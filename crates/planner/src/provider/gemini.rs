@@ -51,6 +51,9 @@ impl Dialect for Gemini {
         if let Some(temperature) = request.temperature {
             body["generationConfig"]["temperature"] = temperature.into();
         }
+        if request.purpose.schema().is_some() {
+            body["generationConfig"]["responseMimeType"] = "application/json".into();
+        }
         let route = format!("v1beta/models/{}:streamGenerateContent?alt=sse", self.endpoint.model);
         let mut builder = client
             .post(format!("{}/{route}", self.endpoint.base_url))
@@ -81,8 +84,9 @@ impl Dialect for Gemini {
         }
         let candidate = &event["candidates"][0];
         let parts = candidate["content"]["parts"].as_array();
-        for part in parts.into_iter().flatten().filter(|part| part["thought"] != true) {
-            gathered.text.push_str(part["text"].as_str().unwrap_or_default());
+        for part in parts.into_iter().flatten() {
+            let to = if part["thought"] == true { &mut gathered.thought } else { &mut gathered.text };
+            to.push_str(part["text"].as_str().unwrap_or_default());
         }
         if let Some(finish) = candidate["finishReason"].as_str() {
             gathered.finish = Some(Finish::of(finish));

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::remote::{Dialect, Gathered};
 use super::sse::Events;
-use super::{Completion, Heard, ProviderError, REPLY_BYTES_MAX, Timeouts, retry};
+use super::{Completion, Heard, Piece, ProviderError, REPLY_BYTES_MAX, Timeouts, retry};
 use crate::prompt::text;
 
 /// The most bytes of an answer: events carry much more than their text.
@@ -105,8 +105,12 @@ fn take(
     if gathered.size() > REPLY_BYTES_MAX {
         return Err(ProviderError::TooLarge { limit: REPLY_BYTES_MAX as u64 });
     }
+    let thought = std::mem::take(&mut gathered.thought);
+    if !thought.is_empty() {
+        heard(Piece::Thought(&thought));
+    }
     if gathered.text.len() > before {
-        heard(&gathered.text[before..]);
+        heard(Piece::Reply(&gathered.text[before..]));
     }
     Ok(())
 }
@@ -134,7 +138,7 @@ async fn whole(
     if gathered.finish.is_none() && gathered.size() == 0 {
         return Err(ProviderError::BadReply { message: "it holds no message".to_owned() });
     }
-    heard(&gathered.text);
+    heard(Piece::Reply(&gathered.text));
     Ok(gathered.completion())
 }
 

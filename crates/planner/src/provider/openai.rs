@@ -13,15 +13,20 @@ use crate::prompt::text;
 pub fn openai(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
     endpoint.base_url = checked_address(&endpoint.base_url)?;
     checked_key(&endpoint)?;
+    Remote::new(Box::new(dialect_of(endpoint)), timeouts)
+}
+
+fn dialect_of(endpoint: Endpoint) -> OpenAi {
     // OpenAI itself has given up the older name, which everybody else still understands.
     let has_new_names = endpoint.base_url.contains("api.openai.com");
-    let dialect = OpenAi {
+    OpenAi {
         endpoint,
         has_new_names: AtomicBool::new(has_new_names),
         leaves_out_temperature: AtomicBool::new(false),
         leaves_out_options: AtomicBool::new(false),
-    };
-    Remote::new(Box::new(dialect), timeouts)
+        leaves_out_effort: AtomicBool::new(false),
+        takes_schemas: AtomicBool::new(has_new_names),
+    }
 }
 
 #[derive(Debug)]
@@ -30,6 +35,9 @@ struct OpenAi {
     has_new_names: AtomicBool,
     leaves_out_temperature: AtomicBool,
     leaves_out_options: AtomicBool,
+    leaves_out_effort: AtomicBool,
+    /// Whether a reply can be held to a schema. A server that does not know the word may refuse the whole call.
+    takes_schemas: AtomicBool,
 }
 
 impl Dialect for OpenAi {
@@ -58,6 +66,17 @@ impl Dialect for OpenAi {
             && !self.leaves_out_temperature.load(Ordering::Relaxed)
         {
             body["temperature"] = temperature.into();
+        }
+        if let Some(effort) = &request.effort
+            && !self.leaves_out_effort.load(Ordering::Relaxed)
+        {
+            body["reasoning_effort"] = effort.as_str().into();
+        }
+        if let Some(schema) = request.purpose.schema()
+            && self.takes_schemas.load(Ordering::Relaxed)
+        {
+            let format = json!({ "name": "reply", "strict": true, "schema": schema });
+            body["response_format"] = json!({ "type": "json_schema", "json_schema": format });
         }
         if !self.leaves_out_options.load(Ordering::Relaxed) {
             body["stream_options"] = json!({ "include_usage": true });
@@ -96,6 +115,8 @@ impl Dialect for OpenAi {
             }
             _ => {}
         }
+        let thought = delta["reasoning_content"].as_str().or_else(|| delta["reasoning"].as_str());
+        gathered.thought.push_str(thought.unwrap_or_default());
         if let Some(refusal) = delta["refusal"].as_str() {
             gathered.refusal.push_str(refusal);
         }
@@ -121,6 +142,12 @@ impl Dialect for OpenAi {
         if complaint.contains("temperature") {
             return first_time(&self.leaves_out_temperature, true).then_some("temperature");
         }
+        if complaint.contains("reasoning_effort") {
+            return first_time(&self.leaves_out_effort, true).then_some("reasoning_effort");
+        }
+        if complaint.contains("response_format") || complaint.contains("json_schema") {
+            return first_time(&self.takes_schemas, false).then_some("response_format");
+        }
         if complaint.contains("stream_options") {
             return first_time(&self.leaves_out_options, true).then_some("stream_options");
         }
@@ -129,5 +156,35 @@ impl Dialect for OpenAi {
 
     fn without_key(&self, text: &str) -> String {
         redacted(self.endpoint.key.as_ref(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Purpose, http};
+    use super::*;
+
+    fn dialect(address: &str) -> OpenAi {
+        let (provider, model) = ("openai".to_owned(), "m".to_owned());
+        let endpoint = Endpoint { provider, model, base_url: address.to_owned(), key: None };
+        dialect_of(endpoint)
+    }
+
+    fn body(dialect: &OpenAi, purpose: Purpose) -> String {
+        let request =
+            ModelRequest { messages: Vec::new(), purpose, tokens_max: 1, temperature: None, effort: None };
+        let client = http::client(std::time::Duration::from_secs(1)).unwrap();
+        let request = dialect.request(&client, &request).build().unwrap();
+        String::from_utf8_lossy(request.body().and_then(reqwest::Body::as_bytes).unwrap()).into_owned()
+    }
+
+    #[test]
+    fn an_opinion_is_held_to_its_form_where_that_is_offered_and_until_it_is_refused() {
+        let offers = dialect("https://api.openai.com/v1");
+        assert!(body(&offers, Purpose::Review).contains("\"additionalProperties\":false"));
+        assert!(!body(&offers, Purpose::Plan).contains("response_format"));
+        assert!(!body(&dialect("http://127.0.0.1:1"), Purpose::Review).contains("response_format"));
+        assert_eq!(offers.adapt("'response_format' is not supported"), Some("response_format"));
+        assert!(!body(&offers, Purpose::Review).contains("response_format"));
     }
 }

@@ -49,6 +49,8 @@ const TOKENS_MAX: u64 = 100_000_000;
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) text: String,
+    /// What the model thinks before its reply, since the last event. It is shown and not kept.
+    pub(super) thought: String,
     pub(super) refusal: String,
     pub(super) finish: Option<Finish>,
     pub(super) input_tokens: u64,

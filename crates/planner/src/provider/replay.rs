@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::{
-    Call, Completion, Finish, Heard, ModelRequest, Provider, ProviderError, Purpose, REPLY_BYTES_MAX,
+    Call, Completion, Finish, Heard, ModelRequest, Piece, Provider, ProviderError, Purpose, REPLY_BYTES_MAX,
 };
 use crate::exchange::Speaker;
 use crate::prompt::text;
@@ -184,7 +184,7 @@ impl Entry {
             if text.len() > REPLY_BYTES_MAX {
                 return Err(ProviderError::TooLarge { limit: REPLY_BYTES_MAX as u64 });
             }
-            heard(piece);
+            heard(Piece::Reply(piece));
         }
         Ok(Completion {
             // Nobody counted; about four characters are a token.

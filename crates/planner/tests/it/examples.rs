@@ -41,7 +41,8 @@ fn schema() -> Schema {
     let moves = Table { append_only: true, ..table("example_moves", "move", &moves) };
     let sales = [("region", ColumnType::Text), ("sales", ColumnType::Real)];
     let file = Table { key: Vec::new(), ..table("EXAMPLE_ONLY.csv", "region", &sales) };
-    Schema { tables: vec![table("example_things", "id", &things), moves, file] }
+    let owners = table("example_owners", "name", &[("name", ColumnType::Text)]);
+    Schema { tables: vec![table("example_things", "id", &things), owners, moves, file] }
 }
 
 #[track_caller]

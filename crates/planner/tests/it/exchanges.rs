@@ -1,7 +1,7 @@
 //! Rounds between the engine and a model, without an engine.
 
 use ordain_planner::{Draft, ModelSettings, Planner, Quiet, Reply, Speaker, Task};
-use ordain_types::{ErrorClass, Trouble};
+use ordain_types::{BoundParam, ErrorClass, Trouble};
 
 use crate::world::{brief, replay, replay_with};
 
@@ -41,25 +41,27 @@ async fn a_complaint_becomes_a_message_and_the_same_one_twice_ends_the_exchange(
 
 #[tokio::test]
 async fn a_review_is_read_tolerantly_and_can_be_off_and_what_is_unreadable_is_no_consent() {
-    let objects = r#"{"for":"review","expect":{"contains":["<program>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
+    let objects = r#"{"for":"review","expect":{"contains":["<params>\nn = 2, said \"two\"","<program>"],"not_contains":["<forms>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
     let nonsense = r#"{"for":"review","reply":"fine"}"#;
     let brief = brief(Task::Ask, "x");
+    let param = BoundParam { name: "n".to_owned(), value: 2.into(), said: "two".to_owned(), at: None };
+    let draft = Draft { code: "x = 1".to_owned(), params: vec![param], ..Draft::default() };
     let planner = replay(&format!("{objects}\n{nonsense}\n{nonsense}"));
     let mut exchange = planner.begin(&brief);
-    let found = planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap().unwrap();
+    let found = planner.review(&brief, (&draft, None), &mut exchange, &mut Quiet).await.unwrap().unwrap();
     assert_eq!(
         (found.class, found.message.as_str(), found.line),
         (ErrorClass::Review, "wrong sign", Some(3))
     );
     assert!(ordain_planner::is_readable_review(&found));
     // What cannot be read is no consent.
-    let unread = planner.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap().unwrap();
+    let unread = planner.review(&brief, (&draft, None), &mut exchange, &mut Quiet).await.unwrap().unwrap();
     assert_eq!(unread.code, "review-unreadable");
     assert!(!ordain_planner::is_readable_review(&unread));
     assert_eq!(exchange.reviews.len(), 5);
     let off = replay_with("", ModelSettings { review: false, ..ModelSettings::default() });
     let mut exchange = off.begin(&brief);
-    assert_eq!(off.review(&brief, "x = 1", &mut exchange, &mut Quiet).await.unwrap(), None);
+    assert_eq!(off.review(&brief, (&draft, None), &mut exchange, &mut Quiet).await.unwrap(), None);
     assert_eq!(exchange.usage.model_calls, 0);
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ordain_planner::provider::{
-    self, Completion, Endpoint, Finish, Key, ModelRequest, Provider, ProviderError, Purpose, Remote, Timeouts,
+    self, Completion, Endpoint, Finish, Key, ModelRequest, Piece, Provider, ProviderError, Purpose, Remote,
+    Timeouts,
 };
 use ordain_planner::{Message, Speaker};
 
@@ -54,9 +55,16 @@ async fn call(
         purpose: Purpose::Plan,
         tokens_max: 77,
         temperature: Some(0.0),
+        effort: None,
     };
     let mut heard = Vec::new();
-    let reply = remote.call(&request, &mut |piece: &str| heard.push(piece.to_owned())).await;
+    let mut hear = |piece: Piece<'_>| {
+        heard.push(match piece {
+            Piece::Reply(text) => text.to_owned(),
+            Piece::Thought(text) => format!("({text})"),
+        });
+    };
+    let reply = remote.call(&request, &mut hear).await;
     (reply, heard)
 }
 
@@ -64,6 +72,40 @@ async fn openai(acts: Vec<Act>) -> (Result<Completion, ProviderError>, Server) {
     let server = Server::start(acts).await;
     let (reply, _) = call(provider::openai, &server, short()).await;
     (reply, server)
+}
+
+#[tokio::test]
+async fn what_a_model_thinks_is_heard_apart_from_its_reply() {
+    let thinks = [
+        r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ];
+    let server = Server::start(vec![events(&thinks)]).await;
+    let (reply, heard) = call(provider::openai, &server, short()).await;
+    assert_eq!((reply.unwrap().text.as_str(), heard), ("Hi", vec!["(hm)".to_owned(), "Hi".to_owned()]));
+    let thinks = [
+        r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+        r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let server = Server::start(vec![events(&thinks)]).await;
+    let (reply, heard) = call(provider::anthropic, &server, short()).await;
+    assert_eq!((reply.unwrap().text.as_str(), heard), ("Hi", vec!["(hm)".to_owned(), "Hi".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_cache_marks_gets_none() {
+    let no = r#"{"error":{"type":"invalid_request_error","message":"system.0.cache_control: Extra inputs are not permitted"}}"#;
+    let hello = [
+        r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let server = Server::start(vec![json("400 Bad Request", no), events(&hello)]).await;
+    let (reply, _) = call(provider::anthropic, &server, short()).await;
+    assert_eq!(reply.unwrap().text, "Hi");
+    let requests = server.requests();
+    assert!(requests[0].contains("cache_control") && !requests[1].contains("cache_control"), "{requests:?}");
 }
 
 #[tokio::test]
@@ -229,9 +271,14 @@ async fn nobody_at_the_address_is_a_network_error() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let remote = provider::openai(endpoint(&url), Timeouts::within(Duration::from_secs(3))).unwrap();
-    let request =
-        ModelRequest { messages: Vec::new(), purpose: Purpose::Plan, tokens_max: 1, temperature: None };
-    let error = remote.call(&request, &mut |_: &str| {}).await.unwrap_err();
+    let request = ModelRequest {
+        messages: Vec::new(),
+        purpose: Purpose::Plan,
+        tokens_max: 1,
+        temperature: None,
+        effort: None,
+    };
+    let error = remote.call(&request, &mut |_: Piece<'_>| {}).await.unwrap_err();
     assert_eq!(error.code(), "model-network");
     for address in ["", "ftp://x", "localhost:1", "http://user:pass@x/v1", "http://x/v1?key=1"] {
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ordain_planner::provider::cost_usd;
+use ordain_planner::provider::{cost_usd, prices_as_of};
 use ordain_types::Strategy;
 use serde::Serialize;
 
@@ -14,8 +14,8 @@ pub(super) struct Judged {
     pub(super) run: u32,
     /// What is wrong; empty where the run is right.
     pub(super) wrong: Vec<String>,
-    /// Whether the first plan was sent back though its rows were right.
-    pub(super) is_false_alarm: bool,
+    /// What the first plan would have come to, if it was sent back.
+    pub(super) sent_back: Option<SentBack>,
     /// Replies that were judged.
     pub(super) rounds: usize,
     /// Looks at the data before the plan.
@@ -30,6 +30,14 @@ pub(super) struct Judged {
     pub(super) model_calls: u64,
     pub(super) input_tokens: u64,
     pub(super) output_tokens: u64,
+}
+
+/// A first plan that one of our own checks, or a reviewer, sent back.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct SentBack {
+    pub(super) by_review: bool,
+    /// Whether its rows were right.
+    pub(super) is_right: bool,
 }
 
 /// The figures of an evaluation.
@@ -50,6 +58,10 @@ pub(super) struct Report {
     pub(super) looks: usize,
     /// First plans with right rows that our own checks sent back.
     pub(super) false_alarms: usize,
+    /// First plans with wrong rows that a reviewer sent back.
+    pub(super) reviews_right: usize,
+    /// First plans with right rows that a reviewer sent back.
+    pub(super) reviews_wrong: usize,
     /// Lines of a program that changes something, in the middle of all.
     pub(super) change_lines_p50: Option<usize>,
     pub(super) model_calls: u64,
@@ -80,6 +92,8 @@ impl Report {
         let sum = |of: fn(&Judged) -> u64| judged.iter().map(of).sum::<u64>();
         let (model_calls, input_tokens, output_tokens) =
             (sum(|one| one.model_calls), sum(|one| one.input_tokens), sum(|one| one.output_tokens));
+        let sent_back =
+            |is: fn(SentBack) -> bool| judged.iter().filter(|one| one.sent_back.is_some_and(is)).count();
         Self {
             planner: planner.to_owned(),
             strategy,
@@ -91,7 +105,9 @@ impl Report {
             from_cache: judged.iter().filter(|one| one.plan == "cache").count(),
             rounds_each: average(rounds, written),
             looks: judged.iter().map(|one| one.looks).sum(),
-            false_alarms: judged.iter().filter(|one| one.is_false_alarm).count(),
+            false_alarms: sent_back(|one| one.is_right),
+            reviews_right: sent_back(|one| one.by_review && !one.is_right),
+            reviews_wrong: sent_back(|one| one.by_review && one.is_right),
             change_lines_p50: lines.get(lines.len() / 2).copied(),
             model_calls,
             calls_each: average(usize::try_from(model_calls).unwrap_or(usize::MAX), written),
@@ -130,7 +146,10 @@ impl Report {
             self.model_calls,
             self.input_tokens,
             self.output_tokens,
-            self.cost_usd.map_or_else(|| "price unknown".to_owned(), |cost| format!("${cost:.4}")),
+            self.cost_usd.map_or_else(
+                || "price unknown".to_owned(),
+                |cost| format!("${cost:.4} at the prices of {}", prices_as_of())
+            ),
         )?;
         if self.model_calls > 0 {
             let lines = self.change_lines_p50.map_or_else(|| "none".to_owned(), |lines| lines.to_string());
@@ -138,6 +157,11 @@ impl Report {
                 to,
                 "plans     {:.1} calls and {:.1} rounds each, {} looks, {} false alarms; lines of a change {lines} p50",
                 self.calls_each, self.rounds_each, self.looks, self.false_alarms
+            )?;
+            writeln!(
+                to,
+                "reviews   {} plans were stopped rightly, {} wrongly",
+                self.reviews_right, self.reviews_wrong
             )?;
         }
         writeln!(to, "time      {:.1} ms p50, {:.1} ms at most", self.total_ms_p50, self.total_ms_max)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_engine::Planner;
-use ordain_planner::provider::{Call, Completion, Heard, ModelRequest, Provider};
+use ordain_planner::provider::{Call, Completion, Heard, ModelRequest, Piece, Provider};
 use ordain_planner::{Model, ModelSettings};
 use ordain_server::http::{self, HttpOptions, Service};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ impl Provider for Gate {
 
     fn call<'a>(&'a self, _request: &'a ModelRequest, heard: &'a mut Heard<'_>) -> Call<'a> {
         Box::pin(async move {
-            heard("thinking about it. ");
+            heard(Piece::Reply("thinking about it. "));
             self.asked.add_permits(1);
             self.open.acquire().await.unwrap().forget();
             let text = format!("<execute_python>{BUY}</execute_python>");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_engine::Planner;
-use ordain_planner::provider::{Call, Heard, ModelRequest, Provider, ProviderError};
+use ordain_planner::provider::{Call, Heard, ModelRequest, Piece, Provider, ProviderError};
 use ordain_planner::{Model, ModelSettings};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -89,7 +89,7 @@ impl Provider for Breaking {
 
     fn call<'a>(&'a self, _request: &'a ModelRequest, heard: &'a mut Heard<'_>) -> Call<'a> {
         Box::pin(async move {
-            heard("thinking about it. ");
+            heard(Piece::Reply("thinking about it. "));
             tokio::time::sleep(Duration::from_millis(300)).await;
             Err(ProviderError::NoCredit {
                 provider: "test".to_owned(),
