@@ -170,10 +170,11 @@ async fn no_more_is_returned_than_was_sold_by_the_action_by_a_plan_or_by_an_undo
     assert!(second.answer.text.as_deref().unwrap().contains("only 1 Moon can be returned"), "{second:?}");
     assert!(shop.engine.store().undo(sold.run_id.as_str(), note()).await.is_err());
     let plan = "transactions_tbl.insert({'transaction_id': 'X', 'customer_name': 'Eve', 'transaction_amount': -240.0, \
-                'transaction_summary': 'Return: 2 x Moon', 'balance_after_transaction': 380.0, 'timestamp': '2026'})\n\
+                'transaction_summary': 'Return: 2 x Moon', 'balance_after_transaction': 380.0, 'timestamp': '2026-01-01'})\n\
                 answer_text = 'Refunded.'\nSTATUS = 'success'\n";
     let forced = shop.engine.ask(Ask::new("x", "test", "test").with_plan(plan, "plan.py")).await.unwrap();
     let broken: Vec<_> =
         forced.invariants.iter().filter(|one| !one.holds).map(|one| one.name.as_str()).collect();
-    assert_eq!((forced.state, broken), (RunState::RolledBack, vec!["no more is returned than was sold"]));
+    assert_eq!(broken, ["no more is returned than was sold"], "{forced:?}");
+    assert_eq!(forced.state, RunState::RolledBack);
 }
