@@ -77,6 +77,14 @@ impl Failure {
         Self { problems: problems.iter().map(told).collect(), code: USAGE }
     }
 
+    /// The same, behind what it kept from being done.
+    pub(crate) fn behind(mut self, what: &str) -> Self {
+        for (problem, _) in &mut self.problems {
+            *problem = format!("{what}: {problem}");
+        }
+        self
+    }
+
     /// The same as a fault of the command line.
     pub(crate) fn of_usage(self) -> Self {
         if self.problems.is_empty() { self } else { Self { code: USAGE, ..self } }

@@ -94,7 +94,9 @@ impl EngineSettings {
 
     fn policy_of_asks(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
-        policy.statuses.extend(self.statuses.keys().cloned());
+        let own: Vec<_> =
+            self.statuses.keys().filter(|name| !policy.statuses.contains(name)).cloned().collect();
+        policy.statuses.extend(own);
         policy.helpers = self.helpers.known().to_vec();
         policy.tools = self.tools.known();
         if !policy.tools.is_empty() {

@@ -64,6 +64,6 @@ pub use stats::Stats;
 pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{
-    Accepted, BackupSettings, DeclaredRole, Environment, Resolved, SETTINGS, Setting, TrustList,
-    VariableSource, Workspace, WorkspaceError, backup_folder, config_schema, limits_without_workspace,
+    Accepted, BackupPlace, BackupSettings, DeclaredRole, Environment, Resolved, SETTINGS, Setting, TrustList,
+    VariableSource, Workspace, WorkspaceError, config_schema, limits_without_workspace,
 };

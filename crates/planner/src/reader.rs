@@ -46,11 +46,12 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
+pub use metric::metric_query;
 pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
 const COUNT_MAX: f64 = 9e15;
-/// Requests of more tokens are not read.
+/// Clauses of more tokens are not read, nor requests that are longer than two.
 const TOKENS_MAX: usize = 60;
 
 /// What the reader made of a request.
@@ -74,7 +75,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 6;
+pub const RULES_VERSION: u32 = 7;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -152,6 +153,9 @@ fn indexed(brief: &Brief) -> Arc<Index> {
 /// Reads one request, perhaps after another whose rows it may refer to.
 fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     let tokens = token::tokens(request);
+    if tokens.len() > 2 * TOKENS_MAX {
+        return Reading::None(None);
+    }
     match read_tokens(index, &tokens, context) {
         Reading::None(unknown) => {
             let forms = several::read(index, &tokens, context);

@@ -141,6 +141,10 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
             let function = if *function == "avg" { "average" } else { "total" };
             format!("{function} of {} times {}", column(index, left), column(index, right))
         }
+        Measure::Pair(pair, sign) => {
+            let between = if *sign == '/' { "divided by" } else { "less" };
+            format!("{} {between} {}", measure_words(index, &pair.0), measure_words(index, &pair.1))
+        }
     }
 }
 
@@ -176,7 +180,7 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
 }
 
 /// Days as a person says them: `on 2026-03-09`, `in 2026-03`, `in 2026`, `from 2026-03-10 to 2026-03-12`.
-fn days_words(from: &str, until: &str) -> String {
+pub(crate) fn days_words(from: &str, until: &str) -> String {
     let (first, last) = (from.get(..10).unwrap_or(from), super::token::day_before(until).unwrap_or_default());
     match () {
         () if first == last => format!("on {first}"),

@@ -3,8 +3,6 @@
 //! The server and its clients share this machine and this process, so the figures are a lower bound for the server
 //! alone. Every answer is checked: a refused or failed one does not count as work.
 
-mod load;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -19,6 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
 use super::UsualArgs;
+use super::load;
 use super::sample::{Sample, rounded};
 use super::shop::Shop;
 use crate::commands::python;

@@ -12,11 +12,11 @@ use crate::reader::words;
 
 /// How a question begins that rows answer, by their numbers.
 const WHICH: &str = "Which one do you mean? ";
+
 impl Writer<'_> {
-    /// How a change is told that no action covers.
-    fn told(&self, done: &'static str) -> &'static str {
-        let is_held = self.index.catalog.policy.direct_changes == DirectChanges::Hold;
-        if is_held { "Nothing was changed yet, a person must approve it: " } else { done }
+    /// Whether a change waits for a person that no action covers.
+    pub(super) fn is_held(&self) -> bool {
+        self.index.catalog.policy.direct_changes == DirectChanges::Hold
     }
 
     pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
@@ -39,10 +39,10 @@ impl Writer<'_> {
             })
             .collect();
         format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{}a {} with {}.\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{} a {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            self.told("Added "),
+            if self.is_held() { "Will add" } else { "Added" },
             braces(&shape.noun),
             named.join(", "),
         )
@@ -53,10 +53,10 @@ impl Writer<'_> {
         let table = &self.index.tables[rows.table];
         let key = table.key.map_or("", |key| table.columns[key].name.as_str());
         let run = format!(
-            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{}{{row['label']}}.\"\nSTATUS = \"success\"\n",
+            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{} {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
-            self.told("Removed "),
+            if self.is_held() { "Will remove" } else { "Removed" },
         );
         guarded(&[query], &run)
     }
@@ -102,7 +102,7 @@ impl Writer<'_> {
         } else {
             String::new()
         };
-        format!("{}{first}", self.query(select, &columns, &[]).call)
+        format!("{}{first}", self.query(select, &columns, &[]))
     }
 
     pub(super) fn calls(&mut self, calls: &[Call]) -> String {
@@ -199,7 +199,7 @@ impl Writer<'_> {
             list.join(", "),
             counts.join(", "),
             indent(&lines),
-            quote(self.told("Changed ")),
+            quote(if self.is_held() { "Will change " } else { "Changed " }),
             told.join(" + "),
         )
     }

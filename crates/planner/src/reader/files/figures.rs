@@ -1,0 +1,86 @@
+//! Several figures at once, shares and correlations.
+
+use super::frames::{Frame, ROWS, SHOWN, method, single};
+use crate::reader::code::{braces, quote};
+use crate::reader::form::{Cond, Measure, Path, Select};
+use crate::reader::words;
+
+impl Frame<'_> {
+    pub(super) fn figures(&mut self, select: &Select, measures: &[Measure], by: &[Path]) -> Option<String> {
+        let keys = self.keys(by)?;
+        let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
+        let rows = if by.is_empty() { "rows".to_owned() } else { "groups".to_owned() };
+        let mut lines = String::new();
+        let mut entries: Vec<String> = Vec::new();
+        for measure in measures {
+            let (name, line) = self.measured(measure)?;
+            if !lines.contains(&line) {
+                lines.push_str(&line);
+            }
+            let value = method(measure, &format!("{rows}[{}]", quote(&name)), &rows);
+            entries.push(format!("{}: {value}", quote(&self.figure_name(measure))));
+        }
+        let said = self.said(&select.filter);
+        if by.is_empty() {
+            return Some(format!(
+                "{lines}answer_json = {{name: None if pd.isna(value) else float(value) for name, value in {{{}}}.items()}} if len(rows) else None\n\
+                 answer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in answer_json.items()) + \".\" if answer_json else {}\n\
+                 STATUS = \"success\" if answer_json else \"no_match\"\n",
+                entries.join(", "),
+                quote(&format!("Of {}{said}: ", self.noun())),
+                self.none(select),
+            ));
+        }
+        Some(format!(
+            "{lines}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
+             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
+             answer_text = {} + listed + \".\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            list.join(", "),
+            entries.join(", "),
+            quote(&format!("Of {}{said}: ", self.noun())),
+            self.none(select),
+        ))
+    }
+
+    pub(super) fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
+        let mask = self.mask(part)?;
+        let said = format!("where {}", words::filter_words(self.index, part));
+        let of = format!("{}{}", self.noun(), self.said(&select.filter));
+        if by.is_empty() {
+            return Some(format!(
+                "answer_json = float({mask}.mean()) if len(rows) else None\n\
+                 answer_text = f\"{{answer_json:.2%}} of {} are those {}.\" if len(rows) else {}\nSTATUS = \"success\" if len(rows) else \"no_match\"\n",
+                braces(&of),
+                braces(&said),
+                self.none(select),
+            ));
+        }
+        let keys = self.keys(by)?;
+        let list: Vec<String> = keys.iter().map(|(_, key)| format!("rows[{}]", quote(key))).collect();
+        let cells: Vec<String> =
+            keys.iter().map(|(_, key)| format!("{{shown(row[{}])}}", single(key))).collect();
+        Some(format!(
+            "table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n\
+             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" if len(table) else {}\n\
+             STATUS = \"success\" if len(table) else \"no_match\"\n",
+            list.join(", "),
+            quote(&format!("Share {said} of {of}: ")),
+            cells.join(", "),
+            self.none(select),
+        ))
+    }
+
+    pub(super) fn correlation(&mut self, select: &Select, left: &Path, right: &Path) -> Option<String> {
+        let (a, b) = (self.column(left)?, self.column(right)?);
+        Some(format!(
+            "value = {a}.corr({b})\nis_there = not pd.isna(value)\nanswer_json = float(value) if is_there else None\n\
+             answer_text = f\"The correlation of {} and {} is {{value:.4f}}{}.\" if is_there else \"There are too few values for a correlation.\"\n\
+             STATUS = \"success\" if is_there else \"no_match\"\n",
+            braces(&words::column(self.index, left)),
+            braces(&words::column(self.index, right)),
+            braces(&self.said(&select.filter)),
+        ))
+    }
+}
