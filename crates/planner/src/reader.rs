@@ -4,6 +4,7 @@
 //! typed form: each word must stand in it. Exactly one reading is acted on; of several it asks which; of none it says
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
+mod amounts;
 mod code;
 mod compute;
 mod condition;
@@ -31,7 +32,10 @@ mod token;
 mod trace;
 mod words;
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
@@ -74,7 +78,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 6;
+pub const RULES_VERSION: u32 = 7;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -130,6 +134,25 @@ pub fn values(brief: &Brief) -> Vec<(String, String)> {
     found
 }
 
+/// The values of columns whose words all stand in a request, each with the columns that hold it: what a plan rests on
+/// besides the names of the columns.
+pub fn mentioned<'a>(
+    request: &str,
+    columns: impl IntoIterator<Item = (&'a str, &'a [Value])>,
+) -> BTreeMap<String, BTreeSet<String>> {
+    let said: HashSet<String> = token::tokens(request).into_iter().map(|token| token.stem).collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (column, values) in columns {
+        for value in values.iter().filter_map(Value::as_str) {
+            let words = index::split_text(value);
+            if !words.is_empty() && words.iter().all(|word| said.contains(&lexicon::singular(word))) {
+                found.entry(value.to_owned()).or_default().insert(column.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// The index of the last look at the tables: building one costs more than reading.
 static LAST: Mutex<Option<Kept>> = Mutex::new(None);
 
@@ -152,6 +175,9 @@ fn indexed(brief: &Brief) -> Arc<Index> {
 /// Reads one request, perhaps after another whose rows it may refer to.
 fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     let tokens = token::tokens(request);
+    if let Some(problem) = amounts::problem(index, &tokens) {
+        return Reading::None(Some(problem));
+    }
     match read_tokens(index, &tokens, context) {
         Reading::None(unknown) => {
             let forms = several::read(index, &tokens, context);
@@ -176,6 +202,9 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Option<&Select>) -> Rea
     let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
     if !index.tables.is_empty() {
         all.extend(first.orders());
+        if let (true, Some(open)) = (all.is_empty(), first.open_order()) {
+            return Reading::None(Some(open));
+        }
         for focus in 0..index.tables.len() {
             all.extend(parser(focus).questions());
         }
@@ -222,7 +251,13 @@ fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> 
     let (_, token) = strange.or(stopped)?;
     let nearest =
         strange.filter(|_| token.text.chars().count() > 3).and_then(|_| index.nearest(&token.lower));
-    Some(Unknown { text: token.text.clone(), at: token.at, is_known: strange.is_none(), nearest })
+    Some(Unknown {
+        text: token.text.clone(),
+        at: token.at,
+        is_known: strange.is_none(),
+        nearest,
+        reason: None,
+    })
 }
 
 /// Whether a token is a later word of a name.

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::amounts;
 use super::form::{Asked, Cond, Form, Lit, Operand, Path, Select};
 use super::index::{Index, Sort};
 use super::parse::Parser;
@@ -251,8 +252,7 @@ impl Writer<'_> {
     /// A value within an f-string.
     fn cell(&self, name: &str, path: &Path) -> String {
         let column = &self.index.tables[path.table].columns[path.column];
-        let is_money = column.unit.as_deref() == Some("USD");
-        let sign = if is_money { "$" } else { "" };
+        let sign = amounts::sign(column);
         if column.sort == Sort::Number && !column.has_nulls {
             return format!("{sign}{{row['{name}']:,.2f}}");
         }

@@ -70,12 +70,18 @@ pub struct Unknown {
     pub is_known: bool,
     /// A word that is spelled almost like it.
     pub nearest: Option<String>,
+    /// Why it cannot be taken, where it is understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Unknown {
     /// As the beginning of a sentence.
     pub(crate) fn sentence(&self) -> String {
         let text = &self.text;
+        if let Some(reason) = &self.reason {
+            return reason.clone();
+        }
         match (&self.nearest, self.is_known) {
             (Some(nearest), _) => format!("I do not understand “{text}” in that (did you mean “{nearest}”?)"),
             (None, false) => format!("I do not understand “{text}” in that"),
@@ -147,7 +153,8 @@ fn explain_plan(brief: &Brief) -> Explained {
             params: draft.params,
         }),
         Reply::Refusal(said) | Reply::Question(said) => {
-            shown.not_understood = Some(Unknown { text: said, at: (0, 0), is_known: true, nearest: None });
+            shown.not_understood =
+                Some(Unknown { text: said, at: (0, 0), is_known: true, nearest: None, reason: None });
         }
         _ => {}
     }
@@ -178,7 +185,7 @@ fn classified(index: &Index, tokens: &[Token]) -> Vec<Classified> {
 /// What a token is that mentions nothing.
 fn class(token: &Token) -> &'static str {
     match token.kind {
-        Kind::Number(_) => "number",
+        Kind::Number(_) | Kind::Unclear(_) => "number",
         Kind::Days(..) => "day",
         Kind::Time(_) => "time",
         Kind::Quoted => "text",

@@ -3,17 +3,21 @@
 mod catalog;
 mod chart;
 mod frames;
+mod gaps;
 mod grammar;
 mod pieces;
+mod shares;
 mod texts;
 
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::form::Form;
 use super::index::Index;
 use super::parse::Parser;
 use super::trace::Trace;
-use super::{TOKENS_MAX, Unknown, compute, token, unknown, words};
+use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
 use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, Reply};
 
@@ -63,6 +67,9 @@ fn problems(brief: &Brief) -> String {
 /// Questions about the tables in the files.
 fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
     let (sources, index) = indexed(brief, files, tokens);
+    if let Some(problem) = amounts::problem(&index, tokens) {
+        return Reply::Refusal(format!("{}. Nothing was computed.", problem.sentence()));
+    }
     let trace = Trace::default();
     let mut all: Vec<(Form, u32)> = Vec::new();
     for focus in 0..index.tables.len() {
@@ -102,6 +109,12 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
     let mut index = Index::of(&known, &catalog);
     index.add_file_words();
+    let columns = |file: &&FileBrief| {
+        let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
+        tables.filter_map(|table| table.get("columns")?.as_array()).flatten().cloned().collect::<Vec<_>>()
+    };
+    let is_comma = |column: &Value| column.get("decimal").and_then(Value::as_str) == Some(",");
+    index.commas |= files.iter().flat_map(columns).any(|column| is_comma(&column));
     (sources, index)
 }
 

@@ -105,6 +105,12 @@ fn output_words(output: Output) -> &'static str {
 /// An order in words.
 pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
     let by = order.by.as_ref().map(|path| format!(" by {}", column(index, path)));
+    if by.is_none() && index.files {
+        let way = if order.down { "last" } else { "first" };
+        let count =
+            limit.filter(|limit| *limit < 1_000_000).map_or_else(String::new, |limit| format!(" {limit}"));
+        return format!("the {way}{count} as the file is written");
+    }
     let way = match (&by, order.down) {
         (Some(_), true) => "highest",
         (Some(_), false) => "lowest",

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ordain_types::DirectChanges;
-
 use super::{Writer, braces, indent, quote};
+use crate::reader::amounts;
 use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
 use crate::reader::order;
 use crate::reader::parse::Parser;
@@ -13,12 +12,6 @@ use crate::reader::words;
 /// How a question begins that rows answer, by their numbers.
 const WHICH: &str = "Which one do you mean? ";
 impl Writer<'_> {
-    /// How a change is told that no action covers.
-    fn told(&self, done: &'static str) -> &'static str {
-        let is_held = self.index.catalog.policy.direct_changes == DirectChanges::Hold;
-        if is_held { "Nothing was changed yet, a person must approve it: " } else { done }
-    }
-
     pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
         let shape = &self.index.tables[table];
         let row: Vec<String> = values
@@ -39,10 +32,9 @@ impl Writer<'_> {
             })
             .collect();
         format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{}a {} with {}.\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added a {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            self.told("Added "),
             braces(&shape.noun),
             named.join(", "),
         )
@@ -53,10 +45,9 @@ impl Writer<'_> {
         let table = &self.index.tables[rows.table];
         let key = table.key.map_or("", |key| table.columns[key].name.as_str());
         let run = format!(
-            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{}{{row['label']}}.\"\nSTATUS = \"success\"\n",
+            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"Removed {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
-            self.told("Removed "),
         );
         guarded(&[query], &run)
     }
@@ -143,13 +134,14 @@ impl Writer<'_> {
         } else {
             "short = []\n"
         };
+        let sign = amounts::sign(&self.index.tables[table].columns[price]);
         let verb = action.words.first().map_or("do it", String::as_str);
         let is_sale = action.words.iter().any(|word| word == "sell");
         let ask = if is_sale { "Shall I sell them?".to_owned() } else { format!("Shall I {verb} them?") };
         let run = format!(
             "wanted = [{}]\ntotal = sum(count * row[\"price\"] for count, row in wanted)\nnames = \" and \".join(f\"{{count}} {{row['label']}}\" for count, row in wanted)\n\
-             {short}answer_text = f\"{{names}} would come to ${{total:,.2f}}. {ask}\"\nif short:\n    \
-             answer_text = f\"{{names}} would come to ${{total:,.2f}}, but only {{short[0]['stock']}} {{short[0]['label']}} are left.\"\nSTATUS = \"success\"\n",
+             {short}answer_text = f\"{{names}} would come to {sign}{{total:,.2f}}. {ask}\"\nif short:\n    \
+             answer_text = f\"{{names}} would come to {sign}{{total:,.2f}}, but only {{short[0]['stock']}} {{short[0]['label']}} are left.\"\nSTATUS = \"success\"\n",
             parts.join(", "),
         );
         Some(guarded(&queries, &run))
@@ -194,12 +186,11 @@ impl Writer<'_> {
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
              else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
-            quote(self.told("Changed ")),
             told.join(" + "),
         )
     }

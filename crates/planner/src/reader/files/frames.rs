@@ -6,15 +6,16 @@ use serde_json::Value;
 
 use super::catalog::Source;
 use super::chart;
+use super::gaps::{gaps_of, spoken};
 use crate::reader::code::{braces, capital, named, paths_of, quote};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
 use crate::reader::index::{Index, Period, Sort};
 use crate::reader::words;
 
 /// Rows that an answer names.
-const SHOWN: usize = 20;
+pub(super) const SHOWN: usize = 20;
 /// Rows that an answer brings.
-const ROWS: usize = 200;
+pub(super) const ROWS: usize = 200;
 
 /// The program of a form; `None` where there is none.
 pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<String> {
@@ -45,8 +46,12 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<St
 
 const SHOWN_HELPER: &str = "
 
-def shown(value):
+def shown(value, is_id=False):
     \"\"\"A value for people: thousands set apart, days without a time.\"\"\"
+    if value is None or value is pd.NA or value is pd.NaT or value != value:
+        return \"no value\"
+    if is_id:
+        return str(value)
     if hasattr(value, \"item\"):
         value = value.item()
     if hasattr(value, \"strftime\"):
@@ -111,7 +116,7 @@ impl<'a> Frame<'a> {
         let Some((day, period)) = columns[column].cut else { return String::new() };
         let method = match period {
             Period::Year => "dt.strftime(\"%Y\")",
-            Period::Quarter => "dt.to_period(\"Q\").astype(\"str\")",
+            Period::Quarter => "dt.to_period(\"Q\").map(str, na_action=\"ignore\")",
             Period::Month => "dt.strftime(\"%Y-%m\")",
             Period::Week => "dt.strftime(\"%G-W%V\")",
             Period::Day => "dt.strftime(\"%Y-%m-%d\")",
@@ -157,13 +162,13 @@ impl<'a> Frame<'a> {
         prefix
     }
 
-    fn column(&mut self, path: &Path) -> Option<String> {
+    pub(super) fn column(&mut self, path: &Path) -> Option<String> {
         let name = self.name(path)?;
         Some(format!("{}[{}]", self.variable, quote(&name)))
     }
 
     /// A condition as a mask.
-    fn mask(&mut self, cond: &Cond) -> Option<String> {
+    pub(super) fn mask(&mut self, cond: &Cond) -> Option<String> {
         Some(match cond {
             Cond::And(all) => self.joined(all, " & ")?,
             Cond::Or(all) => self.joined(all, " | ")?,
@@ -341,14 +346,17 @@ impl<'a> Frame<'a> {
             .collect();
         let cell = |at: usize, column: &str| {
             let value = format!("row[{}]", single(column));
-            if ids[at] { format!("{{{value}}}") } else { format!("{{shown({value})}}") }
+            if ids[at] { format!("{{shown({value}, True)}}") } else { format!("{{shown({value})}}") }
         };
         let mut parts = columns.iter().enumerate().map(|(at, (name, column))| (name, cell(at, column)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
         let rest: Vec<String> =
             parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
         let row = if rest.is_empty() { first } else { format!("{first} ({})", rest.join(", ")) };
-        let said = format!("{}{}", self.noun(), self.said(&select.filter));
+        let by_file = select.order.as_ref().filter(|order| order.by.is_none());
+        let by_file = by_file.map(|order| words::order_words(self.index, order, select.nth, select.limit));
+        let by_file = by_file.map_or_else(String::new, |order| format!(", {order}"));
+        let said = format!("{}{}{by_file}", self.noun(), self.said(&select.filter));
         let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
         Some(format!(
             "{order}answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
@@ -482,11 +490,12 @@ impl<'a> Frame<'a> {
                 braces(&format!("{said}{}", self.note(measure)))
             ),
         };
+        let gaps = gaps_of(&self.measured_gaps(measure, &name));
         let is_count = matches!(measure, Measure::Count | Measure::Distinct(_));
         let test = if is_count { "True" } else { "len(rows) and not pd.isna(value)" };
         Some(format!(
-            "{line}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
-             answer_text = f\"{sentence}.\" if is_there else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
+            "{line}{gaps}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
+             answer_text = f\"{sentence}.{{left_out}}\" if is_there else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
             self.none(select),
         ))
     }
@@ -508,8 +517,9 @@ impl<'a> Frame<'a> {
         let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
         let groups = format!("rows.groupby([{}])", list.join(", "));
         let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
+        let gaps = gaps_of(&[spoken(&keys), self.measured_gaps(measure, &name)].concat());
         Some(format!(
-            "{line}table = {value}.reset_index(name={})\n{}",
+            "{line}{gaps}table = {value}.reset_index(name={})\n{}",
             quote(&figure),
             self.grouped(select, measure, by, best, &keys)
         ))
@@ -565,7 +575,7 @@ impl<'a> Frame<'a> {
             "{rename}{order}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
              listed = \", \".join(f\"{} ({{shown(row[{}])}})\" for row in answer_rows[:{SHOWN}])\n\
              more = f\" and {{len(table) - {SHOWN}}} more\" if len(table) > {SHOWN} else \"\"\n\
-             answer_text = f\"{}{{listed}}{{more}}.\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+             answer_text = f\"{}{{listed}}{{more}}.{{left_out}}\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
             cells.join(", "),
             single(&self.figure_name(measure)),
             braces(&title),
@@ -599,55 +609,15 @@ impl<'a> Frame<'a> {
             ));
         }
         Some(format!(
-            "{lines}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
+            "{lines}{}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
              answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
              listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
-             answer_text = {} + listed + \".\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+             answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            gaps_of(&spoken(&keys)),
             list.join(", "),
             entries.join(", "),
             quote(&format!("Of {}{said}: ", self.noun())),
             self.none(select),
-        ))
-    }
-
-    fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
-        let mask = self.mask(part)?;
-        let said = format!("where {}", words::filter_words(self.index, part));
-        let of = format!("{}{}", self.noun(), self.said(&select.filter));
-        if by.is_empty() {
-            return Some(format!(
-                "answer_json = float({mask}.mean()) if len(rows) else None\n\
-                 answer_text = f\"{{answer_json:.2%}} of {} are those {}.\" if len(rows) else {}\nSTATUS = \"success\" if len(rows) else \"no_match\"\n",
-                braces(&of),
-                braces(&said),
-                self.none(select),
-            ));
-        }
-        let keys = self.keys(by)?;
-        let list: Vec<String> = keys.iter().map(|(_, key)| format!("rows[{}]", quote(key))).collect();
-        let cells: Vec<String> =
-            keys.iter().map(|(_, key)| format!("{{shown(row[{}])}}", single(key))).collect();
-        Some(format!(
-            "table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n\
-             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" if len(table) else {}\n\
-             STATUS = \"success\" if len(table) else \"no_match\"\n",
-            list.join(", "),
-            quote(&format!("Share {said} of {of}: ")),
-            cells.join(", "),
-            self.none(select),
-        ))
-    }
-
-    fn correlation(&mut self, select: &Select, left: &Path, right: &Path) -> Option<String> {
-        let (a, b) = (self.column(left)?, self.column(right)?);
-        Some(format!(
-            "value = {a}.corr({b})\nis_there = not pd.isna(value)\nanswer_json = float(value) if is_there else None\n\
-             answer_text = f\"The correlation of {} and {} is {{value:.4f}}{}.\" if is_there else \"There are too few values for a correlation.\"\n\
-             STATUS = \"success\" if is_there else \"no_match\"\n",
-            braces(&words::column(self.index, left)),
-            braces(&words::column(self.index, right)),
-            braces(&self.said(&select.filter)),
         ))
     }
 }
@@ -692,7 +662,7 @@ fn literal(value: &Value) -> String {
 }
 
 /// A text in single quotes, for use within an f-string.
-fn single(text: &str) -> String {
+pub(super) fn single(text: &str) -> String {
     let escaped: String =
         text.chars().flat_map(|c| if matches!(c, '\'' | '\\') { vec!['\\', c] } else { vec![c] }).collect();
     format!("'{escaped}'")
