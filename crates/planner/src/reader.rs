@@ -43,7 +43,7 @@ use ordain_types::{Catalog, Changes, DirectChanges};
 
 use code::Written;
 use form::{Form, Select};
-use index::{Index, What};
+use index::{Index, Sort, What};
 use lexicon::LEXICON;
 use parse::Parser;
 use token::{Kind, Token};
@@ -438,5 +438,27 @@ fn possible(index: &Index) -> String {
 
 fn declined(index: &Index, unknown: Option<&Unknown>) -> String {
     let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
-    format!("{what}, so nothing was done. {} A model understands more: see `ordain models`.", possible(index))
+    let is_read = |text: &str| matches!(read_tokens(index, &token::tokens(text), None), Reading::One(_));
+    format!(
+        "{what}, so nothing was done. {}{} A model understands more: see `ordain models`.",
+        possible(index),
+        examples(index, is_read)
+    )
+}
+
+/// Two requests that are understood here, as a sentence.
+fn examples(index: &Index, is_read: impl Fn(&str) -> bool) -> String {
+    let tables = index.tables.iter().take(4);
+    let requests = tables.flat_map(|table| {
+        let rows = words::plural(&table.noun);
+        let name = |column: &index::Column| index::split_name(&column.name).join(" ");
+        let is_number = |column: &&index::Column| matches!(column.sort, Sort::Number | Sort::Whole);
+        let figure = table.columns.iter().rfind(is_number).map(name);
+        [figure.map(|figure| format!("{rows} with {figure} above 10")), Some(format!("how many {rows}"))]
+    });
+    let read: Vec<String> = requests.flatten().filter(|request| is_read(request)).take(2).collect();
+    if read.is_empty() {
+        return String::new();
+    }
+    format!(" For example: {}.", read.iter().map(|one| format!("“{one}”")).collect::<Vec<_>>().join(", "))
 }

@@ -239,7 +239,7 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
         section.answer #answer aria-label="Answer" {
             // Words of a change that was not made must not be read before that.
             @if !is_made { (receipt(record)) }
-            @if let Some(text) = &record.answer.text { p.said.muted[!is_made] { (lines(text, 20_000)) } }
+            @if let Some(text) = record.said() { p.said.muted[!is_made] { (lines(&text, 20_000)) } }
             @if let Some(error) = &record.error {
                 div.problem {
                     p { strong { (visible(&error.message)) } " " code.muted { (visible(&error.code)) } }

@@ -59,8 +59,7 @@ impl Writer<'_> {
             Form::Remove(rows) => self.remove(rows),
             Form::If(rows, cond, form) => {
                 let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]).call;
-                let no =
-                    format!("Nothing was done: it is not so that {}.", words::filter_words(self.index, cond));
+                let no = format!("Nothing was done: {}.", words::denied(self.index, cond));
                 let body = indent(&self.form(parser, form)?);
                 format!(
                     "held = {held}\nif held and all(row[\"holds\"] for row in held):\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",

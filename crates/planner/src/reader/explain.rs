@@ -86,9 +86,7 @@ impl Unknown {
             (Some(nearest), _) => format!("I do not understand “{text}” in that (did you mean “{nearest}”?)"),
             (None, false) => format!("I do not understand “{text}” in that"),
             (None, true) => {
-                format!(
-                    "I do not understand that: I know its words, but can follow them only as far as “{text}”"
-                )
+                format!("I know the words of that, but not how “{text}” belongs to what is before it")
             }
         }
     }

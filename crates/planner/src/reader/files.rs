@@ -126,16 +126,22 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
         return declined(brief, unknown.map(|unknown| unknown.text.as_str()));
     }
     let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
+    let is_read = |text: &str| {
+        let (tokens, trace) = (token::tokens(text), Trace::default());
+        let parser = |focus| Parser { files: true, ..Parser::new(index, &tokens, focus, &trace) };
+        (0..index.tables.len()).any(|focus| !parser(focus).questions().is_empty())
+    };
     Reply::Refusal(format!(
-        "{what}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.",
-        columns.join(", ")
+        "{what}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.{}",
+        columns.join(", "),
+        super::examples(index, is_read)
     ))
 }
 
 fn declined(brief: &Brief, word: Option<&str>) -> Reply {
     let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
     let what = if brief.files.is_empty() {
-        "it is no calculation that I know, and no file is given"
+        "it is no calculation that I know, and no file is given (`--file FILE`; `ordain import FILE` makes a table to ask about)"
     } else {
         "the files hold no table that it could be about"
     };

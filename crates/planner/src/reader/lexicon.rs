@@ -23,8 +23,9 @@ struct Entry {
 pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
 /// Classes whose words may be names and values too.
-const PLAIN: [&str; 18] = [
+const PLAIN: [&str; 19] = [
     "weekdays",
+    "never_taught",
     "particles",
     "birth_words",
     "id_words",
@@ -87,7 +88,7 @@ impl Lexicon {
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
         // A particle alone is half a verb.
-        if class != "particles" {
+        if !matches!(class, "particles" | "never_taught") {
             self.words.extend(words.iter().cloned());
         }
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());

@@ -376,8 +376,12 @@ impl Parser<'_> {
                 found
             }
             role => {
-                let by = |column: usize| (by(self.own(column)), nth, end);
-                self.ordering(role).into_iter().map(by).collect()
+                let days = self.columns(end).into_iter();
+                let days = days.filter(|(path, ..)| role == "date" && self.sort(path) == Sort::Day);
+                // `the latest due date` says which day is meant.
+                let named: Vec<_> = days.map(|(path, end, _)| (by(path), nth, end)).collect();
+                let own = self.ordering(role).into_iter().map(|column| (by(self.own(column)), nth, end));
+                own.chain(named).collect()
             }
         }
     }

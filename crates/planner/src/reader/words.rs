@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::form::{
     Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Output, Path, Select, Set, To,
 };
-use super::index::{Index, split_name};
+use super::index::{Index, Sort, split_name};
 
 /// A form in words: what the answer, the record and reports show.
 pub(crate) fn reading(index: &Index, form: &Form) -> String {
@@ -111,7 +111,11 @@ pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit:
             limit.filter(|limit| *limit < 1_000_000).map_or_else(String::new, |limit| format!(" {limit}"));
         return format!("the {way}{count} as the file is written");
     }
+    let is_day =
+        order.by.as_ref().is_some_and(|path| index.tables[path.table].columns[path.column].sort == Sort::Day);
     let way = match (&by, order.down) {
+        (Some(_), true) if is_day => "latest",
+        (Some(_), false) if is_day => "earliest",
         (Some(_), true) => "highest",
         (Some(_), false) => "lowest",
         (None, true) => "newest",
@@ -178,6 +182,14 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
         Cond::Some(link, inner) => {
             format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner))
         }
+    }
+}
+
+/// That a condition does not hold.
+pub(crate) fn denied(index: &Index, cond: &Cond) -> String {
+    match cond {
+        Cond::Not(inner) => format!("it is so that {}", filter_words(index, inner)),
+        cond => format!("it is not so that {}", filter_words(index, cond)),
     }
 }
 
