@@ -86,7 +86,7 @@ impl Unknown {
             (Some(nearest), _) => format!("I do not understand “{text}” in that (did you mean “{nearest}”?)"),
             (None, false) => format!("I do not understand “{text}” in that"),
             (None, true) => {
-                format!("I know the words of that, but not how “{text}” belongs to what is before it")
+                format!("I do not understand how “{text}” belongs to what is before it")
             }
         }
     }

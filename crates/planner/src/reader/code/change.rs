@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use ordain_types::DirectChanges;
+
 use super::{Writer, braces, indent, quote};
 use crate::reader::amounts;
 use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
@@ -12,6 +14,16 @@ use crate::reader::words;
 /// How a question begins that rows answer, by their numbers.
 const WHICH: &str = "Which one do you mean? ";
 impl Writer<'_> {
+    /// How a change is told that no action covers: where it waits for a person, in words that are true before and after.
+    fn told(&self, done: &str) -> String {
+        let is_held = self.index.catalog.policy.direct_changes == DirectChanges::Hold;
+        if is_held {
+            format!("Not done without a person's approval: {}", done.to_lowercase())
+        } else {
+            done.to_owned()
+        }
+    }
+
     pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
         let shape = &self.index.tables[table];
         let row: Vec<String> = values
@@ -32,9 +44,10 @@ impl Writer<'_> {
             })
             .collect();
         format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added a {} with {}.\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{} a {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
+            self.told("Added"),
             braces(&shape.noun),
             named.join(", "),
         )
@@ -45,9 +58,10 @@ impl Writer<'_> {
         let table = &self.index.tables[rows.table];
         let key = table.key.map_or("", |key| table.columns[key].name.as_str());
         let run = format!(
-            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"Removed {{row['label']}}.\"\nSTATUS = \"success\"\n",
+            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{} {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
+            self.told("Removed"),
         );
         guarded(&[query], &run)
     }
@@ -186,11 +200,12 @@ impl Writer<'_> {
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"{} \" + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
              else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
+            self.told("Changed"),
             told.join(" + "),
         )
     }
