@@ -1,12 +1,12 @@
 # --- dates, durations, truth: part of the module that `reading.py` begins ----------------------------------------------
 
 TIME = r"(?:(?:[T ]|, ?)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?[ ]?(?P<half>[AaPp]\.?[Mm]\.?)?[ ]?(?P<zone>Z|(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[+-]\d{2}:?\d{2})?)?"
-WEEKDAYS = (
-    "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday "
-    "mo montag di dienstag mi mittwoch do donnerstag fr freitag sa samstag sonnabend so sonntag "
-    "lun lundi mar mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche"
-).split()
-WEEKDAY = rf"(?i:(?:{_longest(WEEKDAYS)})\.?,? )?"
+WEEKDAYS_BY_NUMBER = [set(names.split()) for names in (
+    "mon monday mo montag lun lundi", "tue tues tuesday di dienstag mar mardi", "wed wednesday mi mittwoch mer mercredi",
+    "thu thur thurs thursday do donnerstag jeu jeudi", "fri friday fr freitag ven vendredi",
+    "sat saturday sa samstag sonnabend sam samedi", "sun sunday so sonntag dim dimanche",
+)]
+WEEKDAY = rf"(?i:(?:{_longest(set().union(*WEEKDAYS_BY_NUMBER))})\.?,? )?"
 ISO = re.compile(WEEKDAY + r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})" + TIME)
 SHORT = re.compile(WEEKDAY + r"(?P<first>\d{1,2})(?P<mark>[-/.])[ ]?(?P<second_part>\d{1,2})(?P=mark)[ ]?(?P<year>\d{4}|\d{2})" + TIME)
 NAMED = re.compile(WEEKDAY + r"(?P<day>\d{1,2})(?:\.|st|nd|rd|th)?[- ]?(?P<name>[^\W\d]{3,10})\.?,?[- ](?P<year>\d{4}|\d{2})" + TIME)
@@ -58,6 +58,13 @@ def moment(found, order):
     return value - offset(parts.get("zone") or "")
 
 
+def has_its_weekday(text, found, order):
+    """Whether the text begins with the day of the week that its date is."""
+    word = re.match(r"[^\W\d]+", text)
+    when = moment(found, order) if word else None
+    return when is not None and word[0].lower() in WEEKDAYS_BY_NUMBER[when.weekday()]
+
+
 def offset(zone):
     """How far a zone such as `+02:00` or `GMT+1` is ahead of UTC."""
     found = re.search(r"([+-])(\d{1,2}):?(\d{2})?$", zone)
@@ -95,6 +102,10 @@ def decide_dates(name, texts, natives, table):
     reading, notes = {}, []
     short = [(text, found) for text, found in parts.items() if "first" in found.groupdict()]
     if short:
+        named = {order: sum(texts[text] for text, found in short if has_its_weekday(text, found, order)) for order in orders}
+        if named["day-first"] != named["month-first"]:
+            # A day of the week is right in one order alone.
+            orders = named
         both = orders["day-first"] == orders["month-first"]
         marks = {found["mark"] for _, found in short}
         if table.get("given_order"):

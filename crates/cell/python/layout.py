@@ -133,7 +133,8 @@ def is_header(first, below):
     data = [cell for cell in cells if is_datum(cell)]
     if data:
         years = [cell_text(cell) for cell in data]
-        return len(data) < len(cells) and len(set(years)) == len(years) and all(re.fullmatch(r"(19|20)\d\d", year) for year in years)
+        is_repeated = len(set(years)) < len(years) and not (below and not any(map(is_datum, below[0])))
+        return len(data) < len(cells) and not is_repeated and all(map(is_year, data))
     texts = [cell_text(cell) for cell in cells]
     # Names of groups repeat; a second and a third row of names may follow.
     return len(set(texts)) == len(texts) or any(has_typed_column(first, below[rows:]) for rows in range(3))
@@ -159,9 +160,18 @@ def is_second_header(header, below):
     groups = [name for name in header if name]
     has_groups = len(groups) < len(header) or len(set(groups)) < len(groups)
     second = below[0]
-    if not has_groups or any(is_datum(cell) for cell in second) or sum(not is_blank(cell) for cell in second) < 2:
+    if not has_groups or sum(not is_blank(cell) for cell in second) < 2:
         return False
-    return has_typed_column(second, below[1:])
+    data = [at for at, cell in enumerate(second) if is_datum(cell)]
+    if not data:
+        return has_typed_column(second, below[1:])
+    # Years below a group are names where no other cell of their columns is a year.
+    under = [row[at] for row in below[1:] for at in data if at < len(row)]
+    return len(data) < len(second) and all(is_year(second[at]) for at in data) and not any(map(is_year, under))
+
+
+def is_year(cell):
+    return bool(re.fullmatch(r"(19|20)\d\d", cell_text(cell)))
 
 
 def joined_header(header, second):
@@ -199,7 +209,7 @@ def remarks_below(rows, width):
     found = 0
     for back, row in enumerate(reversed(rows), 1):
         filled = [at for at, cell in enumerate(row) if not is_blank(cell)]
-        if filled and (width < 2 or filled != [0] or is_datum(row[0])):
+        if filled and (width < 2 or filled != [0] or not may_be_remark(row)):
             break
         if not filled or REMARK.fullmatch(cell_text(row[0])):
             found = back
@@ -209,6 +219,12 @@ def remarks_below(rows, width):
         return 0, None
     said = f"{len(told)} row{'s' if len(told) > 1 else ''} below the table left out: {shown_row(told[0])}"
     return sum(1 for row in cut if row), said
+
+
+def may_be_remark(row):
+    """Whether a row whose first cell alone is filled reads as a remark, and not as a name without values."""
+    text = cell_text(row[0])
+    return not is_datum(row[0]) and bool(len(row) == 1 or ":" in text or len(text.split()) > 3 or REMARK.fullmatch(text))
 
 
 def totals_among(labels, first_row):

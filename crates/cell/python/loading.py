@@ -422,10 +422,10 @@ def html_rows(path, index):
 
 
 def html_tables(text):
-    """The tables of a page as rows of texts. A cell that spans columns or rows leaves the others that it covers empty."""
+    """The tables of a page as rows of texts. A cell that spans columns or rows stands in each of them."""
     from html.parser import HTMLParser
 
-    tables, stack = [], []
+    tables, stack, spans = [], [], []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag, attributes):
@@ -435,13 +435,15 @@ def html_tables(text):
                 self.place, self.covered = 0, {}
             elif tag == "tr" and tables:
                 tables[-1].append([])
+                self.place = -1
                 self.skip_covered()
             elif tag in ("td", "th") and tables and tables[-1]:
-                spans = {name: value for name, value in attributes}
-                width, height = (min(max(int(spans.get(name) or 1), 1), SPAN_MAX) if (spans.get(name) or "1").isdigit() else 1 for name in ("colspan", "rowspan"))
+                width, height = (spanned(dict(attributes).get(name)) for name in ("colspan", "rowspan"))
                 self.skip_covered()
                 row = tables[-1][-1]
                 self.place = len(row)
+                if width * height > 1:
+                    spans.append((tables[-1], len(tables[-1]) - 1, self.place, width, height))
                 for at in range(self.place, self.place + width):
                     self.covered[at] = height - 1
                 row += [""] * width
@@ -462,7 +464,15 @@ def html_tables(text):
                 tables[-1][-1][self.place] += data.strip()
 
     Reader(convert_charrefs=True).feed(text)
+    for table, first, place, width, height in spans:
+        shown = table[first][place]
+        for row in table[first : first + height]:
+            row[place : place + width] = [shown] * len(row[place : place + width])
     return tables
+
+
+def spanned(text):
+    return min(max(int(text), 1), SPAN_MAX) if text and text.isdecimal() else 1
 
 
 def hdf5_table(path, names):

@@ -299,7 +299,7 @@ def written(number, sheet, raw):
         notes.append(total)
         raw = Raw(frame.iloc[:-1], (), raw.units, raw.first_row, raw.exact)
         frame, readings = raw.frame, decided(raw)
-    among = reading.totals_among(frame.iloc[:, 0].tolist(), raw.first_row) if known is None and not raw.exact and len(frame.columns) else None
+    among = reading.totals_among(frame.iloc[: reading.REPORT_ROWS_MAX + 1, 0].tolist(), raw.first_row) if known is None and not raw.exact and len(frame.columns) else None
     notes += [among] if among else []
     columns, arrays, misfits = [], [], {}
     for name in frame.columns:

@@ -93,7 +93,9 @@ impl EngineSettings {
 
     fn policy_of_asks(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
-        policy.statuses.extend(self.statuses.keys().cloned());
+        let own: Vec<_> =
+            self.statuses.keys().filter(|name| !policy.statuses.contains(name)).cloned().collect();
+        policy.statuses.extend(own);
         // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
         policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
         policy.tools = self.tools.known();

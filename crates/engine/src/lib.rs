@@ -62,6 +62,6 @@ pub use stats::Stats;
 pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{
-    Accepted, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting, TrustList,
-    Workspace, WorkspaceError, backup_folder, config_schema, limits_without_workspace,
+    Accepted, BackupPlace, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting,
+    TrustList, Workspace, WorkspaceError, config_schema, limits_without_workspace,
 };

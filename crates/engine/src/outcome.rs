@@ -294,7 +294,7 @@ pub(crate) fn violated<D>(violations: &[Violation], mut attempt: Attempt) -> Tri
         code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
         message: messages,
         line: None,
-        hint: Some("nothing was changed; `ordain runs show` has the rows".to_owned()),
+        hint: Some("nothing was changed; the run's record has the rows".to_owned()),
     };
     Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
 }

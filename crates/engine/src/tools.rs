@@ -102,8 +102,14 @@ impl Tools<'_> {
                 "the result of a call is there after the commit; ask for the next step in a further run";
             return Err(HostError::new("result_not_there", message));
         }
-        let most = self.toolbox.settings(tool).map_or(0, ordain_tools::ToolSettings::argument_bytes);
-        if Value::Object(given.clone()).to_string().len() as u64 > most {
+        let text = Value::Object(given.clone()).to_string();
+        if let Some(variable) = self.toolbox.secret_in(&text) {
+            let message =
+                format!("the arguments of `{name}` hold the value of `{variable}`, which is a secret");
+            return Err(HostError::new("secret_in_arguments", message));
+        }
+        let most = self.toolbox.argument_bytes(tool);
+        if text.len() as u64 > most {
             let message =
                 format!("the arguments of `{name}` are larger than {}", ordain_types::format_bytes(most));
             return Err(HostError::new("arguments_too_large", message));

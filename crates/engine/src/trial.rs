@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::{Draft, Exchange};
@@ -282,28 +282,27 @@ impl<'a> RunTrial<'a> {
             KeepBack::Nothing => 0,
             _ => self.engine.store.data_version().await?,
         };
-        let (waiting, wall) = (Instant::now(), self.engine.settings.limits.wall);
+        let wall = self.engine.settings.limits.wall;
         let Ok(begun) = tokio::time::timeout(wall, self.begin(accepted)).await else {
             return Ok(Some(store_limit(&StoreError::Busy, Cause::Timeout, None)));
         };
-        let (mut transaction, waited) = (begun?, waiting.elapsed());
+        let mut transaction = begun?;
         story.params.clone_from(if accepted.params.is_empty() { &self.params } else { &accepted.params });
         let running = Instant::now();
         let mut evidence = self.known();
-        let (execution, acted) =
-            match self.execute(accepted, transaction.as_mut(), &mut evidence, waited).await {
-                Ok((execution, acted)) => (Arc::new(execution), acted),
-                Err(error) => {
-                    roll_back(transaction).await?;
-                    story.timing.run = millis(running);
-                    return match error {
-                        EngineError::Store(error @ StoreError::LockLimit { .. }) => {
-                            Ok(Some(store_limit(&error, Cause::LockLimit, None)))
-                        }
-                        error => Err(error),
-                    };
-                }
-            };
+        let (execution, acted) = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {
+            Ok((execution, acted)) => (Arc::new(execution), acted),
+            Err(error) => {
+                roll_back(transaction).await?;
+                story.timing.run = millis(running);
+                return match error {
+                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                        Ok(Some(store_limit(&error, Cause::LockLimit, None)))
+                    }
+                    error => Err(error),
+                };
+            }
+        };
         story.timing.run = millis(running);
         self.execution = Some(Arc::clone(&execution));
         if let Work::Exec(Exec { session: Some(session), .. }) = self.work {
@@ -383,18 +382,15 @@ impl<'a> RunTrial<'a> {
         accepted: &Accepted,
         transaction: Option<&mut Transaction>,
         evidence: &mut Evidence,
-        waited: Duration,
     ) -> Result<(Execution, Acted), EngineError> {
         let mut job = self.job(accepted, &self.loader);
-        // Waiting for others to write is a part of the time that the run may take.
-        if transaction.is_some() {
-            job.limits.wall = job.limits.wall.saturating_sub(waited);
-        }
         let executor = Arc::clone(&self.engine.executor);
         let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {
             return Ok((executor.run(job, &mut NoHost, output).await?, Acted::default()));
         };
+        // Waiting for others to write is a part of the time that the run may take.
+        job.limits.wall = job.limits.wall.saturating_sub(transaction.take_waited());
         let grant = match self.work {
             Work::Ask(_) => Grant::of_plan(&accepted.effects, &self.policy, &self.engine.settings.catalog),
             // A session's earlier turns and the modules of a program may read what this code does not name.

@@ -25,7 +25,7 @@ use ordain_store::{
 use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Catalog, Limits};
 
-pub use backup::{BackupSettings, backup_folder};
+pub use backup::{BackupPlace, BackupSettings};
 pub use environment::{Environment, Place};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
@@ -247,6 +247,7 @@ impl Workspace {
         let store = Store::open(options).await?;
         roles::check(&self.roles, &store.schema())?;
         catalog::check_tables(&self.catalog, &store.schema(), &self.root)?;
+        catalog::check_anchors(&self.catalog, &store, &self.root).await?;
         Ok(store)
     }
 

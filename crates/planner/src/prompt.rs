@@ -353,7 +353,14 @@ fn asked(brief: &Brief, detail: Detail) -> String {
         block(&mut text, "data untrusted=\"true\"", &data);
     }
     if !brief.today.is_empty() {
-        block(&mut text, "today", &format!("{} (UTC, as `now()` gives it)", brief.today));
+        block(
+            &mut text,
+            "today",
+            &format!(
+                "{} (UTC, as `now()` gives it; where the policy names its own day, that one counts)",
+                brief.today
+            ),
+        );
     }
     block(&mut text, "request", &text::data(&brief.request, REQUEST_CHARS_MAX));
     steps::blocks(&mut text, brief);

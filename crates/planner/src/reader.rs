@@ -50,11 +50,12 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
+pub use metric::metric_query;
 pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
 const COUNT_MAX: f64 = 9e15;
-/// Requests of more tokens are not read.
+/// Clauses of more tokens are not read, nor requests that are longer than two.
 const TOKENS_MAX: usize = 60;
 
 /// What the reader made of a request.
@@ -78,7 +79,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 7;
+pub const RULES_VERSION: u32 = 8;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -177,6 +178,9 @@ fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     let tokens = token::tokens(request);
     if let Some(problem) = amounts::problem(index, &tokens) {
         return Reading::None(Some(problem));
+    }
+    if tokens.len() > 2 * TOKENS_MAX {
+        return Reading::None(None);
     }
     match read_tokens(index, &tokens, context) {
         Reading::None(unknown) => {

@@ -38,6 +38,11 @@ pub struct Backup {
 }
 
 impl Backup {
+    /// Its files: the database, then what describes it, without which it is no copy.
+    pub fn files(&self) -> [PathBuf; 2] {
+        [COPY, MANIFEST].map(|file| self.folder.join(file))
+    }
+
     fn message(&self) -> String {
         format!("backup {} {} {}", self.at, self.entries, self.sha256)
     }
@@ -59,7 +64,10 @@ impl Store {
             let store = self.inner();
             let at = store.clock.timestamp();
             let folder = to.join(at.replace(':', "-"));
-            fs_err::create_dir_all(&folder).map_err(|error| failed(&error))?;
+            // A folder that is there already is another copy, or one that somebody else is making.
+            fs_err::create_dir_all(to)
+                .and_then(|()| fs_err::create_dir(&folder))
+                .map_err(|error| failed(&error))?;
             let copy = folder.join(COPY);
             store.pool.session().await?.copy_to(copy.clone()).await?;
             let described = tokio::task::spawn_blocking(move || described(&copy)).await;

@@ -146,7 +146,9 @@ pub(crate) fn wanted_indexes(
     let mut wanted = declaration.indexes.clone();
     let telling = relation.table.columns.iter().enumerate().filter(|(position, column)| {
         let kind = relation.storage[*position].kind;
-        matches!(kind, Kind::Text | Kind::Integer) && names_rows(&column.name)
+        // By a hidden column no plan asks.
+        let is_hidden = declaration.hidden_columns.contains(&column.name);
+        matches!(kind, Kind::Text | Kind::Integer) && names_rows(&column.name) && !is_hidden
     });
     wanted.extend(telling.map(|(_, column)| vec![column.name.clone()]).take(AUTOMATIC_MAX));
     let compared = invariants.iter().flat_map(|invariant| compared_numbers(relation, &invariant.sql));

@@ -52,6 +52,9 @@ pub(crate) fn prepare(
     let mut writer =
         Writer { dialect, params, before: String::new(), text: String::new(), bound: Vec::new() };
     let tables = named_tables(catalog, dialect, tokens);
+    if dialect == Dialect::Sqlite && tables.iter().any(|relation| order_tells(relation)) {
+        check_unqualified(tokens)?;
+    }
     let rest = writer.tables(&tables, tokens);
     writer.statement(&lexed, rest)?;
     let sql = match dialect {
@@ -81,6 +84,22 @@ fn check_names(tokens: &[Token]) -> Result<(), StoreError> {
         return Err(refused("it has a `[`", Some("put names in double quotes")));
     }
     Ok(())
+}
+
+/// Refuses `main.people`, which would be read by whatever index suits.
+fn check_unqualified(tokens: &[Token]) -> Result<(), StoreError> {
+    let is_main = |token: &Token| matches!(token, Token::Word(name) | Token::Quoted(name) if name.eq_ignore_ascii_case("main"));
+    if tokens.windows(2).any(|pair| is_main(&pair[0]) && pair[1] == Token::Symbol(".")) {
+        return Err(refused("it names a table with its database", Some("write the table's name alone")));
+    }
+    Ok(())
+}
+
+/// Whether an index could give rows in the order of a column that plans may not see.
+fn order_tells(relation: &Relation) -> bool {
+    let is_hidden =
+        |name: &String| relation.table.columns.iter().any(|column| column.hidden && column.name == *name);
+    relation.indexes.iter().chain([&relation.table.key]).flatten().any(is_hidden)
 }
 
 /// The visible tables that the statement names.
@@ -196,6 +215,7 @@ fn visible_part(relation: &Relation) -> String {
     }
     let from = match relation.namespace {
         Some(_) => relation.sql_name(),
+        None if order_tells(relation) => format!("main.{} NOT INDEXED", relation.sql_name()),
         None => format!("main.{}", relation.sql_name()),
     };
     let name = quoted(&relation.table.name);

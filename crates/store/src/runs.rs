@@ -326,18 +326,23 @@ impl Store {
         Box::pin(rate(&self.inner, run, grade, why, note))
     }
 
-    /// Rows that changed since a held run saw them, so that it could not be committed as it stands.
-    pub fn conflicts<'a>(&'a self, run: &'a str) -> Answer<'a, Vec<RowConflict>> {
-        Box::pin(conflicts(&self.inner, run))
+    /// For each of these held runs, the rows that changed since it saw them, so that it could not be committed as it
+    /// stands.
+    pub fn conflicts<'a>(&'a self, runs: &'a [RunId]) -> Answer<'a, Vec<Vec<RowConflict>>> {
+        Box::pin(conflicts(&self.inner, runs))
     }
 }
 
-async fn conflicts(store: &Arc<Inner>, run: &str) -> Result<Vec<RowConflict>, StoreError> {
-    let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Read).await?;
-    let (_, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
-    let found = apply::conflicts(&mut transaction, changes.unwrap_or_default()).await;
+async fn conflicts(store: &Arc<Inner>, runs: &[RunId]) -> Result<Vec<Vec<RowConflict>>, StoreError> {
+    let Some(first) = runs.first() else { return Ok(Vec::new()) };
+    let mut transaction = Transaction::begin(store, first.clone(), Intent::Read).await?;
+    let mut found = Vec::new();
+    for run in runs {
+        let (_, changes, _) = load(&store.ledger, &mut transaction.session, run.as_str()).await?;
+        found.push(apply::conflicts(&mut transaction, changes.unwrap_or_default()).await?);
+    }
     transaction.roll_back().await?;
-    found
+    Ok(found)
 }
 
 /// Says no to a run that is held or waits for a person.

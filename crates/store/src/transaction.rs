@@ -10,6 +10,7 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ordain_types::{Call as OutsideCall, Diff, RunId};
 use serde_json::Value;
@@ -49,12 +50,16 @@ pub struct Transaction {
     queried: Option<Catalog>,
     /// The largest number of the keys that were given for new rows, by table.
     ids: BTreeMap<usize, i64>,
+    /// How long it waited for others to write, until that was counted.
+    waited: Duration,
 }
 
 impl Transaction {
     pub(crate) async fn begin(store: &Arc<Inner>, run_id: RunId, intent: Intent) -> Result<Self, StoreError> {
+        let waiting = Instant::now();
         let session = store.pool.begin(intent).await?;
         Ok(Self {
+            waited: waiting.elapsed(),
             catalog: store.catalog(),
             store: Arc::clone(store),
             session,
@@ -81,6 +86,11 @@ impl Transaction {
             Dialect::Sqlite => "SQLite",
             Dialect::Postgres => "PostgreSQL",
         }
+    }
+
+    /// How long it waited for others to write. It is given once: the first program that runs in it counts it.
+    pub fn take_waited(&mut self) -> Duration {
+        std::mem::take(&mut self.waited)
     }
 
     /// Ends when this transaction has kept other writers waiting for longer than it may. The run is to be given up then.

@@ -4,7 +4,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, StatusCode, redirect};
 use serde_json::Value;
 
-use crate::session::{ANSWER_BYTES_MAX, Message, WITHOUT_HANDSHAKE, WireError, answers, too_large};
+use crate::session::{ANSWER_BYTES_MAX, Message, WireError, answers, too_large};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -57,7 +57,7 @@ impl HttpWire {
         let found = answer(response, message.id).await?;
         found.ok_or_else(|| {
             let text = format!("it answered {status} and no message");
-            if status.is_server_error() { WireError::NoAnswer(text) } else { WireError::NotSent(text) }
+            if status.is_server_error() { WireError::NoAnswer(text) } else { WireError::NotTaken(text) }
         })
     }
 
@@ -66,11 +66,10 @@ impl HttpWire {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         let method = message.body["method"].as_str();
-        let is_new = message.revision == WITHOUT_HANDSHAKE;
         let named = [
             ("mcp-protocol-version", Some(message.revision).filter(|_| method != Some("initialize"))),
-            ("mcp-method", method.filter(|_| is_new)),
-            ("mcp-name", message.body["params"]["name"].as_str().filter(|_| is_new)),
+            ("mcp-method", method),
+            ("mcp-name", message.body["params"]["name"].as_str()),
             ("idempotency-key", message.key),
         ];
         for (name, value) in named {

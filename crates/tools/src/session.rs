@@ -19,6 +19,8 @@ pub(crate) enum WireError {
     NotSent(String),
     /// It may have arrived.
     NoAnswer(String),
+    /// Something is there that takes no such message.
+    NotTaken(String),
 }
 
 /// A message on its way, and what else the wire should tell.
@@ -52,9 +54,18 @@ pub(crate) struct Session {
 pub(crate) type Said = Result<Value, String>;
 
 impl Session {
-    /// Begins: by a handshake, or without one where the server knows none.
+    /// Begins. A server at an address is asked first whether it needs no handshake; a program might end at such a
+    /// question, so it is given the handshake, unless it knows none.
     pub(crate) async fn begin(wire: Wire) -> Result<Self, WireError> {
-        let mut session = Self { wire, next_id: 1, revision: WITH_HANDSHAKE };
+        let mut session = Self { wire, next_id: 1, revision: WITHOUT_HANDSHAKE };
+        if matches!(session.wire, Wire::Http(_)) {
+            match session.ask("server/discover", json!({}), None).await {
+                Ok(Ok(found)) if speaks(&found) => return Ok(session),
+                Ok(_) | Err(WireError::NotTaken(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        session.revision = WITH_HANDSHAKE;
         let client = json!({ "name": "ordain", "version": env!("CARGO_PKG_VERSION") });
         let hello = json!({ "protocolVersion": WITH_HANDSHAKE, "capabilities": {}, "clientInfo": client });
         match session.ask("initialize", hello, None).await? {
@@ -107,6 +118,12 @@ impl Wire {
             Self::Http(wire) => wire.exchange(message).await,
         }
     }
+}
+
+/// Whether a server that was asked what it offers knows the revision without a handshake.
+fn speaks(found: &Value) -> bool {
+    let revisions = found["supportedVersions"].as_array();
+    revisions.is_some_and(|revisions| revisions.iter().any(|revision| revision == WITHOUT_HANDSHAKE))
 }
 
 /// Whether a message is the answer to a request.

@@ -11,7 +11,7 @@ const TIME: Duration = Duration::from_secs(30);
 /// How long it may be made to take.
 const TIME_MAX: Duration = Duration::from_mins(10);
 /// The largest arguments of one call if nothing is said.
-const ARGUMENT_BYTES: u64 = 64 << 10;
+pub(crate) const ARGUMENT_BYTES: u64 = 64 << 10;
 
 /// A tool, as its owner writes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ordain_types::{Tool, Verb};
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
@@ -12,16 +13,20 @@ use crate::error::ToolError;
 use crate::http::HttpWire;
 use crate::notify::Notify;
 use crate::session::{Session, Wire, WireError};
-use crate::settings::{Secrets, ToolSettings};
+use crate::settings::{ARGUMENT_BYTES, Secrets, ToolSettings};
 use crate::snapshot::{Offer, Snapshot, SnapshotFile};
 use crate::stdio::StdioWire;
 
+/// The tool whose verbs are the addresses of `[notify.NAME]`, unless the owner has one of that name.
+const NOTIFY: &str = "notify";
 /// Verbs of one server.
 const VERBS_MAX: usize = 200;
 /// Pages of its list.
 const PAGES_MAX: usize = 50;
 /// The largest result of one call.
 const RESULT_BYTES_MAX: usize = 1 << 20;
+/// Shorter values of variables occur in ordinary text and are no secrets.
+const SECRET_BYTES_MIN: usize = 4;
 /// The longest text of a server that is repeated.
 const SAID_CHARS_MAX: usize = 500;
 
@@ -98,13 +103,31 @@ impl Toolbox {
         self.inner.settings.get(tool)
     }
 
-    /// The tools as plans know them: those that were reviewed.
-    pub fn known(&self) -> Vec<ordain_types::Tool> {
+    /// How large the arguments of one call may be.
+    pub fn argument_bytes(&self, tool: &str) -> u64 {
+        self.settings(tool).map_or(ARGUMENT_BYTES, ToolSettings::argument_bytes)
+    }
+
+    /// The tools as plans know them: those that were reviewed, and the addresses for notifications.
+    pub fn known(&self) -> Vec<Tool> {
         let known = self.inner.reviewed.iter().filter_map(|(name, snapshot)| {
             let settings = self.inner.settings.get(name)?;
             Some(snapshot.tool(name, settings))
         });
-        known.collect()
+        known.chain(self.notifications()).collect()
+    }
+
+    /// Each address is a verb that takes a text.
+    fn notifications(&self) -> Option<Tool> {
+        let verb = Verb {
+            params: BTreeMap::from([("text".to_owned(), json!({ "type": "string" }))]),
+            required: ["text".to_owned()].into(),
+            reads: false,
+            description: "Sends a text to people.".to_owned(),
+        };
+        let is_own = !self.notify.is_empty() && !self.inner.settings.contains_key(NOTIFY);
+        let verbs = || self.notify.keys().map(|name| (name.clone(), verb.clone())).collect();
+        is_own.then(|| Tool { name: NOTIFY.to_owned(), verbs: verbs(), tables: None })
     }
 
     /// What a tool's server offers now.
@@ -130,13 +153,18 @@ impl Toolbox {
         arguments: &Map<String, Value>,
         key: Option<&str>,
     ) -> Result<Value, ToolError> {
+        if tool == NOTIFY && !self.inner.settings.contains_key(NOTIFY) {
+            let message = Value::Object(arguments.clone());
+            return self.send_results(verb, &message, key.unwrap_or_default()).await;
+        }
         let settings = self.named(tool)?;
         let kept = Arc::clone(self.inner.open.lock().await.entry(tool.to_owned()).or_default());
         let mut kept = kept.lock().await;
-        // A conversation that was given up in the middle is not used again.
+        // A conversation that was given up in the middle is not used again. A server may change its list while one goes
+        // on, so it is looked at again before anything is changed.
         let session = match kept.take() {
-            Some(session) => session,
-            None => self.begin(tool, settings).await?,
+            Some(session) if key.is_none() => session,
+            open => self.begin(tool, settings, open).await?,
         };
         let (session, said) = self.ask(tool, settings, session, verb, arguments, key).await?;
         *kept = Some(session);
@@ -162,18 +190,51 @@ impl Toolbox {
             }
             Ok(Err(error)) => return Err(of_wire(tool, error, &secrets)),
             Ok(Ok(Err(message))) => Err(refused(tool, &without(&message, &secrets))),
-            Ok(Ok(Ok(result))) => given(tool, result, &secrets),
+            Ok(Ok(Ok(result))) => {
+                given(tool, result, &secrets).and_then(|given| self.fitting(tool, verb, given))
+            }
         };
         Ok((session, said))
     }
 
-    /// Begins a conversation and holds what the server offers against what was reviewed.
-    async fn begin(&self, tool: &str, settings: &ToolSettings) -> Result<Session, ToolError> {
+    /// A result, if it is of the shape that was reviewed.
+    fn fitting(&self, tool: &str, verb: &str, given: Value) -> Result<Value, ToolError> {
+        let offer = self.reviewed(tool).and_then(|reviewed| reviewed.verbs.get(verb));
+        match offer.and_then(|offer| offer.output.as_ref()) {
+            Some(schema) if !ordain_types::fits(&given, schema) => {
+                let message = format!(
+                    "the result of `{verb}` is not what it was reviewed to give; it may have been carried out"
+                );
+                Err(refused(tool, &message))
+            }
+            _ => Ok(given),
+        }
+    }
+
+    /// The variable whose value stands in a text, if one does: secrets are not sent with calls.
+    pub fn secret_in(&self, text: &str) -> Option<&str> {
+        let real = self.inner.secrets.0.iter().filter(|(_, value)| value.len() >= SECRET_BYTES_MIN);
+        real.filter(|(_, value)| text.contains(value.as_str())).map(|(name, _)| name.as_str()).next()
+    }
+
+    /// Begins a conversation, unless one is open, and holds what the server offers against what was reviewed.
+    async fn begin(
+        &self,
+        tool: &str,
+        settings: &ToolSettings,
+        open: Option<Session>,
+    ) -> Result<Session, ToolError> {
         let Some(reviewed) = self.inner.reviewed.get(tool) else {
             let message = "it was never reviewed".to_owned();
             return Err(ToolError::Changed { tool: tool.to_owned(), message });
         };
         let begun = async {
+            if let Some(mut session) = open
+                && let Ok(offered) = list(&mut session).await
+            {
+                return Ok((session, offered));
+            }
+            // A server that ended meanwhile is begun with anew.
             let mut session = Session::begin(self.wire(settings)?).await?;
             let offered = list(&mut session).await?;
             Ok((session, offered))
@@ -182,7 +243,8 @@ impl Toolbox {
         let begun = begun.map_err(|_| unreachable(tool, "it does not answer"))?;
         // Nothing was called yet, so nothing can have been carried out.
         let (session, offered) = begun.map_err(|error| {
-            let (WireError::NotSent(message) | WireError::NoAnswer(message)) = error;
+            let (WireError::NotSent(message) | WireError::NoAnswer(message) | WireError::NotTaken(message)) =
+                error;
             unreachable(tool, &without(&message, &settings.secrets(&self.inner.secrets)))
         })?;
         let offered = offered.map_err(|message| refused(tool, &message))?;
@@ -268,7 +330,9 @@ fn given(tool: &str, mut result: Value, secrets: &[(String, String)]) -> Result<
 
 fn of_wire(tool: &str, error: WireError, secrets: &[(String, String)]) -> ToolError {
     match error {
-        WireError::NotSent(message) => unreachable(tool, &without(&message, secrets)),
+        WireError::NotSent(message) | WireError::NotTaken(message) => {
+            unreachable(tool, &without(&message, secrets))
+        }
         WireError::NoAnswer(message) => no_answer(tool, &without(&message, secrets)),
     }
 }
@@ -287,7 +351,7 @@ fn refused(tool: &str, message: &str) -> ToolError {
 
 /// A text in which no secret stands.
 fn without(text: &str, secrets: &[(String, String)]) -> String {
-    let real = secrets.iter().filter(|(_, value)| value.len() >= 4);
+    let real = secrets.iter().filter(|(_, value)| value.len() >= SECRET_BYTES_MIN);
     real.fold(text.to_owned(), |text, (name, value)| text.replace(value.as_str(), &format!("[{name}]")))
 }
 

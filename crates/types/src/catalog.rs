@@ -264,7 +264,7 @@ pub struct Metric {
     /// The columns by which it may be split; any if none is listed.
     #[serde(default)]
     pub by: Vec<String>,
-    /// What it comes to on the rows that are there when the workspace is opened; another value is an error.
+    /// What it comes to on the rows of the seed; another value is an error until the first run has changed rows.
     #[serde(default)]
     pub anchor: Option<f64>,
 }

@@ -51,5 +51,5 @@ pub use run::{
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use status::STATUSES;
 pub use timestamp::{format_unix_millis, is_timestamp};
-pub use tool::{Tool, Verb};
+pub use tool::{Tool, Verb, fits};
 pub use visible::visible;

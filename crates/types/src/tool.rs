@@ -47,8 +47,9 @@ impl Verb {
     }
 }
 
-/// Whether a value is of a type that a schema names. What a schema says beyond that the server itself looks at.
-fn fits(value: &Value, schema: &Value) -> bool {
+/// Whether a value is of the types that a schema names, and has the fields that it asks for. What a schema says beyond
+/// that the server itself looks at.
+pub fn fits(value: &Value, schema: &Value) -> bool {
     let is = |kind: &str| match kind {
         "string" => value.is_string(),
         "integer" => {
@@ -66,7 +67,14 @@ fn fits(value: &Value, schema: &Value) -> bool {
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).any(is),
         _ => true,
     };
-    is_kind && schema["enum"].as_array().is_none_or(|values| values.contains(value))
+    let field = |name: &str| value.get(name);
+    let mut required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut fields = schema["properties"].as_object().into_iter().flatten();
+    is_kind
+        && schema["enum"].as_array().is_none_or(|values| values.contains(value))
+        && (!value.is_object()
+            || required.all(|name| field(name).is_some())
+                && fields.all(|(name, schema)| field(name).is_none_or(|value| fits(value, schema))))
 }
 
 #[cfg(test)]
@@ -74,6 +82,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_value_fits_a_schema_down_to_its_fields() {
+        let schema = json!({ "type": "object", "required": ["id"], "properties": {
+            "id": { "type": "string" }, "of": { "type": "object", "properties": { "n": { "type": "integer" } } } } });
+        for right in [json!({ "id": "1" }), json!({ "id": "1", "of": { "n": 2 }, "more": true })] {
+            assert!(fits(&right, &schema), "{right}");
+        }
+        for wrong in [json!({}), json!("1"), json!({ "id": 1 }), json!({ "id": "1", "of": { "n": "2" } })] {
+            assert!(!fits(&wrong, &schema), "{wrong}");
+        }
+    }
 
     #[test]
     fn wrong_arguments_are_named() {

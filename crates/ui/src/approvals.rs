@@ -60,7 +60,7 @@ fn item(waiting: &Waiting, viewer: &Viewer) -> Markup {
                 @for invariant in &record.invariants { " · " (visible(&invariant.name)) @if invariant.holds { " holds" } @else { " is broken" } }
             }
             (receipt(record))
-            @if let Some(text) = record.said() { p.said.muted { (lines(&text, 2000)) } }
+            @if let Some(text) = &record.answer.text { p.said.muted { span.not-made { (run::unmade(record.state)) } (lines(text, 2000)) } }
             @if !waiting.conflicts.is_empty() { (conflicts(&waiting.conflicts)) }
             (diff::of_run(record))
             @for step in &record.plan.steps {

@@ -22,8 +22,8 @@ pub struct Overview {
     pub newest: Vec<RunRecord>,
     /// Runs that go on.
     pub running: usize,
-    /// Cells: idle, busy, and jobs that wait for one.
-    pub cells: Option<(usize, usize, usize)>,
+    /// Jobs that wait for a cell.
+    pub queued: usize,
     /// Who writes plans.
     pub planner: String,
     /// How well code is isolated.
@@ -63,9 +63,9 @@ fn health(overview: &Overview) -> Markup {
             } }
             div { dt { "Waiting for you" } dd { a href="/approvals" { (grouped(overview.waiting.1)) } } }
             div { dt { "Running" } dd { (overview.running) } }
-            @if let Some((idle, busy, queued)) = overview.cells { div { dt { "Cells" } dd { (busy) " busy, " (idle) " idle" @if queued > 0 { ", " (queued) " waiting" } } } }
-            div { dt { "Plans by" } dd { a href="/settings#models" { @if overview.planner == "rules" { "the reader" } @else { (visible(&overview.planner)) } } } }
-            div { dt { "Isolation" } dd { a href="/settings#doctor" { (visible(&overview.isolation)) } } }
+            @if overview.queued > 0 { div { dt { "Waiting for a cell" } dd { (overview.queued) } } }
+            div { dt { "Plans by" } dd { a href="/settings#models" { (crate::settings::planner(&overview.planner)) } } }
+            @if overview.isolation != "full" { div { dt { "Isolation of code" } dd { a href="/settings#doctor" { (visible(&overview.isolation)) } } } }
         }
     }
 }

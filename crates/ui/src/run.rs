@@ -17,7 +17,7 @@ use crate::code::listing;
 use crate::diff;
 use crate::parts::{answer_rows, became, chip, facts, fold, json, receipt, state};
 use crate::shell::Viewer;
-use crate::text::{counted, duration, in_path, lines, short_id, visible, when};
+use crate::text::{advice, counted, duration, in_path, lines, short_id, visible, when};
 
 /// Characters of a request that a heading shows.
 const HEADING_CHARS_MAX: usize = 300;
@@ -239,11 +239,13 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
         section.answer #answer aria-label="Answer" {
             // Words of a change that was not made must not be read before that.
             @if !is_made { (receipt(record)) }
-            @if let Some(text) = record.said() { p.said.muted[!is_made] { (lines(&text, 20_000)) } }
+            @if let Some(text) = &record.answer.text {
+                p.said.muted[!is_made] { @if !is_made { span.not-made { (unmade(record.state)) } } (advice(text, 20_000)) }
+            }
             @if let Some(error) = &record.error {
                 div.problem {
                     p { strong { (visible(&error.message)) } " " code.muted { (visible(&error.code)) } }
-                    @if let Some(hint) = &error.hint { p.hint { (visible(hint)) } }
+                    @if let Some(hint) = &error.hint { p.hint { (advice(hint, 2000)) } }
                 }
             }
             @if is_made { (receipt(record)) }
@@ -251,6 +253,15 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
             @if let Some(value) = &record.answer.json { (fold(&html! { "Value" }, false, &json(value))) }
             (artifacts(record))
         }
+    }
+}
+
+/// What stands before the words of a change that was not made, or is not there any more.
+pub(crate) fn unmade(state: RunState) -> &'static str {
+    match state {
+        RunState::Held | RunState::Waiting => "Its answer, once it is committed:",
+        RunState::Undone => "Its answer, before it was undone:",
+        _ => "Its answer, had it been committed:",
     }
 }
 
@@ -402,13 +413,12 @@ fn again_words(record: &RunRecord) -> &'static str {
 
 fn timing(record: &RunRecord) -> Markup {
     let (timing, usage) = (&record.timing_ms, &record.usage);
-    let mut shown = vec![
-        ("plan", html! { (duration(timing.plan)) }),
-        ("verify", html! { (duration(timing.verify)) }),
-        ("run", html! { (duration(timing.run)) }),
-        ("commit", html! { (duration(timing.commit)) }),
-        ("all", html! { strong { (duration(timing.total)) } }),
-    ];
+    let stages =
+        [("plan", timing.plan), ("verify", timing.verify), ("run", timing.run), ("commit", timing.commit)];
+    // What was not reached took no time.
+    let reached = stages.into_iter().filter(|(_, took)| *took > 0.0);
+    let mut shown: Vec<_> = reached.map(|(stage, took)| (stage, html! { (duration(took)) })).collect();
+    shown.push(("all", html! { strong { (duration(timing.total)) } }));
     if usage.model_calls > 0 {
         shown.push(("model calls", html! { (usage.model_calls) }));
         shown.push(("tokens in", html! { (crate::text::grouped(usage.input_tokens)) }));

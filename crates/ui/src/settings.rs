@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::parts::chip;
-use crate::text::visible;
+use crate::text::{lines, visible};
 
 /// A setting's value, and where it comes from.
 #[derive(Debug, Clone)]
@@ -48,6 +48,41 @@ pub struct Settings {
     pub version: String,
 }
 
+/// Somebody who could write plans.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    /// What a request or `ordain.toml` names it.
+    pub name: String,
+    /// Whether it can be used now.
+    pub is_ready: bool,
+    /// Why, or why not, and what would make it ready.
+    pub why: String,
+    /// The models that it serves, where it said so.
+    pub models: Vec<String>,
+}
+
+/// Who writes plans, as people call them.
+pub(crate) fn planner(name: &str) -> String {
+    if name == "rules" { "the reader".to_owned() } else { visible(name) }
+}
+
+/// Who could write plans.
+pub fn models(now: &str, writers: &[Writer]) -> Markup {
+    html! {
+        p.crumbs { a href="/settings" { "Settings" } " / Models" }
+        h1 { "Models" }
+        p { "Plans are written by " strong { (planner(now)) } ". Another one is chosen with " code { "model.name" } " in " code { "ordain.toml" } " or when the server starts." }
+        div.scroll tabindex="0" role="region" aria-label="Models" { table.list.stack {
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Ready" } th scope="col" { "Why" } } }
+            tbody { @for writer in writers { tr data-row {
+                td { code { (visible(&writer.name)) } }
+                td { (chip(if writer.is_ready { "good" } else { "off" }, if writer.is_ready { "ready" } else { "not ready" })) }
+                td.wide { (visible(&writer.why)) @if !writer.models.is_empty() { "; serves " (lines(&writer.models.join(", "), 300)) } }
+            } } }
+        } }
+    }
+}
+
 /// The whole page.
 pub fn page(settings: &Settings) -> Markup {
     html! {
@@ -64,7 +99,7 @@ pub fn page(settings: &Settings) -> Markup {
         } }
         section #models {
             h2 { "Models" }
-            p { "Plans are written by " strong { (visible(&settings.planner)) } ". " code { "ordain models" } " says what else could be used here, and why this one was chosen." }
+            p { "Plans are written by " strong { (planner(&settings.planner)) } ". " a href="/settings/models" { "Who else could write them" } }
         }
         section #doctor {
             h2 { "Doctor" }

@@ -10,6 +10,9 @@ pub use ordain_types::visible;
 /// Characters of a value that a table shows; the whole value is in the record.
 const CELL_CHARS_MAX: usize = 300;
 
+/// A single word up to this length is not broken at all.
+const WHOLE_CHARS_MAX: usize = 24;
+
 /// Longer words may be broken anywhere.
 const WORD_BYTES_MAX: usize = 40;
 
@@ -18,6 +21,17 @@ pub fn lines(text: &str, characters_max: usize) -> String {
     let begin: String = text.chars().take(characters_max + 1).collect();
     let shown = |line: &str| visible(&line.trim_end_matches('\r').replace('\t', "    "));
     cut(&begin, characters_max).split('\n').map(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// Advice that names a command, with a way to the page that shows the same.
+pub(crate) fn advice(text: &str, characters_max: usize) -> Markup {
+    let text = lines(text, characters_max);
+    html! {
+        @for (place, part) in text.split("`ordain models`").enumerate() {
+            @if place > 0 { a href="/settings/models" { "Models" } }
+            (part)
+        }
+    }
 }
 
 /// One value of a row, as people read it. Null and empty text look different from the words for them.
@@ -55,7 +69,10 @@ fn long(text: &str) -> Markup {
     // A word that is too long for a line may be broken anywhere.
     let breaks = text.split_whitespace().any(|word| word.len() > WORD_BYTES_MAX);
     html! {
-        @if breaks { span.break { (clipped(text)) } } @else { (clipped(text)) }
+        @if breaks { span.break { (clipped(text)) } }
+        // A time or a name with a dash is one word.
+        @else if length <= WHOLE_CHARS_MAX && !text.contains(char::is_whitespace) { span.nowrap { (clipped(text)) } }
+        @else { (clipped(text)) }
         @if length > CELL_CHARS_MAX { " " span.muted { "(" (grouped(length as u64)) " characters)" } }
     }
 }

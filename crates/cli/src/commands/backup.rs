@@ -5,21 +5,24 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ordain_engine::{BackupSettings, backup_folder};
-use ordain_store::{RestoreAt, Store};
+use ordain_engine::{BackupPlace, BackupSettings, Workspace};
+use ordain_server::put_file;
+use ordain_store::{Backup, RestoreAt, Store};
 
-use crate::workspace::{WorkspaceArgs, ended, note, with_store};
+use crate::workspace::{Failure, WorkspaceArgs, ended, note, with_store};
 use crate::{failure, runtime};
 
 const EXAMPLES: &str = "\
 Examples:
   ordain backup                         a copy below .ordain/backups
   ordain backup --to /mnt/other/shop    on another disk, where it belongs
+  ordain backup --to https://HOST/shop  below .ordain/backups, and sent there by PUT
 
 The copy is signed and does not hold the ledger's key. A PostgreSQL database is copied with its own tools.
+An address is given the token of the environment variable ORDAIN_BACKUP_TOKEN.
 `ordain serve` makes copies by itself:
   [backup]
-  to = \"/mnt/other/shop\"     a folder, or file:///mnt/other/shop
+  to = \"/mnt/other/shop\"     a folder, or an address https://HOST/PATH
   every = \"24h\"
   keep = 7                   older copies are removed";
 
@@ -29,9 +32,9 @@ The copy is signed and does not hold the ledger's key. A PostgreSQL database is 
 pub(crate) struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
-    /// The folder for copies, or `file:///DIR` [default: backup.to, else .ordain/backups]
-    #[arg(long, value_name = "DIR|URL", value_parser = folder)]
-    to: Option<PathBuf>,
+    /// The folder for copies, or an address that takes them by PUT [default: backup.to, else .ordain/backups]
+    #[arg(long, value_name = "DIR|URL", value_parser = place)]
+    to: Option<BackupPlace>,
 }
 
 /// How soon a copy is tried again that could not be made.
@@ -62,23 +65,66 @@ pub(crate) struct RestoreArgs {
 /// Carries out `ordain backup`.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     with_store(&args.workspace, async |store| {
-        let settings = args.workspace.load()?.backup;
-        let folder = args.to.clone().unwrap_or(settings.folder);
-        let made = store.back_up(&folder).await?;
+        let workspace = args.workspace.load()?;
+        let mut settings = workspace.backup.clone();
+        match args.to.clone() {
+            Some(BackupPlace::Folder(folder)) => {
+                settings = BackupSettings { folder, address: None, keep: None, ..settings };
+            }
+            Some(BackupPlace::Address(address)) => settings.address = Some(address),
+            None => {}
+        }
+        let (made, removed) = copy(&store, &settings, token(&workspace).as_deref()).await?;
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{}: {} ledger entries", made.folder.display(), made.entries)?;
-        if let Some(keep) = settings.keep.filter(|_| args.to.is_none()) {
-            for removed in store.remove_backups(&folder, keep)? {
-                writeln!(stdout, "removed {}", removed.folder.display())?;
-            }
+        if let Some(address) = &settings.address {
+            writeln!(stdout, "sent to {address}")?;
+        }
+        for removed in removed {
+            writeln!(stdout, "removed {}", removed.folder.display())?;
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
+/// What an address for copies asks of whoever sends one.
+pub(crate) fn token(workspace: &Workspace) -> Option<String> {
+    workspace.environment.get("ORDAIN_BACKUP_TOKEN")
+}
+
+/// Makes a copy, sends it where it is to go, and removes the oldest ones; those are given back too.
+async fn copy(
+    store: &Store,
+    settings: &BackupSettings,
+    token: Option<&str>,
+) -> Result<(Backup, Vec<Backup>), Failure> {
+    let made = store.back_up(&settings.folder).await?;
+    let sent = match &settings.address {
+        Some(address) => send(address, &made, token).await,
+        None => Ok(()),
+    };
+    // Of copies that are sent away one stays here, so that a place that takes none does not fill this disk.
+    let removed = match settings.keep.or(settings.address.as_ref().map(|_| 1)) {
+        Some(keep) => store.remove_backups(&settings.folder, keep)?,
+        None => Vec::new(),
+    };
+    sent?;
+    Ok((made, removed))
+}
+
+/// Sends a copy to a folder of its own below an address.
+async fn send(address: &str, copy: &Backup, token: Option<&str>) -> io::Result<()> {
+    let folder = copy.folder.file_name().unwrap_or_default().to_string_lossy();
+    let address = format!("{}/{folder}", address.trim_end_matches('/'));
+    for file in copy.files() {
+        put_file(&address, &file, token).await?;
+    }
+    Ok(())
+}
+
 /// Makes copies of a store that is served, as often as its workspace says. The time is counted from the newest copy, so
 /// that a restart delays none.
-pub(crate) async fn regularly(store: Store, settings: BackupSettings) {
+pub(crate) async fn regularly(store: Store, settings: BackupSettings, token: Option<String>) {
     let Some(every) = settings.every else { return };
     let made = |folder: &Path| {
         let copies = store.backups(folder).unwrap_or_default();
@@ -88,21 +134,23 @@ pub(crate) async fn regularly(store: Store, settings: BackupSettings) {
     let mut wait = made(&settings.folder).map_or(Duration::ZERO, |age| every.saturating_sub(age));
     loop {
         tokio::time::sleep(wait).await;
-        let copied = store.back_up(&settings.folder).await;
-        let removed = match (&copied, settings.keep) {
-            (Ok(_), Some(keep)) => store.remove_backups(&settings.folder, keep).map(drop),
-            _ => Ok(()),
-        };
         wait = every;
-        if let Err(error) = copied.map(drop).and(removed) {
-            failure::print_text(&format!("no copy of the store was made: {error}"), error.hint().as_deref());
+        if let Err(error) = copy(&store, &settings, token.as_deref()).await {
+            failure::print_text(&format!("no copy of the store was made: {error}"), None);
             wait = every.min(RETRY);
         }
     }
 }
 
+fn place(text: &str) -> Result<BackupPlace, String> {
+    BackupPlace::read(text).map_err(|(message, hint)| format!("{message}; {hint}"))
+}
+
 fn folder(text: &str) -> Result<PathBuf, String> {
-    backup_folder(text).map_err(|(message, hint)| format!("{message}; {hint}"))
+    match place(text)? {
+        BackupPlace::Folder(folder) => Ok(folder),
+        BackupPlace::Address(_) => Err("copies are restored from a folder: fetch the copy first".to_owned()),
+    }
 }
 
 /// Carries out `ordain restore`.

@@ -3,6 +3,7 @@
 mod ask;
 mod cells;
 mod checks;
+mod load;
 mod sample;
 mod serve;
 mod store;
@@ -23,7 +24,7 @@ Examples:
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
   ordain bench strategies         what a step costs, steps side by side, a long session
-  ordain bench ui                 pages of the web UI with 100,000 runs stored, some minutes
+  ordain bench ui                 pages of the web UI with 100,000 runs stored, and in Chromium, some minutes
   ordain bench verify             verdicts against Python's ast, some seconds
   ordain bench store              a purchase on up to a million rows, about two minutes
   ordain bench store --postgres postgres://…    one writer and four, in line and side by side, half a minute";
@@ -56,7 +57,7 @@ enum Bench {
     /// What a step of a run costs besides its model and its code
     #[command(after_help = EXAMPLES)]
     Strategies(strategies::Args),
-    /// Pages of the web UI with many runs stored
+    /// Pages of the web UI with many runs stored, on the server and in Chromium
     #[command(after_help = EXAMPLES)]
     Ui(ui::Args),
     Verify(verify::Args),

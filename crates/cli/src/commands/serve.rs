@@ -205,7 +205,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyh
     if let Some(found) = found {
         found(options.listen);
     }
-    tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone()));
+    tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
     let traced = traced(executor.executor(), &options.tracer);
     let engine = Engine::new(store, traced, workspace.settings());
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));

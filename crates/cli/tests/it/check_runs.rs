@@ -1,14 +1,13 @@
 //! `ordain check run` where it is stopped, kept waiting, unchanged or of many checks; and what it leaves.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::check::{check, range, workspace};
-use crate::command::{Folder, Ran, Running, eventually, ordain, run};
+use crate::command::{Folder, Ran, Running, eventually, ordain, receiver, run};
 
 const ENDLESS: &str =
     "number = 1\nwhile number > 0:\n    number += 1\nresult = {\"status\": \"PASS\", \"summary\": \"x\"}\n";
@@ -301,34 +300,6 @@ fn a_rule_is_read_back_tried_and_pinned_before_it_is_added() {
     assert_eq!(odd.code, Some(3), "{odd:?}");
 }
 
-/// Answers requests with this status, one after the other, and gives back what was sent.
-fn receiver(status: &'static str, count: usize) -> (u16, std::thread::JoinHandle<Vec<String>>) {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let answering = std::thread::spawn(move || {
-        let answer = |mut stream: std::net::TcpStream| {
-            let mut request = Vec::new();
-            let mut piece = [0; 4096];
-            loop {
-                let read = stream.read(&mut piece).unwrap();
-                request.extend_from_slice(&piece[..read]);
-                let text = String::from_utf8_lossy(&request);
-                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                let length = head
-                    .lines()
-                    .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-                if body.len() >= length.unwrap_or(0_usize) {
-                    break;
-                }
-            }
-            write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
-            String::from_utf8(request).unwrap()
-        };
-        listener.incoming().take(count).map(|stream| answer(stream.unwrap())).collect()
-    });
-    (port, answering)
-}
-
 fn check_with_notify(folder: &Folder, arguments: &[&str]) -> Ran {
     let mut command = ordain(arguments);
     command.current_dir(folder.path()).env("ORDAIN_TRUST", folder.path()).env("HOOK_SECRET", "Jefe");
@@ -346,12 +317,13 @@ fn results_are_sent_signed_to_the_addresses_that_want_them() {
     let ran = check_with_notify(&folder, &["check", "run", "--select", "id:fails"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let received = received.join().unwrap();
-    let signed = received.iter().find(|request| request.contains("x-ordain-signature: sha256=")).unwrap();
-    let body: Value = serde_json::from_str(signed.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let (_, signed) = received.iter().find(|(head, _)| head.contains("x-ordain-signature: sha256=")).unwrap();
+    let body: Value = serde_json::from_slice(signed).unwrap();
     assert_eq!(body["counts"]["FAIL"], 1, "{body}");
     assert_eq!(body["results"][0]["check_id"], "fails");
     assert!(body["results"][0].get("samples").is_none(), "rows stay here: {body}");
-    let slack = received.iter().find(|request| request.contains("\"text\"")).unwrap();
+    let bodies: Vec<_> = received.iter().map(|(_, body)| String::from_utf8_lossy(body)).collect();
+    let slack = bodies.iter().find(|body| body.contains("\"text\"")).unwrap();
     assert!(slack.contains("FAIL (high) fails: "), "{slack}");
     assert!(check_with_notify(&folder, &["outbox", "list"]).stderr.contains("nothing waits"));
     // Nothing changed since, and the receiver is gone: the one that asks for problems waits for another try.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead as _, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -211,4 +211,29 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The head and the body of a request.
+pub(crate) type Sent = (String, Vec<u8>);
+
+/// Answers requests with this status, one after the other, and gives back what was sent.
+pub(crate) fn receiver(status: &'static str, count: usize) -> (u16, std::thread::JoinHandle<Vec<Sent>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = move |stream: std::io::Result<std::net::TcpStream>| {
+        let mut reader = std::io::BufReader::new(stream.unwrap());
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let before = head.len();
+            assert_ne!(reader.read_line(&mut head).unwrap(), 0, "cut off: {head}");
+            let line = head[before..].to_lowercase();
+            length = line.strip_prefix("content-length: ").map_or(length, |n| n.trim().parse().unwrap());
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        reader.get_mut().write_all(answer.as_bytes()).unwrap();
+        (head, body)
+    };
+    (port, std::thread::spawn(move || listener.incoming().take(count).map(answer).collect()))
 }

@@ -75,3 +75,34 @@ fn the_python_library_asks_approves_and_undoes_over_stdin_with_both_revisions() 
         assert!(ran.stdout.contains("committed then undone"), "{ran:?}");
     }
 }
+
+/// The official suite plays servers, and a program of the shell calls their first verb through a workspace.
+#[test]
+fn the_conformance_suite_finds_a_client_of_the_newest_revision() {
+    let programs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("node_mcp");
+    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/tests/mcp/package.json");
+    let Some(programs) = ordain_testkit::clients::node(&programs, package) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let client = folder.path().join("client.sh");
+    let script = format!(
+        "#!/bin/sh\nset -e\nfor url; do :; done\nexport ORDAIN_WORKSPACE=$(mktemp -d {0}/XXXXXX)/w\n\
+         export ORDAIN_TRUST=$ORDAIN_WORKSPACE\n{1} init $ORDAIN_WORKSPACE\n{1} tools add suite --url $url\n\
+         {1} tools review suite --accept\nif [ -n \"$VERB\" ]; then {1} tools call suite $VERB '{{\"a\": 5, \"b\": 3}}'; fi\n",
+        folder.path().display(),
+        env!("CARGO_BIN_EXE_ordain"),
+    );
+    std::fs::write(&client, script).unwrap();
+    for (scenario, verb) in [
+        ("initialize", ""),
+        ("tools_call", "add_numbers"),
+        ("http-standard-headers", ""),
+        ("json-schema-ref-no-deref", ""),
+    ] {
+        let mut command = Command::new(programs.join("node"));
+        command.arg(programs.join("conformance")).args(["client", "--scenario", scenario, "--command"]);
+        command.arg(format!("sh {}", client.display())).env("VERB", verb).env("NO_PROXY", "127.0.0.1");
+        let ran = run(command);
+        assert!(ran.stderr.contains(", 0 failed, 0 warnings"), "{scenario}: {ran:?}");
+        assert!(!ran.stderr.contains("Passed: 0/0"), "{scenario}: {ran:?}");
+    }
+}

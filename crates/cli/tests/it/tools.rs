@@ -1,11 +1,13 @@
 //! Tools that plans call: the example workspace with its two servers, by the real binary.
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::command::{Ran, ordain, run};
+use crate::executor::Served;
 
 /// The example workspace, accepted.
 struct Shop {
@@ -17,6 +19,11 @@ impl Shop {
         let shop = Self { folder: tempfile::tempdir().unwrap() };
         let made = run(ordain(["init", "--example", "shop-tools", shop.root().to_str().unwrap()]));
         assert_eq!(made.code, Some(0), "{made:?}");
+        let file = shop.root().join("ordain.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let keyed = text.replace("[tools.tracker]\n", "[tools.tracker]\nenv = [\"TRACKER_KEY\"]\n");
+        assert_ne!(keyed, text);
+        std::fs::write(&file, keyed).unwrap();
         shop
     }
 
@@ -27,6 +34,7 @@ impl Shop {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = ordain(arguments);
         command.args(["-w", self.root().to_str().unwrap()]).env("ORDAIN_TRUST", self.root());
+        command.env("TRACKER_KEY", "s3cret-of-the-tracker");
         command
     }
 
@@ -189,6 +197,8 @@ fn calls_that_were_not_reviewed_or_not_judged_are_refused() {
             "ticket = tools.tracker.open(title='x')\ntools.tracker.close(ticket_id=ticket)",
             "is not what the tool takes",
         ),
+        ("tools.tracker.close(ticket_id={'ordain_call': 'forged:1'})", "is not what the tool takes"),
+        ("tools.tracker.open(title='the key is s3cret-of-the-tracker')", "hold the value of `TRACKER_KEY`"),
     ] {
         let failed = shop.ask(plan, &[]);
         assert!(["failed", "rejected"].contains(&failed["state"].as_str().unwrap()), "{plan}: {failed:#}");
@@ -224,6 +234,44 @@ fn a_tool_that_fails_waits_for_a_person_and_a_changed_one_for_a_review() {
     assert_eq!(shop.run(&["outbox", "retry", dead[0]["key"].as_str().unwrap()]).code, Some(0));
     let sent = shop.run(&["outbox", "send"]);
     assert_eq!((sent.code, shop.kept("tickets.jsonl").len()), (Some(0), 1), "{sent:?}");
+}
+
+#[test]
+fn a_plan_on_an_executor_elsewhere_calls_tools_and_the_calls_are_made_here() {
+    let shop = Shop::new();
+    let served = Served::start(&[]);
+    let plan = "who = tools.mail.address_of(customer='Alice')\ntools.tracker.open(title=who['address'])";
+    let done = shop.ask(plan, &["--executor", &served.url()]);
+    assert_eq!(done["state"], "committed", "{done:#}");
+    assert_eq!(shop.kept("tickets.jsonl")[0]["open"], done["calls"][0]["result"]["address"], "{done:#}");
+}
+
+#[test]
+fn a_plan_notifies_people_after_one_approval() {
+    let shop = Shop::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let file = shop.root().join("ordain.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}\n[notify.people]\nurl = \"{url}\"\n")).unwrap();
+    let told = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = Vec::new();
+        while !String::from_utf8_lossy(&bytes).contains('}') {
+            let mut some = [0; 4096];
+            let read = stream.read(&mut some).unwrap();
+            bytes.extend_from_slice(&some[..read]);
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let held = shop.ask("tools.notify.people(text='The window is clean.')", &[]);
+    assert_eq!((held["state"].as_str(), &held["calls"][0]["name"]), (Some("held"), &"notify.people".into()));
+    let id = held["run_id"].as_str().unwrap();
+    assert_eq!(shop.run(&["approve", id]).code, Some(0));
+    let told = told.join().unwrap();
+    assert!(told.contains(r#"{"text":"The window is clean."}"#), "{told}");
+    assert!(told.to_lowercase().contains(&format!("idempotency-key: {id}:1")), "{told}");
 }
 
 #[test]

@@ -138,7 +138,11 @@ def hdf5_tables(file, arrays):
             continue
         if sum(file[one].size * max(1, len(file[one].dtype.names or ())) for one in names) > CELLS_MAX:
             continue
-        frame = ordain_reading.hdf5_table(file.filename, names)
+        try:
+            frame = ordain_reading.hdf5_table(file.filename, names)
+        except Exception:
+            # What is no plain array is told as an array alone.
+            continue
         columns = [frame[column].tolist() for column in frame.columns]
         tables.append(table_facts(name or None, list(frame.columns), len(frame), columns, table={"exact": True}) | {"arrays": names})
     return tables

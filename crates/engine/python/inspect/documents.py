@@ -271,9 +271,11 @@ def pdf_facts(path):
         lengths.append(len(text))
         excerpt = excerpt or text.strip()[:EXCERPT_MAX]
     facts |= {"characters": sum(lengths), "excerpt": excerpt}
-    tables = pdf_tables(path, started) if any(lengths) else []
-    if tables:
-        facts["tables"] = tables
+    try:
+        tables = pdf_tables(path, started) if any(lengths) else []
+        facts |= {"tables": tables} if tables else {}
+    except Exception as error:
+        facts["note"] = f"tables in it could not be looked for: {short(error, 120)}"
     if pages and not any(lengths):
         facts["note"] = "its pages hold no text; they are probably pictures"
     return facts

@@ -35,9 +35,16 @@ def even_delimiter(lines, delimiters):
 
 
 def text_table(path):
-    """The table that a plain text is, where tabs, semicolons or bars cut all of its lines alike."""
+    """The table that a plain text is, where tabs, semicolons or bars cut all of its lines alike, or as R writes it:
+    blanks between the fields, names in quotes, and the rows named before their first field."""
+    import csv
+
     with open(path, encoding=encoding_of(path), errors="replace") as file:
-        delimiter = even_delimiter([line for line, _ in zip(file, range(50))], "\t;|")
+        lines = [line for line, _ in zip(file, range(50))]
+    delimiter = even_delimiter(lines, "\t;|")
+    if not delimiter and len(lines) > 1 and all(line.startswith('"') for line in lines):
+        header, *rows = csv.reader(lines, delimiter=" ")
+        delimiter = " " if {len(row) for row in rows} == {len(header) + 1} else None
     return csv_facts(path, delimiter) if delimiter else {}
 
 

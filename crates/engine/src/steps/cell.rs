@@ -11,6 +11,7 @@ use ordain_types::{Call, RESULT};
 use ordain_verify::{Contract, Policy};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::continued::Continued;
 use crate::actions::{Acted, Actions};
@@ -70,8 +71,9 @@ impl RunTrial<'_> {
     ) -> Result<Transaction, StoreError> {
         // Laying changes is writing, as far as the database is concerned.
         let intent = if may_write || !pending.is_empty() { Intent::Write } else { Intent::Read };
-        let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
-        let mut transaction = self.engine.store.begin(begin).await?;
+        let options = BeginOptions { run_id: self.head.run_id.clone(), intent };
+        let begun = timeout(self.engine.settings.limits.wall, self.engine.store.begin(options)).await;
+        let mut transaction = begun.map_err(|_elapsed| StoreError::Busy)??;
         transaction.lay(pending).await?;
         Ok(transaction)
     }
@@ -114,7 +116,12 @@ impl RunTrial<'_> {
             reads: Reads::default(),
             calls: Vec::new(),
         };
-        let overdue = transaction.lock().await.overdue();
+        let (overdue, waited) = {
+            let mut open = transaction.lock().await;
+            (open.overdue(), open.take_waited())
+        };
+        // Waiting for others to write is a part of the time that a program may take.
+        job.limits.wall = job.limits.wall.saturating_sub(waited);
         let mut unheard = Discard;
         let execution = match select(engine.executor.run(job, &mut host, &mut unheard), overdue).await {
             Either::Left((execution, _)) => execution,

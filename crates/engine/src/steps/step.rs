@@ -20,7 +20,7 @@ use crate::outcome::{self, violated};
 use crate::rounds::{Accepted, Trial, Tried};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
-use crate::trial::{RunTrial, TRIES_MAX};
+use crate::trial::{EXECUTORS_MAX, RunTrial, TRIES_MAX};
 
 /// Items for which one step runs.
 const ITEMS_MAX: usize = 100;
@@ -285,11 +285,16 @@ impl Trial for StepTrial<'_, '_> {
         if self.defers_writes && self.writes(accepted) {
             return Ok(Tried::Done(StepDone::Deferred));
         }
+        let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(accepted, story, is_last)).await {
                 // Everything is rolled back, so nothing of the lost try is left.
                 Err(EngineError::Store(StoreError::Conflict)) => {}
-                Err(EngineError::Cell(error)) if error.may_run_again() => {}
+                Err(EngineError::Cell(error))
+                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
+                {
+                    executors_lost += 1;
+                }
                 done => return done,
             }
         }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use ordain_store::StoreError;
-use ordain_types::{Action, Catalog, ColumnNotes, Param, ParamKind, Reference, Schema, nearest};
+use ordain_planner::reader::metric_query;
+use ordain_store::{BeginOptions, Call, Intent, LedgerEntry, Reply, Store, StoreError};
+use ordain_types::{Action, Catalog, ColumnNotes, Metric, Param, ParamKind, Reference, Schema, nearest};
 
 use super::error::{WorkspaceError, line_of};
 use super::file::File;
@@ -171,6 +172,48 @@ pub(super) fn check_tables(catalog: &Catalog, schema: &Schema, root: &Path) -> R
         tables.check_any("[[phrasings]]", place, &phrasing.table)?;
     }
     Ok(())
+}
+
+/// Holds what metrics come to against their anchors, as long as the rows are those of the seeds.
+pub(super) async fn check_anchors(catalog: &Catalog, store: &Store, root: &Path) -> Result<(), StoreError> {
+    let anchored: Vec<(usize, &Metric, f64)> = catalog
+        .metrics
+        .iter()
+        .enumerate()
+        .filter_map(|(place, metric)| Some((place, metric, metric.anchor?)))
+        .collect();
+    let is_seeded = |entry: &LedgerEntry| matches!(entry.kind.as_str(), "seed" | "reseed");
+    if anchored.is_empty() || !store.newest_entries(u64::MAX, 1).await?.first().is_some_and(is_seeded) {
+        return Ok(());
+    }
+    let schema = store.schema();
+    let tables = Tables { schema: &schema, catalog, root };
+    let mut transaction =
+        store.begin(BeginOptions { run_id: store.new_run_id()?, intent: Intent::Read }).await?;
+    for (place, metric, anchor) in anchored {
+        let fault = |(message, hint): (String, &str)| {
+            tables.fault(("[[metrics]]", place, "anchor"), (message, Some(hint.to_owned())))
+        };
+        let Some((sql, params)) = metric_query(&schema, catalog, place) else {
+            let hint = "sum, avg, min, max of a column, sum of a product, count(), or two of these with / or - between";
+            return Err(fault((
+                format!("the formula or the filter of `{}` is not understood", metric.name),
+                hint,
+            )));
+        };
+        let reply = transaction.carry_out(Call::Query { sql, params: params.into() }).await?;
+        let value = match &reply {
+            Reply::Found { rows } => rows.first().and_then(|row| row.get("value")?.as_f64()),
+            _ => None,
+        };
+        if !value.is_some_and(|value| (value - anchor).abs() <= 1e-6 * anchor.abs().max(1.0)) {
+            let is = value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
+            let message =
+                format!("`{}` comes to {is} on the seed's rows, and its anchor is {anchor}", metric.name);
+            return Err(fault((message, "one of formula, filter, seed and anchor is wrong")));
+        }
+    }
+    transaction.roll_back().await
 }
 
 struct Tables<'a> {

@@ -94,7 +94,11 @@ pub const SETTINGS: &[Setting] = &[
         &["ORDAIN_STORE_PLAN_ROLE"],
         "the role under which plan SQL runs on PostgreSQL",
     ),
-    setting("backup.to", &["ORDAIN_BACKUP_TO"], "the folder for copies of the store, best on another disk"),
+    setting(
+        "backup.to",
+        &["ORDAIN_BACKUP_TO"],
+        "the folder or address for copies of the store, best elsewhere",
+    ),
     setting("backup.every", &["ORDAIN_BACKUP_EVERY"], "how often a server makes a copy"),
     setting("backup.keep", &["ORDAIN_BACKUP_KEEP"], "how many copies are kept"),
     setting("model.name", &["ORDAIN_MODEL"], "who writes plans: auto, rules, or PROVIDER:MODEL"),
@@ -338,7 +342,10 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
             return workspace.checkpoint.as_ref().map(|path| path.display().to_string());
         }
         "store.plan_role" => return workspace.plan_role.clone(),
-        "backup.to" => workspace.backup.folder.display().to_string(),
+        "backup.to" => {
+            let copies = &workspace.backup;
+            copies.address.clone().unwrap_or_else(|| copies.folder.display().to_string())
+        }
         "backup.every" => return workspace.backup.every.map(format_duration),
         "backup.keep" => return workspace.backup.keep.map(|keep| keep.to_string()),
         "model.name" => model.name.clone(),

@@ -327,7 +327,7 @@ async fn a_run_waits_for_others_to_write_no_longer_than_it_may_take(database: Da
     // The record is written by a writer too, so the other one ends once the run has given up.
     let ask = world.ask(BUY);
     let released = async {
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         other.roll_back().await.unwrap();
     };
     let (record, ()) = tokio::join!(ask, released);

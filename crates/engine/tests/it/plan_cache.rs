@@ -74,6 +74,19 @@ async fn the_same_shape_with_other_values_runs_the_kept_plan() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_with_another_value_runs_the_kept_plan_and_says_its_own_value() {
+    let shop = Shop::open().await;
+    assert_eq!(shop.ask("Which items cost more than 50?").await.plan.source, PlanSource::Rules);
+    let second = shop.ask("Which items cost more than 115?").await;
+    assert_eq!(second.plan.source, PlanSource::Cache, "{second:?}");
+    let answer = second.answer.text.unwrap();
+    assert!(answer.starts_with("2 items (price is above 115): "), "{answer}");
+    for other in ["Which items cost less than 115?", "Which items do not cost more than 115?"] {
+        assert_ne!(shop.ask(other).await.plan.source, PlanSource::Cache, "{other}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_cache_a_plan_is_neither_taken_nor_kept() {
     let shop = Shop::open().await;
     let ask = || Ask { cache: false, ..Ask::new("buy 1 classic", "test", "test") };

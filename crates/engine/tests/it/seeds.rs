@@ -90,3 +90,22 @@ async fn declared_types_win_over_what_a_seed_looks_like() {
     let found = rows(&store.unwrap()).await;
     assert_eq!(found, [json!([true, 1, [1, {"x": 2}]]), json!([false, 2, null])]);
 }
+
+#[tokio::test]
+async fn a_metric_that_misses_its_anchor_is_an_error_as_long_as_rows_are_the_seeds() {
+    let rows = b"id,units,price\n1,2,5\n2,3,10\n3,1,100\n";
+    let declared = |formula: &str, anchor: f64| {
+        let metric =
+            format!("name = \"worth\"\ntable = \"things\"\nformula = \"{formula}\"\nfilter = \"units > 1\"");
+        format!("key = \"id\"\n\n[[metrics]]\n{metric}\nanchor = {anchor:?}\n")
+    };
+    let ratio = "sum(units * price) / count()";
+    assert!(open("t.csv", rows, &declared(ratio, 20.0)).await.1.is_ok());
+    for (formula, anchor, said) in [
+        (ratio, 21.0, "`worth` comes to 20 on the seed's rows, and its anchor is 21"),
+        ("sum(units) + sum(price)", 1.0, "the formula or the filter of `worth` is not understood"),
+    ] {
+        let error = open("t.csv", rows, &declared(formula, anchor)).await.1.err().unwrap().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use ordain_engine::{Ask, Budgets, Decision, Engine, EngineSettings, Mode, Planner, Quiet};
+use ordain_engine::{Ask, Budgets, Decision, Engine, EngineError, EngineSettings, Mode, Planner, Quiet};
 use ordain_planner::provider::{Call, Heard, ModelRequest, Provider, Replay};
 use ordain_planner::{Model, ModelSettings};
+use ordain_store::{BeginOptions, Intent, StoreError};
 use ordain_types::{
     BoxFuture, CriterionJudge, ErrorClass, Outline, PlanSource, Round, RunRecord, RunState, StepState,
     Strategy,
@@ -253,6 +255,29 @@ on_both! {
         assert_eq!(record.plan.replans.len(), 1);
         assert!(record.plan.replans[0].contains("inventory"), "{:?}", record.plan.replans);
         assert_eq!(world.stock("Classic").await, 6, "both sales count");
+        world.executor.close().await;
+    }
+
+    async fn a_step_waits_for_others_to_write_no_longer_than_it_may_take(database: Database) {
+        let world = shop(database).await;
+        let engine = with(&world, |settings| settings.limits.wall = Duration::from_millis(300));
+        let store = world.engine.store().clone();
+        // Somebody else writes while the step is planned. The record is written by a writer too, so that one ends once
+        // the run has given up.
+        let planner = meddled(&[("plan", program(SELL))], 1, move || {
+            let store = store.clone();
+            Box::pin(async move {
+                let begin = BeginOptions { run_id: store.new_run_id().unwrap(), intent: Intent::Write };
+                let other = store.begin(begin).await.unwrap();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_secs(5)).await;
+                    other.roll_back().await.unwrap();
+                });
+            })
+        });
+        let ended = engine.ask(asked("Sell 2 pairs of Classic", planner, Strategy::React)).await;
+        assert!(matches!(ended, Err(EngineError::Store(StoreError::Busy))), "{ended:?}");
+        assert_eq!(world.stock("Classic").await, 10);
         world.executor.close().await;
     }
 

@@ -7,16 +7,19 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::amounts;
-use super::form::{Asked, Cond, Form, Lit, Operand, Path, Select};
+use super::form::{Asked, Cond, Form, Lit, Op, Operand, Path, Select};
 use super::index::{Index, Sort};
 use super::parse::Parser;
-use super::sql::{Params, Query};
+use super::sql::{Bound, Params, Query};
 use super::words;
 
 pub(crate) use change::offered;
 
 /// Rows that an answer lists.
 const SHOWN: usize = 20;
+/// The name of a param stands between these in a text that says its value. Unicode keeps both for use within a program.
+pub(super) const PARAM: char = '\u{FDD0}';
+pub(super) const PARAM_END: char = '\u{FDD1}';
 
 /// A program with its values.
 #[derive(Debug, Clone)]
@@ -34,18 +37,17 @@ pub(crate) fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
     let index = parser.index;
     let mut params = Params::default();
     let comment = words::reading(index, form).replace(['\n', '\r'], " ");
-    let body = Writer { index, params: &mut params }.form(parser, form)?;
+    let mut writer = Writer { index, params: &mut params };
+    let mut body = writer.form(parser, form)?;
+    if form.is_direct() && writer.is_held() {
+        body.push_str("if STATUS == \"success\":\n    answer_text += \" Nothing is changed before a person approves it.\"\n");
+    }
     Some(Written { code: format!("# {comment}\n{body}"), params, is_direct: form.is_direct() })
 }
 
 struct Writer<'a> {
     index: &'a Index,
     params: &'a mut Params,
-}
-
-/// A query in Python: its text, and the columns that it gives by name.
-struct Found {
-    call: String,
 }
 
 impl Writer<'_> {
@@ -58,8 +60,12 @@ impl Writer<'_> {
             Form::Add(table, values) => self.add(*table, values),
             Form::Remove(rows) => self.remove(rows),
             Form::If(rows, cond, form) => {
-                let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]).call;
-                let no = format!("Nothing was done: {}.", words::denied(self.index, cond));
+                let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]);
+                let (is, cond) = match cond {
+                    Cond::Not(inner) => ("is", inner.as_ref()),
+                    cond => ("is not", cond),
+                };
+                let no = format!("Nothing was done: it {is} so that {}.", self.words(cond));
                 let body = indent(&self.form(parser, form)?);
                 format!(
                     "held = {held}\nif held and all(row[\"holds\"] for row in held):\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
@@ -80,7 +86,8 @@ impl Writer<'_> {
         })
     }
 
-    fn query(&mut self, select: &Select, columns: &[(String, Path)], more: &[(String, Cond)]) -> Found {
+    /// A query in Python.
+    fn query(&mut self, select: &Select, columns: &[(String, Path)], more: &[(String, Cond)]) -> String {
         let mut query = Query::new(self.index, self.params, select.table);
         let mut list: Vec<String> = Vec::new();
         for (name, cond) in more {
@@ -106,7 +113,7 @@ impl Writer<'_> {
             }
         }
         let sql = format!("SELECT {} {}{sql}", list.join(", "), query.from());
-        Found { call: call(&sql, &query.used) }
+        call(&sql, &query.used)
     }
 
     fn select(&mut self, select: &Select) -> String {
@@ -154,8 +161,7 @@ impl Writer<'_> {
             .order
             .as_ref()
             .map(|order| words::order_words(self.index, order, select.nth, select.limit));
-        let filter = words::filter_words(self.index, &select.filter);
-        let said = [filter, order.unwrap_or_default()]
+        let said = [self.words(&select.filter), order.unwrap_or_default()]
             .into_iter()
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
@@ -168,16 +174,41 @@ impl Writer<'_> {
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = f\"{{len(rows)}} {{'{noun}' if len(rows) == 1 else '{several}'}}{}: {{shown}}{{more}}.\" if rows else {}\n\
              STATUS = \"success\" if rows else \"no_match\"\n",
-            found.call,
+            found,
             Self::cut(select),
             braces(format!(" {said}").trim_end()),
             quote(&format!("No {}: there is none.", one.trim_end())),
         )
     }
 
+    /// A condition in words, with the values of `params`: the same code says it of other values too.
+    fn words(&mut self, cond: &Cond) -> String {
+        let (index, params) = (self.index, &mut *self.params);
+        let is = |path: &Path, op: Op, name: &str| {
+            let value = json!(format!("{PARAM}{name}{PARAM_END}"));
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            is_plain.then(|| Cond::Cmp(path.clone(), op, Operand::Lit(Lit { value, at: (0, 0) })))
+        };
+        let mut named = |cond: &Cond| match cond {
+            Cond::Cmp(path, op, Operand::Lit(lit)) => {
+                let same = |bound: &&Bound| bound.at == lit.at && bound.value == lit.value;
+                let bound = params.list.iter().find(same).filter(|_| lit.at != (0, 0))?;
+                is(path, *op, &bound.name).filter(|_| lit.value.is_number() || lit.value.is_string())
+            }
+            Cond::Days(path, from, until) => {
+                let value = json!(words::days_words(&words::value(&from.value), &words::value(&until.value)));
+                let name = format!("{}_said", index.tables[path.table].columns[path.column].name);
+                let name = params.bind(&name, &Lit { value, at: from.at });
+                is(path, Op::Eq, &name)
+            }
+            _ => None,
+        };
+        words::filter_words(index, &cond.replaced(&mut named))
+    }
+
     /// The filter in words, in brackets.
-    fn said(&self, filter: &Cond) -> String {
-        let words = words::filter_words(self.index, filter);
+    fn said(&mut self, filter: &Cond) -> String {
+        let words = self.words(filter);
         if words.is_empty() { String::new() } else { format!("({words})") }
     }
 
@@ -286,7 +317,7 @@ impl Writer<'_> {
         format!(
             "rows = {}\n{}answer_rows = rows\nanswer_text = \"; \".join(f\"{row}\" for row in rows[:{SHOWN}]) + \".\" if rows else {}\n\
              STATUS = \"success\" if rows else \"no_match\"\n",
-            found.call,
+            found,
             Self::cut(select),
             quote(&none.replace("  ", " ")),
         )
@@ -340,7 +371,9 @@ impl Writer<'_> {
         let said = self.said(&select.filter);
         let format = match measure {
             super::form::Measure::Count | super::form::Measure::Distinct(_) => "",
-            super::form::Measure::Of("avg", _) | super::form::Measure::Product(..) => ":,.2f",
+            super::form::Measure::Of("avg", _)
+            | super::form::Measure::Product(..)
+            | super::form::Measure::Pair(..) => ":,.2f",
             super::form::Measure::Of(_, path) if self.sort(path) == Sort::Number => ":,.2f",
             super::form::Measure::Of(..) => ":,",
         };
@@ -354,21 +387,21 @@ impl Writer<'_> {
                 "value = {call}[0][\"value\"]\nanswer_json = {{\"value\": value}}\n\
                  answer_text = f\"{}.\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
                 braces_but_value(sentence.trim_end()),
-                quote(&format!("No {rows} {said}: there is none.").replace("  ", " ")),
+                // SQL does not tell apart whether there are no rows, or none with a value.
+                quote(
+                    &format!("There is no {what} of {rows} {said}: none of them has a value.")
+                        .replace(" :", ":")
+                ),
             );
         }
         let best_rows = best.map_or_else(String::new, |(_, count)| {
             format!("rows = [row for row in rows if row[\"value\"] in [first[\"value\"] for first in rows[:{count}]]]\n")
         });
         let keys: Vec<String> = names.iter().map(|(name, _)| format!("{{row['{name}']}}")).collect();
-        let null = if matches!(measure, super::form::Measure::Of(..) | super::form::Measure::Product(..)) {
-            "rows = [row for row in rows if row[\"value\"] is not None]\n"
-        } else {
-            ""
-        };
+        let null = best.map_or("", |_| "rows = [row for row in rows if row[\"value\"] is not None]\n");
         format!(
             "rows = {call}\n{null}{best_rows}answer_rows = rows\n\
-             shown = \"; \".join(f\"{}: {{row['value']{format}}}\" for row in rows[:{SHOWN}])\n\
+             shown = \"; \".join(f\"{}: \" + (\"no value\" if row[\"value\"] is None else f\"{{row['value']{format}}}\") for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = {} + shown + more + \".\" if rows else {}\nSTATUS = \"success\" if rows else \"no_match\"\n",
             keys.join(", "),
@@ -378,8 +411,6 @@ impl Writer<'_> {
     }
 
     fn holds(&mut self, select: &Select, cond: &Cond) -> String {
-        let mut plain = select.clone();
-        plain.filter = Cond::all(vec![select.filter.clone()]);
         let mut shown: Vec<Path> = Vec::new();
         let table = &self.index.tables[select.table];
         shown.extend(table.label.or(table.key).map(|column| Path {
@@ -390,9 +421,9 @@ impl Writer<'_> {
         paths_of(cond, &mut shown);
         shown.dedup();
         let names = named(self.index, &shown);
-        let found = self.query(&plain, &names, &[("holds".to_owned(), cond.clone())]);
+        let found = self.query(select, &names, &[("holds".to_owned(), cond.clone())]);
         let text = self.row_text(&names);
-        let asked = words::filter_words(self.index, cond);
+        let asked = self.words(cond);
         let is_stock = matches!(cond, Cond::Cmp(path, super::form::Op::Gt, Operand::Lit(Lit { value, .. })) if *value == json!(0) && Some(path.column) == self.index.role(select.table, "quantity"));
         let no =
             if is_stock { "No, out of stock".to_owned() } else { format!("No, it is not so that {asked}") };
@@ -405,7 +436,7 @@ impl Writer<'_> {
              is_so = len(rows) >= {count} and all(row[\"holds\"] for row in rows)\n\
              answer_text = ({} if is_so else {}) + shown + \".\" if rows else \"There is no such row.\"\n\
              STATUS = \"success\" if rows else \"no_match\"\n",
-            found.call,
+            found,
             quote(&format!("Yes, {asked}: ")),
             quote(&format!("{no}: ")),
         )
@@ -427,13 +458,14 @@ fn call(sql: &str, used: &[String]) -> String {
 
 /// A text as Python writes it.
 pub(crate) fn quote(text: &str) -> String {
-    Value::from(text).to_string()
+    if text.contains(PARAM) { format!("f\"{}\"", braces(text)) } else { Value::from(text).to_string() }
 }
 
 /// A text within an f-string.
 pub(crate) fn braces(text: &str) -> String {
-    let quoted = quote(text);
-    quoted[1..quoted.len() - 1].replace('{', "{{").replace('}', "}}")
+    let quoted = Value::from(text).to_string();
+    let plain = quoted[1..quoted.len() - 1].replace('{', "{{").replace('}', "}}");
+    plain.replace(PARAM, "{params['").replace(PARAM_END, "']}")
 }
 
 fn braces_but_value(text: &str) -> String {

@@ -8,8 +8,11 @@ use super::form::{Cond, Lit, Op, Operand, Path};
 use super::formula;
 use super::index::{Sort, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
-use super::token::{Kind, Number, Unit};
+use super::token::{Kind, Number, Unit, month_in, month_of};
 use super::trace::Naming;
+
+/// Of more years than this a month without its year is not asked about.
+const YEARS_MAX: u32 = 5;
 
 impl Parser<'_> {
     /// One condition, with the little words before it.
@@ -196,6 +199,10 @@ impl Parser<'_> {
             starts.extend(self.one("not", end).map(|after| (after, true)));
             starts.extend(self.one("of", end).map(|after| (after, false)));
             starts.extend(self.one("eq", end).map(|after| (after, false)));
+            // `revenue has no value`
+            let no = self.one("have", end).map(|end| self.exact("no", end)).unwrap_or_default();
+            let gaps = no.into_iter().filter_map(|end| self.one("rule.values", end));
+            found.extend(gaps.map(|end| (Cond::Null(path.clone()), end, cost)));
             for (start, negated) in starts {
                 for (cond, end, more) in self.against(&path, start) {
                     let cond = if negated { Cond::Not(Box::new(cond)) } else { cond };
@@ -232,6 +239,8 @@ impl Parser<'_> {
         if self.sort(path) == Sort::Day {
             found.extend(self.day_cond(path, place));
         }
+        // A column's own value comes first, even if it is called `missing`.
+        found.extend(self.one("rule.null", place).map(|end| (Cond::Null(path.clone()), end, 2)));
         let words = split_name(&self.index.tables[path.table].columns[path.column].name);
         if self.is_number(path) && words.iter().any(|word| word == "year") {
             for (class, op) in [("before", Op::Lt), ("after", Op::Gt), ("since", Op::Ge), ("until", Op::Le)] {
@@ -390,15 +399,16 @@ impl Parser<'_> {
         let cmp = |op: Op, lit: Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit));
         for class in ["before", "after", "since", "until", "on_day"] {
             for end in self.exact(class, place) {
-                let Some((from, until, end)) = self.days(end).or_else(|| self.year(end)) else { continue };
-                let cond = match class {
-                    "before" => cmp(Op::Lt, from),
-                    "after" => cmp(Op::Ge, until),
-                    "since" => cmp(Op::Ge, from),
-                    "until" => cmp(Op::Lt, until),
-                    _ => Cond::Days(path.clone(), from, until),
-                };
-                found.push((cond, end, 0));
+                for (from, until, end) in self.periods(path, end) {
+                    let cond = match class {
+                        "before" => cmp(Op::Lt, from),
+                        "after" => cmp(Op::Ge, until),
+                        "since" => cmp(Op::Ge, from),
+                        "until" => cmp(Op::Lt, until),
+                        _ => Cond::Days(path.clone(), from, until),
+                    };
+                    found.push((cond, end, 0));
+                }
             }
         }
         if let Some((from, until, end)) = self.days(place) {
@@ -412,6 +422,27 @@ impl Parser<'_> {
             found.push((Cond::Days(path.clone(), from, until), end, 0));
         }
         found
+    }
+
+    /// Days, a year, or a month. A month without a year is one of each year that the column has days of.
+    fn periods(&self, path: &Path, place: usize) -> Vec<(Lit, Lit, usize)> {
+        if let Some(said) = self.days(place).or_else(|| self.year(place)) {
+            return vec![said];
+        }
+        let place = self.fill(place);
+        let month = self.tokens.get(place).and_then(month_of);
+        let years = self.index.tables[path.table].columns[path.column].years;
+        let (Some(month), Some((first, last))) = (month, years) else { return Vec::new() };
+        if last - first > YEARS_MAX {
+            return Vec::new();
+        }
+        self.trace.reached(place + 1);
+        let lit = |day: String| Lit { value: json!(day), at: self.tokens[place].at };
+        let of = |year: u32| {
+            let (from, until) = month_in(year, month);
+            (lit(from), lit(until), place + 1)
+        };
+        (first..=last).rev().map(of).collect()
     }
 
     /// A year as days.

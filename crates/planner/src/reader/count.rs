@@ -22,7 +22,8 @@ impl Parser<'_> {
             {
                 for (filter, end, more) in self.with_more(np, *end) {
                     for (after, total) in self.tails(end) {
-                        if after != end && self.files {
+                        // Of things that are kept in stock it is not known here whether pieces are meant.
+                        if after != end && (self.files || self.role("quantity").is_none()) {
                             found.extend(self.counted_with(&filter, after, cost + more));
                         }
                         let (has_have, end) = (self.tokens[end..after].iter().any(is_have), after);
@@ -41,9 +42,10 @@ impl Parser<'_> {
                                 ),
                             );
                         }
-                        for (by, end, less) in self.per(end) {
+                        for ((by, cond), end, less) in self.per_rows(end) {
                             let asked = Asked::Figure { measure: Measure::Count, by, best: None };
-                            found.push((self.select(filter.clone(), asked), end, cost + more + less));
+                            let filter = Cond::all(vec![filter.clone(), cond]);
+                            found.push((self.select(filter, asked), end, cost + more + less));
                         }
                     }
                 }
@@ -55,7 +57,7 @@ impl Parser<'_> {
                 .filter(|(path, ..)| self.is_quantity(path) && path.hops.is_empty())
             {
                 for (np, end, more) in self.of_rows(end) {
-                    let asked = if np.is_named() && np.names.len() == 1 {
+                    let asked = if np.names.len() == 1 && !self.files {
                         Asked::Columns(vec![path.clone()])
                     } else {
                         sum(&path)
@@ -84,6 +86,23 @@ impl Parser<'_> {
                 found.extend(self.gaps(begin));
                 if self.index.tables.len() == 1 {
                     found.extend(self.counted_with(&Cond::always(), begin, 1));
+                }
+            }
+        }
+        found
+    }
+
+    /// What rows are put together by, and perhaps which rows: `per region for widgets`, `by product in March 2026`.
+    pub(crate) fn per_rows(&self, place: usize) -> All<(Vec<Path>, Cond)> {
+        let mut found: All<(Vec<Path>, Cond)> = Vec::new();
+        for (by, end, cost) in self.per(place) {
+            found.push(((by.clone(), Cond::always()), end, cost));
+            // A bound may be about the rows or about the figures, so it is not read here.
+            let rows = self.of_rows(end).into_iter().filter(|(np, ..)| np.order.is_none());
+            let named = rows.map(|(np, end, more)| (Cond::all(np.conds), end, more));
+            for (cond, end, more) in self.conds(end).into_iter().chain(named) {
+                if is_part(&cond) && !cond.is_always() {
+                    found.push(((by.clone(), cond), end, cost + more + 1));
                 }
             }
         }
@@ -167,7 +186,7 @@ impl Parser<'_> {
         let rest = Cond::all(rest);
         let asks_stock = rest != *filter;
         let pieces = match np.names.len() {
-            1 => self.select(rest, Asked::Columns(vec![stock])),
+            1 if !self.files => self.select(rest, Asked::Columns(vec![stock])),
             _ => self.select(rest, sum(&stock)),
         };
         if np.is_named() || total || !np.has_table() {
@@ -227,6 +246,16 @@ impl Parser<'_> {
 /// `how many sunglasses do we have`: kinds, or pieces?
 fn is_have(token: &Token) -> bool {
     matches!(token.lower.as_str(), "have" | "carry" | "stock" | "sell")
+}
+
+/// Values and days, and nothing else.
+fn is_part(cond: &Cond) -> bool {
+    match cond {
+        Cond::And(all) => all.iter().all(is_part),
+        Cond::Not(one) => is_plain(one),
+        Cond::Days(..) => true,
+        one => is_plain(one),
+    }
 }
 
 fn sum(path: &Path) -> Asked {

@@ -2,11 +2,11 @@
 
 mod catalog;
 mod chart;
+mod figures;
 mod frames;
 mod gaps;
 mod grammar;
 mod pieces;
-mod shares;
 mod texts;
 
 use std::sync::Arc;
@@ -108,6 +108,11 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
     let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
     let mut index = Index::of(&known, &catalog);
+    for (table, source) in index.tables.iter_mut().zip(&sources) {
+        for column in &mut table.columns {
+            column.years = source.years.get(&column.name).copied();
+        }
+    }
     index.add_file_words();
     let columns = |file: &&FileBrief| {
         let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();

@@ -111,6 +111,8 @@ pub(crate) enum Measure {
     Of(&'static str, Path),
     /// `sum` or `avg` of one column times another.
     Product(&'static str, Path, Path),
+    /// One figure divided by another (`/`), or less it (`-`).
+    Pair(Box<(Measure, Measure)>, char),
 }
 
 /// What is asked about the rows.
@@ -278,6 +280,20 @@ impl Cond {
             Self::Not(one) => one.asks_others(),
             Self::Some(..) => true,
             Self::Cmp(..) | Self::Days(..) | Self::Word(..) | Self::Null(_) => false,
+        }
+    }
+
+    /// The same with some of its parts replaced.
+    pub(crate) fn replaced(&self, by: &mut dyn FnMut(&Self) -> Option<Self>) -> Self {
+        if let Some(other) = by(self) {
+            return other;
+        }
+        match self {
+            Self::And(all) => Self::And(all.iter().map(|one| one.replaced(by)).collect()),
+            Self::Or(all) => Self::Or(all.iter().map(|one| one.replaced(by)).collect()),
+            Self::Not(one) => Self::Not(Box::new(one.replaced(by))),
+            Self::Some(link, inner) => Self::Some(*link, Box::new(inner.replaced(by))),
+            Self::Cmp(..) | Self::Days(..) | Self::Word(..) | Self::Null(_) => self.clone(),
         }
     }
 

@@ -66,6 +66,8 @@ pub(crate) struct Column {
     pub(crate) has_nulls: bool,
     /// Whether its days have a time.
     pub(crate) has_time: bool,
+    /// The first and the last year of its days, where all of them are known.
+    pub(crate) years: Option<(u32, u32)>,
     /// The table and column that it refers to.
     pub(crate) refers: Option<(usize, usize)>,
     /// What its numbers count.
@@ -370,7 +372,10 @@ impl Index {
             if !is_short || (is_label && words.len() > 1) {
                 let own = split_name(&column.name);
                 for word in words.iter().filter(|word| {
-                    word.len() > 2 && !own.contains(word) && !LEXICON.is_operator(word) && !is_small(word)
+                    word.len() > 2
+                        && !own.contains(word)
+                        && !LEXICON.is_operator(word)
+                        && !LEXICON.has("small", word)
                 }) {
                     let stem = singular(word);
                     let forms = self.forms.entry((place, at, stem.clone())).or_default();
@@ -668,32 +673,4 @@ pub(crate) fn split_text(text: &str) -> Vec<String> {
 /// The one word of a text, as the lexicon knows it.
 fn token_word(text: &str) -> &str {
     if matches!(text, "IT" | "US") { text } else { "" }
-}
-
-fn is_small(word: &str) -> bool {
-    const SMALL: &[&str] = &[
-        "the",
-        "and",
-        "for",
-        "with",
-        "from",
-        "this",
-        "that",
-        "made",
-        "first",
-        "since",
-        "very",
-        "its",
-        "are",
-        "was",
-        "her",
-        "his",
-        "but",
-        "not",
-        "all",
-        "has",
-        "have",
-        "everybody",
-    ];
-    SMALL.contains(&word)
 }

@@ -22,36 +22,8 @@ struct Entry {
 /// The lexicon that requests are read with.
 pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
-/// Classes whose words may be names and values too.
-const PLAIN: [&str; 19] = [
-    "weekdays",
-    "never_taught",
-    "particles",
-    "birth_words",
-    "id_words",
-    "additive_columns",
-    "note_columns",
-    "filler",
-    "money_columns",
-    "price_columns",
-    "stock_columns",
-    "label_columns",
-    "date_columns",
-    "person_words",
-    "irregular",
-    "months",
-    "currency",
-    "cost",
-    "show",
-];
-
 /// Words of rules, files and calculations are operators there alone.
-fn is_plain(class: &str) -> bool {
-    const APART: [&str; 7] = ["rule", "file", "compute", "text", "archive", "picture", "array"];
-    PLAIN.contains(&class)
-        || APART.iter().any(|apart| class.starts_with(apart))
-        || matches!(class, "abbreviations" | "verb_nouns" | "synonyms")
-}
+const APART: [&str; 7] = ["rule", "file", "compute", "text", "archive", "picture", "array"];
 
 impl Lexicon {
     fn parse(text: &str) -> Self {
@@ -87,8 +59,8 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
-        // A particle alone is half a verb.
-        if !matches!(class, "particles" | "never_taught") {
+        // A particle alone is half a verb, and the others are no words of requests.
+        if !matches!(class, "particles" | "plain_classes" | "small" | "never_taught") {
             self.words.extend(words.iter().cloned());
         }
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());
@@ -112,6 +84,8 @@ impl Lexicon {
     /// Whether any class but the fillers knows a word.
     pub(crate) fn is_operator(&self, word: &str) -> bool {
         self.phrases.get(word).is_some_and(|entries| {
+            let is_apart = |class: &str| APART.iter().any(|apart| class.starts_with(apart));
+            let is_plain = |class: &str| is_apart(class) || self.has("plain_classes", class);
             entries.iter().any(|entry| entry.words.len() == 1 && !is_plain(&entry.class))
         })
     }

@@ -4,12 +4,12 @@ use ordain_types::{Action, Param, ParamKind};
 use serde_json::json;
 
 use super::explain::Unknown;
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select};
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Path, Select};
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
-use super::token::{Kind, Token, Unit};
+use super::token::{Kind, Token, Unit, day_before};
 use super::trace::Naming;
 
 /// Calls of one order beyond this many are not carried out.
@@ -407,6 +407,7 @@ impl Parser<'_> {
             let Some(kind) = param.kind else { continue };
             for from in [Some(start), noun].into_iter().flatten() {
                 if let Some((lit, end)) = self.plain(kind, from, noun == Some(from)) {
+                    let end = if lit.value.is_number() { self.unit_of_param(name, end) } else { end };
                     found.push((Argument::Value(lit), end, 0));
                 }
             }
@@ -439,6 +440,16 @@ impl Parser<'_> {
     fn noun_of(&self, name: &str, place: usize) -> Option<usize> {
         let at = self.fill(place);
         self.tokens.get(at).filter(|token| token.stem == name).map(|_| at + 1)
+    }
+
+    /// Passes over the unit of a number, which is that of the column of the same name: `7.5 kg`.
+    fn unit_of_param(&self, name: &str, end: usize) -> usize {
+        let tables = self.index.tables.iter().enumerate();
+        let columns = tables.filter_map(|(table, shape)| {
+            let column = shape.columns.iter().position(|column| column.name == name)?;
+            Some(Path { hops: Vec::new(), table, column })
+        });
+        columns.map(|path| self.unit(&path, end)).max().unwrap_or(end)
     }
 
     /// A value that is neither a row nor a column's.
@@ -475,7 +486,10 @@ impl Parser<'_> {
                 Some((lit, end))
             }
             ParamKind::Date => match &self.tokens.get(place)?.kind {
-                Kind::Days(from, _) => Some((self.lit(json!(from), place, place + 1), place + 1)),
+                // `in March` is no day.
+                Kind::Days(from, until) if day_before(until).as_ref() == Some(from) => {
+                    Some((self.lit(json!(from), place, place + 1), place + 1))
+                }
                 _ => None,
             },
             ParamKind::Time => match &self.tokens.get(place)?.kind {

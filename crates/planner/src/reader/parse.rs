@@ -63,21 +63,13 @@ impl<'a> Parser<'a> {
 
     /// The same tokens, read as being about another table.
     pub(crate) fn about(&self, focus: usize) -> Parser<'a> {
-        let (atoms, phrases) = (RefCell::default(), RefCell::default());
-        let depth = self.depth + 1;
-        let context = self.context.clone();
         Parser {
-            index: self.index,
-            tokens: self.tokens,
-            focus,
-            context,
+            context: self.context.clone(),
             text: self.text,
             strict: self.strict,
             files: self.files,
-            depth,
-            trace: self.trace,
-            atoms,
-            phrases,
+            depth: self.depth + 1,
+            ..Parser::new(self.index, self.tokens, focus, self.trace)
         }
     }
 

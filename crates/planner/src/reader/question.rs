@@ -179,6 +179,13 @@ impl Parser<'_> {
                         }
                     }
                 }
+                // `which hives does Ruth own`
+                for (filter, after, more) in self.with_more(np, *end) {
+                    if after != *end && !filter.asks_others() {
+                        let select = Select { filter, ..np.select(self.focus, asked.clone()) };
+                        found.push((select, after, cost + extra + more));
+                    }
+                }
                 // `which rooms are the cheapest`, `which part has the fewest in stock`
                 if np.order.is_none() {
                     for after in self.lex("have", *end).into_iter().chain(self.lex("be", *end)) {
@@ -387,9 +394,11 @@ impl Parser<'_> {
                             )
                         };
                         found.push((figure(Vec::new()), end, cost + more));
-                        for (by, end, less) in self.per(end) {
+                        for ((by, part), end, less) in self.per_rows(end) {
+                            let filter = Cond::all(vec![filter.clone(), part]);
+                            let select = Select { filter, ..figure(by) };
                             let ends = self.tails(end).into_iter();
-                            found.extend(ends.map(|(end, _)| (figure(by.clone()), end, cost + more + less)));
+                            found.extend(ends.map(|(end, _)| (select.clone(), end, cost + more + less)));
                         }
                     }
                 }
@@ -440,6 +449,14 @@ impl Parser<'_> {
             let end = self.one("of", end).unwrap_or(end);
             for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_quantity(path))
             {
+                // `total of units times unit_price`
+                let times = self.one("times", end).filter(|_| matches!(function, "sum" | "avg"));
+                for (other, end, more) in times.map(|end| self.columns(end)).unwrap_or_default() {
+                    if self.is_quantity(&other) {
+                        let product = Measure::Product(function, path.clone(), other);
+                        found.push((product, Vec::new(), end, cost + more));
+                    }
+                }
                 found.push((Measure::Of(function, path), Vec::new(), end, cost));
             }
             if let Some((left, right, end)) = self.revenue(end).filter(|_| matches!(function, "sum" | "avg"))

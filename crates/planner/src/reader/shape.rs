@@ -28,6 +28,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
                 .samples
                 .iter()
                 .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
+            years: seen.values.as_ref().and_then(|values| years(values)),
             refers: None,
             unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()).or(seen.unit),
             cut: None,
@@ -107,6 +108,15 @@ fn sort(kind: ColumnType, name: &str, seen: &ColumnBrief) -> Sort {
             }
         }
     }
+}
+
+/// The first and the last year of days.
+pub(super) fn years(values: &[Value]) -> Option<(u32, u32)> {
+    let days = values.iter().filter(|value| !value.is_null());
+    let years: Option<Vec<u32>> =
+        days.map(|value| value.as_str().filter(|text| is_day(text))?[..4].parse().ok()).collect();
+    let years = years?;
+    Some((*years.iter().min()?, *years.iter().max()?))
 }
 
 /// Notes and summaries in words, however short.

@@ -232,6 +232,14 @@ impl<'a> Query<'a> {
             Measure::Product(function, left, right) => {
                 format!("{function}({} * {})", self.column(left), self.column(right))
             }
+            Measure::Pair(pair, sign) => {
+                let (left, right) = (self.measure(&pair.0), self.measure(&pair.1));
+                if *sign == '/' {
+                    format!("{left} * 1.0 / nullif({right}, 0)")
+                } else {
+                    format!("{left} - {right}")
+                }
+            }
         }
     }
 }

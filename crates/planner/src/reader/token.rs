@@ -2,6 +2,9 @@
 
 use super::lexicon::{LEXICON, singular};
 
+/// Longer texts have no tokens, so that nothing reads them: finding what they mean could take for ever.
+const TEXT_BYTES_MAX: usize = 4 << 10;
+
 /// One token.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
@@ -69,6 +72,9 @@ pub(crate) enum Unit {
 
 /// Splits a text into tokens.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Vec::new();
+    }
     let mut splitter = Splitter { text, at: 0, out: Vec::new() };
     while splitter.step() {}
     days(&spelled(&splitter.out))
@@ -324,7 +330,7 @@ pub(super) fn currency(word: &str) -> Option<&'static str> {
     LEXICON.matches("currency", &[word]).first().map(|(_, currency)| *currency)
 }
 
-/// `2026-03-14`, with a time or without.
+/// `2026-03-14`, with a time or without; `14.03.2026`.
 fn day_at(text: &str) -> Option<(usize, Kind)> {
     let bytes = text.as_bytes();
     let shape = |pattern: &[u8]| {
@@ -334,13 +340,17 @@ fn day_at(text: &str) -> Option<(usize, Kind)> {
                 .zip(bytes)
                 .all(|(want, have)| if *want == b'0' { have.is_ascii_digit() } else { want == have })
     };
-    if shape(b"0000-00-00") && !bytes.get(10).is_some_and(u8::is_ascii_alphanumeric) {
-        let day = &text[..10];
-        let (year, month, number) = (day[..4].parse().ok()?, day[5..7].parse().ok()?, day[8..].parse().ok()?);
-        return is_day(year, month, number)
-            .then(|| (10, Kind::Days(day.to_owned(), next_day(year, month, number))));
-    }
-    None
+    let [first, second, third] = match () {
+        () if bytes.get(10).is_some_and(u8::is_ascii_alphanumeric) => return None,
+        () if shape(b"0000-00-00") => [0..4, 5..7, 8..10],
+        // With full stops the day comes first everywhere; with strokes it does not.
+        () if shape(b"00.00.0000") => [6..10, 3..5, 0..2],
+        () => return None,
+    };
+    let part = |range: std::ops::Range<usize>| text[range].parse::<u32>().ok();
+    let (year, month, day) = (part(first)?, part(second)?, part(third)?);
+    is_day(year, month, day)
+        .then(|| (10, Kind::Days(format!("{year:04}-{month:02}-{day:02}"), next_day(year, month, day))))
 }
 
 /// `14:30`, `9am`.
@@ -450,12 +460,7 @@ fn days(tokens: &[Token]) -> Vec<Token> {
 }
 
 fn days_at(tokens: &[Token]) -> Option<(usize, Kind)> {
-    let month = |at: usize| {
-        let token = tokens.get(at).filter(|token| token.kind == Kind::Word)?;
-        let is_name = token.text.starts_with(char::is_uppercase);
-        let known = LEXICON.matches("months", &[token.lower.as_str()]);
-        known.first().filter(|_| is_name).and_then(|(_, number)| number.parse::<u32>().ok())
-    };
+    let month = |at: usize| month_of(tokens.get(at)?);
     let whole = |at: usize| match tokens.get(at)?.kind {
         Kind::Number(n)
             if n.value.fract() == 0.0 && matches!(n.unit, Unit::Plain | Unit::Ordinal) && !n.spelled =>
@@ -470,8 +475,12 @@ fn days_at(tokens: &[Token]) -> Option<(usize, Kind)> {
         _ => None,
     };
     let year = |at: usize| whole(at).filter(|year| (1000..3000).contains(year));
-    let comma =
-        |at: usize| usize::from(matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Sign(','))));
+    let sign = |sign: char, at: usize| {
+        usize::from(tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign)))
+    };
+    let comma = |at: usize| sign(',', at);
+    // `Feb. 2024`
+    let stop = |at: usize| sign('.', at);
     let of = |at: usize| usize::from(tokens.get(at).is_some_and(|token| token.lower == "of"));
     let day = |year: u32, month: u32, day: u32| {
         is_day(year, month, day)
@@ -479,22 +488,31 @@ fn days_at(tokens: &[Token]) -> Option<(usize, Kind)> {
     };
     if let (Some(number), Some(name)) = (whole(0), month(1 + of(1))) {
         let next = 2 + of(1);
-        let skip = comma(next);
+        let skip = comma(next) + stop(next);
         return Some((next + skip + 1, day(year(next + skip)?, name, number)?));
     }
     if let Some(name) = month(0) {
-        if let Some(number) = whole(1).filter(|number| *number <= 31) {
-            let skip = comma(2);
-            return Some((3 + skip, day(year(2 + skip)?, name, number)?));
+        let next = 1 + stop(1);
+        if let Some(number) = whole(next).filter(|number| *number <= 31) {
+            let next = next + 1 + comma(next + 1);
+            return Some((next + 1, day(year(next)?, name, number)?));
         }
-        let year = year(1)?;
-        let (next_year, next) = if name == 12 { (year + 1, 1) } else { (year, name + 1) };
-        return Some((
-            2,
-            Kind::Days(format!("{year:04}-{name:02}-01"), format!("{next_year:04}-{next:02}-01")),
-        ));
+        let (from, until) = month_in(year(next)?, name);
+        return Some((next + 1, Kind::Days(from, until)));
     }
     None
+}
+
+/// The month that a word names: `February`, `feb`.
+pub(crate) fn month_of(token: &Token) -> Option<u32> {
+    let known = LEXICON.matches("months", &[token.lower.as_str()]);
+    known.first().filter(|_| token.kind == Kind::Word).and_then(|(_, number)| number.parse().ok())
+}
+
+/// The first day of a month, and the first day after it.
+pub(crate) fn month_in(year: u32, month: u32) -> (String, String) {
+    let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    (format!("{year:04}-{month:02}-01"), format!("{next_year:04}-{next:02}-01"))
 }
 
 fn month_days(year: u32, month: u32) -> u32 {

@@ -151,6 +151,10 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
             let function = if *function == "avg" { "average" } else { "total" };
             format!("{function} of {} times {}", column(index, left), column(index, right))
         }
+        Measure::Pair(pair, sign) => {
+            let between = if *sign == '/' { "divided by" } else { "less" };
+            format!("{} {between} {}", measure_words(index, &pair.0), measure_words(index, &pair.1))
+        }
     }
 }
 
@@ -185,16 +189,8 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
     }
 }
 
-/// That a condition does not hold.
-pub(crate) fn denied(index: &Index, cond: &Cond) -> String {
-    match cond {
-        Cond::Not(inner) => format!("it is so that {}", filter_words(index, inner)),
-        cond => format!("it is not so that {}", filter_words(index, cond)),
-    }
-}
-
 /// Days as a person says them: `on 2026-03-09`, `in 2026-03`, `in 2026`, `from 2026-03-10 to 2026-03-12`.
-fn days_words(from: &str, until: &str) -> String {
+pub(crate) fn days_words(from: &str, until: &str) -> String {
     let (first, last) = (from.get(..10).unwrap_or(from), super::token::day_before(until).unwrap_or_default());
     match () {
         () if first == last => format!("on {first}"),

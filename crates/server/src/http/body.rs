@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::ops::Deref;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt as _;
 use ordain_types::format_bytes;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -102,23 +103,36 @@ pub(crate) async fn read_optional<T: DeserializeOwned + Default>(
 /// Reads a whole body, within its size and the time for it.
 pub(crate) async fn read(body: Body, bytes_max: usize, service: &Service) -> Result<Bytes, Problem> {
     let time = service.inner.options.body_time;
-    match tokio::time::timeout(time, axum::body::to_bytes(body, bytes_max)).await {
+    match tokio::time::timeout(time, gather(body, bytes_max)).await {
         Err(_elapsed) => Err(too_slow(time)),
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_limit(&error) => Err(too_large(bytes_max)),
-        Ok(Err(error)) => Err(uploads::problem(&error).unwrap_or_else(|| {
-            let detail = "the body ended before it was whole";
-            Problem::new(StatusCode::BAD_REQUEST, "body_cut_off", detail)
-        })),
+        Ok(read) => read,
     }
+}
+
+/// Puts the pieces of a body into one place as they come: keeping them all to join them at the end would take twice the
+/// memory that the caller's share allows.
+async fn gather(mut body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
+    let told = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut whole = Vec::with_capacity(told.min(bytes_max));
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            uploads::problem(&error).unwrap_or_else(|| {
+                let detail = "the body ended before it was whole";
+                Problem::new(StatusCode::BAD_REQUEST, "body_cut_off", detail)
+            })
+        })?;
+        let piece = frame.into_data().unwrap_or_default();
+        if whole.len() + piece.len() > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        whole.extend_from_slice(&piece);
+    }
+    Ok(whole.into())
 }
 
 /// Reads JSON, and says where it is wrong.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    if bytes.len() > NAME_BYTES_MAX && has_giant_name(bytes) {
-        let detail = format!("a name in the body is longer than {}", format_bytes(NAME_BYTES_MAX as u64));
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail));
-    }
+    check_names(bytes)?;
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         if error.inner().is_data() && is_list(bytes) { no_list() } else { not_wanted(&error, "body") }
@@ -140,6 +154,15 @@ fn no_list() -> Problem {
 /// Reads a value that stands in a larger message, such as the arguments of a tool.
 pub(crate) fn from_value<T: DeserializeOwned>(value: Value, what: &str) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|error| not_wanted(&error, what))
+}
+
+/// Refuses a body with a name that is longer than any that is known here.
+pub(crate) fn check_names(bytes: &[u8]) -> Result<(), Problem> {
+    if bytes.len() > NAME_BYTES_MAX && has_giant_name(bytes) {
+        let detail = format!("a name in the body is longer than {}", format_bytes(NAME_BYTES_MAX as u64));
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail));
+    }
+    Ok(())
 }
 
 /// Whether a text before a colon is longer than a name may be. A parser would copy it several times before it said that
@@ -231,17 +254,6 @@ pub(crate) fn media_type(headers: &HeaderMap) -> String {
 
 fn is_json(headers: &HeaderMap) -> bool {
     media_type(headers) == "application/json"
-}
-
-fn is_limit(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if error.is::<http_body_util::LengthLimitError>() {
-            return true;
-        }
-        source = error.source();
-    }
-    false
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {

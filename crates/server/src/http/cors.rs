@@ -90,13 +90,13 @@ pub(crate) fn is_own(origin: &HeaderValue, host: &str) -> bool {
     of.is_some_and(|of| !of.is_empty() && of.eq_ignore_ascii_case(host))
 }
 
-/// Whether a `Host` names this machine.
 /// Whether a host is one of the names that the operator gave.
 fn is_named(host: &str, names: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     !host.contains('@') && names.iter().any(|name| name.eq_ignore_ascii_case(authority.host()))
 }
 
+/// Whether a `Host` names this machine.
 fn is_this_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     if host.contains('@') {

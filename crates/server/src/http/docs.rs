@@ -9,8 +9,9 @@ mod page;
 use std::sync::OnceLock;
 
 use axum::Router;
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 
 use super::openapi;
@@ -26,10 +27,12 @@ const PAGE_POLICY: &str =
 /// The picture that browsers ask for by themselves, and show beside a page's title.
 const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><rect width=\"16\" height=\"16\" \
      rx=\"3\" fill=\"#1b1b1f\"/><path d=\"M4 8.5l3 3 5-6\" fill=\"none\" stroke=\"#7fd6a1\" stroke-width=\"2\"/></svg>\n";
-const EXPLORER: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-     <title>Ordain API</title>\n<link rel=\"stylesheet\" href=\"/docs/swagger-ui.css\">\n</head>\n<body>\n\
-     <div id=\"explorer\"></div>\n<script src=\"/docs/swagger-ui-bundle.js\"></script>\n\
-     <script src=\"/docs/start.js\"></script>\n</body>\n</html>\n";
+/// Swagger UI of this version has no dark colours: its light ones are turned around, and what was dark already is not.
+const EXPLORER_STYLE: &str = "nav{font:15px system-ui,sans-serif;padding:.75rem 20px}nav a{color:#3b4151}\
+     @media(prefers-color-scheme:dark){body{background:#17171a}nav a{color:#9cf}\
+     #explorer{filter:invert(.9) hue-rotate(180deg)}#explorer .microlight{filter:invert(1) hue-rotate(180deg)}}";
+const EXPLORER_SCRIPTS: &str =
+    "<script src=\"/docs/swagger-ui-bundle.js\"></script>\n<script src=\"/docs/start.js\"></script>";
 const START: &str = "window.ui = SwaggerUIBundle({\n  url: \"/openapi.json\",\n  dom_id: \"#explorer\",\n  \
      deepLinking: true,\n  presets: [SwaggerUIBundle.presets.apis],\n  layout: \"BaseLayout\",\n  \
      validatorUrl: null,\n});\n";
@@ -40,7 +43,9 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/openapi.json", get(async || text("application/json", document())))
         .route(
             "/docs",
-            get(async || with_policy(text("text/html; charset=utf-8", EXPLORER), EXPLORER_POLICY)),
+            get(async |State(service): State<Service>| {
+                with_policy(Html(explorer(service.inner.options.ui)).into_response(), EXPLORER_POLICY)
+            }),
         )
         .route("/favicon.ico", get(async || text("image/svg+xml", ICON)))
         .route("/docs/start.js", get(async || text("text/javascript; charset=utf-8", START)))
@@ -53,6 +58,17 @@ pub(crate) fn routes() -> Router<Service> {
             "/redoc",
             get(async || with_policy(text("text/html; charset=utf-8", reference()), PAGE_POLICY)),
         )
+}
+
+/// The page to try each operation on, which leads back to the web UI where there is one.
+fn explorer(has_ui: bool) -> String {
+    let home = if has_ui { "<a href=\"/\">← Ordain</a> · " } else { "" };
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width\">\n<title>Ordain API</title>\n<link rel=\"stylesheet\" \
+         href=\"/docs/swagger-ui.css\">\n<style>{EXPLORER_STYLE}</style>\n</head>\n<body>\n<nav>{home}<a \
+         href=\"/redoc\">To read</a></nav>\n<div id=\"explorer\"></div>\n{EXPLORER_SCRIPTS}\n</body>\n</html>\n"
+    )
 }
 
 fn document() -> &'static str {

@@ -69,6 +69,7 @@ pub(crate) async fn post(
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let body = body::read(body, UPLOAD_BYTES_MAX, &service).await?;
+    body::check_names(&body)?;
     let pages = service.inner.options.ui.then(|| pages(&service, &parts.headers));
     let mcp = Mcp { service: service.clone(), caller: may.caller, decides: true, pages };
     let mut config = StreamableHttpServerConfig::default().disable_allowed_hosts();

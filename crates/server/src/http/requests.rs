@@ -57,6 +57,10 @@ pub(crate) struct NewRequest {
     /// Write a new plan even if the cache has one, and do not keep it.
     #[serde(default)]
     no_cache: bool,
+    /// The run to go on from: the plan finds its answer and the results of its calls in `inputs["earlier"]`.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 26)]
+    continues: Option<String>,
     /// The conversation that the request is a turn of.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200)]
@@ -117,7 +121,15 @@ impl NewRequest {
             let message = "a conversation's name has 1 to 200 bytes of text";
             return Err(Problem::unprocessable("bad_body", "/conversation", message));
         }
+        let continues = match &self.continues {
+            None => None,
+            Some(run) => {
+                let run = service.run_seen_by(caller, run).await?.run_id;
+                Some(Box::new(service.engine_for(caller).continued(run.as_str()).await?))
+            }
+        };
         Ok(Ask {
+            continues,
             plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             strategy,

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use ordain_engine::{Ask, Decision as Waited, EngineError, Planner};
-use ordain_store::{EntryNote, RunFilter, Store, StoreError};
+use ordain_store::{EntryNote, Owned, RunFilter, Store, StoreError};
 use ordain_types::{Grade, RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -88,7 +88,7 @@ pub(crate) async fn list(
         let filter = RunFilter { states, seen_by: may.caller.seen_by(), before, limit };
         let (found, next) = page(service.engine().store(), filter).await?;
         next_cursor = next;
-        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run))));
+        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run.record))));
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
     Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
@@ -98,9 +98,9 @@ pub(crate) async fn list(
 pub(crate) async fn page(
     store: &Store,
     filter: RunFilter,
-) -> Result<(Vec<RunRecord>, Option<String>), StoreError> {
-    let found = store.find_runs(filter.clone()).await?;
-    let Some(last) = found.last().map(|run| run.run_id.clone()) else { return Ok((found, None)) };
+) -> Result<(Vec<Owned>, Option<String>), StoreError> {
+    let found = store.find_owned_runs(filter.clone()).await?;
+    let Some(last) = found.last().map(|run| run.record.run_id.clone()) else { return Ok((found, None)) };
     // A page with large records is short, so only a look behind the last one tells whether there are more.
     let behind = RunFilter { before: Some(last.clone()), limit: 1, ..filter };
     let more = !store.find_runs(behind).await?.is_empty();

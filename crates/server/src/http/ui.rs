@@ -81,4 +81,5 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/keys/{key}/rotate", post(keys::rotate))
         .route("/keys/{key}/revoke", post(keys::revoke))
         .route("/settings", get(settings::page))
+        .route("/settings/models", get(settings::models))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ordain_types::{RunId, RunKind, RunRecord, RunState};
 
-use super::parse;
+use super::{Owned, parse};
 use crate::Answer;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
@@ -97,6 +97,14 @@ impl RunFilter {
 impl Store {
     /// Records of runs that meet a filter, newest first. A page ends early where its records are large.
     pub fn find_runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRecord>> {
+        Box::pin(async move {
+            let found = self.find_owned_runs(filter).await?;
+            Ok(found.into_iter().map(|owned| owned.record).collect())
+        })
+    }
+
+    /// The same, with who asked for each and who decided on it.
+    pub fn find_owned_runs(&self, filter: RunFilter) -> Answer<'_, Vec<Owned>> {
         Box::pin(
             async move { page(&self.inner.ledger, &mut self.inner.pool.session().await?, &filter).await },
         )
@@ -139,7 +147,7 @@ pub(crate) async fn page(
     ledger: &Ledger,
     session: &mut Session,
     filter: &RunFilter,
-) -> Result<Vec<RunRecord>, StoreError> {
+) -> Result<Vec<Owned>, StoreError> {
     let mut bytes = 0_i64;
     let mut ids = Vec::new();
     for (run, size) in sizes(session, filter).await? {
@@ -168,7 +176,9 @@ pub(crate) async fn page(
     let records = records.collect();
     let shown = sealed::marked(ledger, session, records).await?;
     let met = shown.into_iter().filter(|(record, people)| filter.is_met(record, people));
-    Ok(met.map(|(record, _)| record).collect())
+    let owned =
+        |(record, people): (_, People)| Owned { record, who: people.asked_by, decided_by: people.decided_by };
+    Ok(met.map(owned).collect())
 }
 
 /// What is wrong with the kept records: those that are not as the ledger has them, and those that are gone.
@@ -178,8 +188,8 @@ pub(crate) async fn altered(ledger: &Ledger, session: &mut Session) -> Result<Ve
     loop {
         let records = page(ledger, session, &filter).await?;
         let Some(last) = records.last() else { break };
-        filter.before = Some(last.run_id.clone());
-        let altered = records.iter().filter(|record| sealed::is_altered(record));
+        filter.before = Some(last.record.run_id.clone());
+        let altered = records.iter().map(|owned| &owned.record).filter(|record| sealed::is_altered(record));
         found.extend(
             altered
                 .map(|record| format!("the record of run `{}` is not the one of its entry", record.run_id)),

@@ -96,6 +96,26 @@ on_both! {
             {"fine": false, "tags": null, "n": 3.5, "id": 2}]));
     }
 
+    async fn rows_do_not_come_in_the_order_of_a_hidden_column(world: World) {
+        let seed = r#"[{"n": 1, "email": "z", "name": "a"}, {"n": 2, "email": "a", "name": "a"}, {"n": 3, "email": "m", "name": "a"}]"#;
+        let mut options = world.options();
+        options.tables = [("plain", vec!["email"]), ("behind", vec!["name", "email"])].map(|(name, index)| TableDeclaration {
+            hidden_columns: vec!["email".to_owned()],
+            indexes: vec![index.into_iter().map(str::to_owned).collect()],
+            ..world.table(name, "n", seed)
+        }).into();
+        let store = Store::open(options).await.unwrap();
+        let mut transaction = begin(&store, Intent::Read).await;
+        for table in ["plain", "behind"] {
+            for sql in [format!("SELECT doc_id FROM {table}"), format!("SELECT doc_id FROM {table} WHERE name = 'a'")] {
+                let found = query(&mut transaction, &sql, Value::Null).await.unwrap();
+                assert_eq!(found, json!([{"doc_id": 1}, {"doc_id": 2}, {"doc_id": 3}]), "{sql}");
+            }
+            let direct = query(&mut transaction, &format!("SELECT doc_id FROM \"main\" . {table}"), Value::Null).await;
+            assert!(matches!(direct, Err(StoreError::Query { .. })), "{direct:?}");
+        }
+    }
+
     async fn hidden_columns_and_other_tables_cannot_be_reached(world: World) {
         let store = with_secrets(&world).await;
         world.tamper("CREATE TABLE unlisted (secret TEXT); INSERT INTO unlisted VALUES ('hush')");

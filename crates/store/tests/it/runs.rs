@@ -47,9 +47,9 @@ on_both! {
     async fn conflicts_of_a_held_run_are_told_before_anybody_approves_it(world: World) {
         let store = world.shop().await;
         let held = held_purchase(&store).await;
-        assert_eq!(store.conflicts(held.run_id.as_str()).await.unwrap(), []);
+        assert_eq!(store.conflicts(std::slice::from_ref(&held.run_id)).await.unwrap(), [[]]);
         set_stock(&store, 2, 1).await;
-        let conflicts = store.conflicts(held.run_id.as_str()).await.unwrap();
+        let conflicts = store.conflicts(std::slice::from_ref(&held.run_id)).await.unwrap().remove(0);
         assert_eq!(conflicts.len(), 1, "{conflicts:?}");
         let stock = |row: &Option<Row>| row.as_ref().and_then(|row| row.get("quantity_in_stock").cloned());
         assert_eq!((stock(&conflicts[0].expected), stock(&conflicts[0].found)), (Some(json!(10)), Some(json!(1))));

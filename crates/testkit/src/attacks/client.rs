@@ -19,7 +19,7 @@ use super::protocol::{Answer, ROLE_VARIABLE, Request, RunRequest};
 /// How long the start may take: a profile may have to be set up first.
 const START_TIME_MAX: Duration = Duration::from_mins(15);
 /// How long an outcome is waited for beyond the program's wall limit before the executor is taken to be stuck.
-const OUTCOME_TIME_MAX: Duration = Duration::from_secs(20);
+const OUTCOME_TIME_MAX: Duration = Duration::from_mins(1);
 
 /// Who waits for the answers to which request.
 type Waiting = Arc<Mutex<HashMap<u64, Sender<(Instant, Answer)>>>>;

@@ -3,8 +3,11 @@
 
 use std::time::Duration;
 
+use ordain_types::Cause;
+
 use super::listing::Listing;
 use super::observed::Observed;
+use super::program::Program;
 
 /// What was found around one program. A `None` was not looked at, or could not be.
 #[derive(Debug, Default)]
@@ -19,8 +22,10 @@ pub(super) struct Evidence {
     pub(super) neighbour: Option<Observed>,
     /// The probe that ran next.
     pub(super) probe: Option<Observed>,
-    /// How late the machine was meanwhile.
+    /// How late an outcome may be, on this machine, meanwhile.
     pub(super) lateness: Duration,
+    /// How many times its own time the program was given; none stands for once.
+    pub(super) times: u32,
     /// Processes left one second after the outcome.
     pub(super) leftovers: Option<Vec<String>>,
     /// The executor's peak memory, before and after.
@@ -43,6 +48,17 @@ pub(super) struct Evidence {
     pub(super) passwd: Vec<u8>,
     /// Whether the executor is still the same process.
     pub(super) is_executor_alive: bool,
+}
+
+impl Evidence {
+    /// Whether the time of a run was over that should have come to another end.
+    pub(super) fn is_cut_short(&self, program: &Program) -> bool {
+        let is_cut = |run: &Observed| run.cause == Some(Cause::Timeout);
+        let others = [&self.neighbour, &self.probe].into_iter().flatten();
+        let own = [Some(&self.run), self.twin.as_ref(), self.again.as_ref()].into_iter().flatten();
+        others.into_iter().any(is_cut)
+            || !program.outcome.contains(&Cause::Timeout) && own.into_iter().any(is_cut)
+    }
 }
 
 /// The data that a program was given, as hashes and dumps taken by the runner.

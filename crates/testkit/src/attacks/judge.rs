@@ -74,7 +74,9 @@ fn check(word: &Word, program: &Program, evidence: &Evidence) -> Holds {
         Word::NextCellClean => probe_is_clean(looked_at(evidence.probe.as_ref())?, evidence.lateness),
         Word::NeighbourUnharmed => neighbour_is_unharmed(looked_at(evidence.neighbour.as_ref())?),
         Word::PairIsolated => twin_is_contained(program, looked_at(evidence.twin.as_ref())?),
-        Word::DeadlineWithin500ms => is_in_time(program, run, evidence.lateness),
+        Word::DeadlineWithin500ms => {
+            is_in_time(evidence.times.max(1) * program.limits.wall, run, evidence.lateness)
+        }
         Word::SupervisorMemoryFlat => is_flat(*looked_at(evidence.memory_bytes.as_ref())?),
         Word::StdoutTruncatedMarked => is_cut_and_marked(program, run),
         Word::ArtifactsRefused => artifacts::are_refused(program, run),
@@ -156,8 +158,8 @@ fn twin_is_contained(program: &Program, twin: &Observed) -> Holds {
     twin.escape().map_or(Ok(()), |escape| Err(format!("the second copy found: {escape}")))
 }
 
-fn is_in_time(program: &Program, run: &Observed, lateness: Duration) -> Holds {
-    let (wall, elapsed) = (program.limits.wall, run.elapsed);
+fn is_in_time(wall: Duration, run: &Observed, lateness: Duration) -> Holds {
+    let elapsed = run.elapsed;
     if run.cause.is_none() {
         return Err("there is no outcome".to_owned());
     }

@@ -20,7 +20,7 @@ const ABSTRACT: &str = "attack-canary";
 /// How long another round may hold the address.
 const BIND_TIME_MAX: Duration = Duration::from_mins(5);
 /// How long a listener may take to hear the runner.
-const HEAR_TIME_MAX: Duration = Duration::from_secs(10);
+const HEAR_TIME_MAX: Duration = Duration::from_mins(1);
 /// How long a connection may stay silent before it is taken for what it is.
 const SILENCE: Duration = Duration::from_millis(200);
 

@@ -26,6 +26,8 @@ use super::word::Word;
 const PROBE: &str = include_str!("../../../cell/tests/attacks/88_probe_state.py");
 const PROBE_FILE: &str = "88_probe_state.py";
 const NEIGHBOUR_WALL: Duration = Duration::from_secs(10);
+/// How much more time a program gets that did not come to its end in its own.
+const MORE_TIME: u32 = 10;
 /// When leftover processes are looked for.
 const LEFTOVER_AFTER: Duration = Duration::from_secs(1);
 /// How long the cells of other runs, such as the neighbour's, may take to be gone after their outcome.
@@ -123,7 +125,11 @@ impl Round<'_> {
             let skipped = Judged::new(file, class, None, 0, Vec::new());
             return Judged { verdict: Verdict::Skipped, ..skipped };
         }
-        let evidence = match self.evidence(program) {
+        let evidence = self.evidence(program, 1).and_then(|evidence| {
+            // On a loaded machine the time may be over before the program has done what it is judged by.
+            if evidence.is_cut_short(program) { self.evidence(program, MORE_TIME) } else { Ok(evidence) }
+        });
+        let evidence = match evidence {
             Ok(evidence) => evidence,
             Err(error) => {
                 return Judged::new(file, class, None, 0, vec![format!("it could not be run: {error:#}")]);
@@ -134,24 +140,31 @@ impl Round<'_> {
         Judged::new(file, class, run.cause, elapsed_ms, judge(program, &evidence))
     }
 
-    /// Runs a program and looks at everything that its words ask for.
-    fn evidence(&mut self, program: &Program) -> Result<Evidence> {
+    /// Runs a program, with so many times the time that its runs may take, and looks at everything that its words ask
+    /// for.
+    fn evidence(&mut self, program: &Program, times: u32) -> Result<Evidence> {
         let wants = |word: Word| program.after.contains(&word);
         let before = self.look_before()?;
-        let neighbour = if wants(Word::NeighbourUnharmed) { Some(self.start_neighbour()?) } else { None };
-        let run = self.start(program)?;
+        let neighbour =
+            if wants(Word::NeighbourUnharmed) { Some(self.start_neighbour(times)?) } else { None };
+        let run = self.start(program, times)?;
         let started = run.started;
-        let twin = if wants(Word::PairIsolated) { Some(self.start(program)?) } else { None };
+        let twin = if wants(Word::PairIsolated) { Some(self.start(program, times)?) } else { None };
         let run = Observed::wait(run);
         let ended = Instant::now();
         let memory_after = processes::memory_peak_bytes(self.client.process());
-        let probe = if wants(Word::NextCellClean) { Some(Observed::wait(self.start_probe()?)) } else { None };
-        let again =
-            if wants(Word::DiffersBetweenCells) { Some(Observed::wait(self.start(program)?)) } else { None };
+        let probe =
+            if wants(Word::NextCellClean) { Some(Observed::wait(self.start_probe(times)?)) } else { None };
+        let again = if wants(Word::DiffersBetweenCells) {
+            Some(Observed::wait(self.start(program, times)?))
+        } else {
+            None
+        };
         let mut evidence = Evidence {
             twin: twin.map(Observed::wait),
             neighbour: neighbour.map(Observed::wait),
             lateness: self.lateness(program, &run, probe.as_ref(), started),
+            times,
             run,
             probe,
             again,
@@ -209,25 +222,26 @@ impl Round<'_> {
         self.logged = log.len();
     }
 
-    fn start(&mut self, program: &Program) -> Result<Running> {
-        self.start_code(&program.file, &program.source, &program.limits)
+    fn start(&mut self, program: &Program, times: u32) -> Result<Running> {
+        self.start_code(&program.file, &program.source, &program.limits, times)
     }
 
-    fn start_neighbour(&mut self) -> Result<Running> {
+    fn start_neighbour(&mut self, times: u32) -> Result<Running> {
         let limits = ProgramLimits { wall: NEIGHBOUR_WALL, ..ProgramLimits::default() };
-        self.start_code("neighbour.py", judge::NEIGHBOUR, &limits)
+        self.start_code("neighbour.py", judge::NEIGHBOUR, &limits, times)
     }
 
-    fn start_probe(&mut self) -> Result<Running> {
+    fn start_probe(&mut self, times: u32) -> Result<Running> {
         let probe = self.probe.clone();
-        self.start_code(PROBE_FILE, &probe, &ProgramLimits::default())
+        self.start_code(PROBE_FILE, &probe, &ProgramLimits::default(), times)
     }
 
-    fn start_code(&mut self, name: &str, code: &str, limits: &ProgramLimits) -> Result<Running> {
+    fn start_code(&mut self, name: &str, code: &str, limits: &ProgramLimits, times: u32) -> Result<Running> {
         self.runs += 1;
         let folder = self.run_folder(self.runs);
         let given = (self.plant.input.as_path(), self.plant.store.as_path());
-        self.client.run(name, code, limits, given, folder)
+        let limits = ProgramLimits { wall: times * limits.wall, ..limits.clone() };
+        self.client.run(name, code, &limits, given, folder)
     }
 
     fn run_folder(&self, run: u64) -> PathBuf {

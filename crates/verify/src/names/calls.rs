@@ -90,6 +90,10 @@ pub(crate) fn member_refusal(path: &str, policy: &Policy) -> Option<(&'static st
         return Some((reason, format!("write `import {}`", module.trim_start_matches('_'))));
     }
     let member = path.rsplit('.').next().unwrap_or(path);
+    if member == "__dict__" {
+        let reason = "it opens everything that a module has imported for itself";
+        return Some((reason, "name the attributes that you need".to_owned()));
+    }
     let is_private = policy.contract.is_plan() && member.starts_with('_') && !member.starts_with("__");
     is_private.then(|| ("it is private to its module", "use what the module offers to everybody".to_owned()))
 }

@@ -105,6 +105,8 @@ fn a_module_is_not_reached_through_another() {
             "import operator\noperator.attrgetter('sys.modules')",
             "import operator as o\no.attrgetter('_os')",
             "import logging\ngetattr(logging, 'sys')",
+            "import tinydb\nprint(tinydb.database.__dict__)",
+            "import json as j\nj.__dict__['__builtins__']['__import__']('ctypes')",
         ],
         ALL,
     );

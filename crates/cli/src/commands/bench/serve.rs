@@ -3,8 +3,6 @@
 //! The server and its clients share this machine and this process, so the figures are a lower bound for the server
 //! alone. Every answer is checked: a refused or failed one does not count as work.
 
-mod load;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -18,6 +16,7 @@ use ordain_types::PlanSource;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
+use super::load;
 use super::sample::{Sample, rounded};
 use crate::commands::python;
 use crate::runtime;

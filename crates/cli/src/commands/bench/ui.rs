@@ -1,7 +1,9 @@
-//! `ordain bench ui`: how long the server takes for each page of the web UI with many runs stored, and what a page
-//! weighs on the wire.
+//! `ordain bench ui`: how long the server takes for each page of the web UI with many runs stored, what a page weighs on
+//! the wire, and how it feels in a browser.
 //!
 //! Times are of whole requests on loopback, each on a connection of its own, so they are an upper bound for the server.
+
+mod felt;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -20,6 +22,7 @@ use serde_json::{Map, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+use self::felt::Felt;
 use super::sample::{Sample, rounded};
 use crate::commands::python;
 use crate::runtime;
@@ -31,6 +34,8 @@ const TOGETHER: usize = 256;
 /// What a page may take, and what it may weigh with everything that it loads.
 const PAGE_MS_MAX: f64 = 30.0;
 const FIRST_LOAD_BYTES_MAX: usize = 60_000;
+/// How long a click or a key may wait for the next picture.
+const INTERACTION_MS_MAX: f64 = 100.0;
 
 /// Options of `ordain bench ui`.
 #[derive(Debug, clap::Args)]
@@ -58,12 +63,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Err(error) = python::ensure(Profile::Core) {
         return Ok(python::report(&error));
     }
-    let pages = runtime::on_all_threads(Box::pin(measure(args.runs)))??;
-    if args.json { print_json(&pages) } else { print_table(&pages, args.runs) }?;
+    let (pages, felt) = runtime::on_all_threads(Box::pin(measure(args.runs)))??;
+    if args.json { print_json(&pages, &felt) } else { print_table(&pages, &felt, args.runs) }?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
+async fn measure(runs: usize) -> anyhow::Result<(Vec<Page>, Vec<Felt>)> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
@@ -107,10 +112,11 @@ async fn measure(runs: usize) -> anyhow::Result<Vec<Page>> {
     for path in paths {
         pages.push(page(address, path).await?);
     }
+    let felt = felt::measure(address, run_page).await?;
     let _ = stop.send(());
     server.await?;
     executor.close().await;
-    Ok(pages)
+    Ok((pages, felt))
 }
 
 /// Stores runs like one that was really made.
@@ -181,7 +187,7 @@ async fn get(address: SocketAddr, path: &str, coding: &str) -> anyhow::Result<Ve
     Ok(answer.split_off(end + 4))
 }
 
-fn print_table(pages: &[Page], runs: usize) -> io::Result<()> {
+fn print_table(pages: &[Page], felt: &[Felt], runs: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
@@ -192,10 +198,16 @@ fn print_table(pages: &[Page], runs: usize) -> io::Result<()> {
         let (p50, p99) = (page.sample.p50(), page.sample.p99());
         writeln!(out, "{:<34} {p50:>8.2} {p99:>8.2} {:>10} {:>12}", page.path, page.bytes, page.first_load)?;
     }
+    writeln!(out, "\nin Chromium; an interaction may wait {INTERACTION_MS_MAX} ms for the next picture")?;
+    writeln!(out, "{:<34} {:>8} {:>8} {:>10} {:>12}", "while", "used", "longest", "task ms", "changes")?;
+    for felt in felt {
+        let Felt { what, interactions, longest_ms, longest_task_ms, swaps } = felt;
+        writeln!(out, "{what:<34} {interactions:>8} {longest_ms:>8} {longest_task_ms:>10} {swaps:>12}")?;
+    }
     Ok(())
 }
 
-fn print_json(pages: &[Page]) -> io::Result<()> {
+fn print_json(pages: &[Page], felt: &[Felt]) -> io::Result<()> {
     let figures: Map<_, _> = pages
         .iter()
         .map(|page| {
@@ -204,5 +216,13 @@ fn print_json(pages: &[Page]) -> io::Result<()> {
             (page.path.clone(), figures)
         })
         .collect();
-    writeln!(io::stdout(), "{:#}", json!({ "pages": figures }))
+    let felt: Map<_, _> = felt
+        .iter()
+        .map(|felt| {
+            let figures = json!({ "interactions": felt.interactions, "longest_ms": felt.longest_ms,
+                "longest_task_ms": felt.longest_task_ms, "changes": felt.swaps });
+            (felt.what.to_owned(), figures)
+        })
+        .collect();
+    writeln!(io::stdout(), "{:#}", json!({ "pages": figures, "in_browser": felt }))
 }

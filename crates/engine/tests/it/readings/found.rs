@@ -15,6 +15,13 @@ pub(crate) const FOUND: &[Case] = &[
     // Amounts in several units are not one quantity.
     ("price_list.csv", "Item,Price,Per,Weight\nFlour,\"1,29 €\",kg,\"1 kg\"\nSugar,\"0,99 €\",kg,\"500 g\"\nSalt,\"0,45 €\",500 g,\"0,5 kg\"\n".as_bytes(), &["Price: decimal decimal=, currency=EUR", "Weight: text"], "its numbers have several units (g, kg)"),
     ("weekday.csv", b"day;visitors\nMo, 04.03.2024;120\nDi, 05.03.2024;135\nMi, 06.03.2024;99\n", &["day: date order=day-first", "visitors: integer"], ""),
+    // The day of the week says which number is the day.
+    ("weekday_us.csv", b"day;visitors\nMon 03/04/2024;120\nTue 03/05/2024;135\n", &["day: date order=month-first"], ""),
+    ("r_table.txt", b"\"mpg\" \"cyl\" \"name\"\n\"Mazda RX4\" 21 6 \"a b\"\n\"Datsun 710\" 22.8 NA \"c\"\n", &["row: text", "mpg: real", "cyl: integer", "name: text"], "'NA' (1)"),
+    // Cells that span columns and rows stand in each of them.
+    ("span.html", b"<html><table><tr><th rowspan=2>City</th><th colspan=2>Visitors</th></tr><tr><th>2023</th><th>2024</th></tr><tr><td rowspan=2>Bern<td>1<td>2<tr><td>3<td>4</table></html>", &["City: category", "Visitors 2023: integer max=3", "Visitors 2024: integer max=4"], "joined"),
+    // A name without values is a row, also below an empty line.
+    ("sparse.csv", b"name,phone\nAnn,1\n\nBob,\nCy,\n", &["name: text"], "\"rows\":3"),
     ("weekday_en.csv", b"Date,Sales\n\"Monday, March 4, 2024\",1200\n\"Tuesday, March 5, 2024\",1350\n\"Wednesday, 6 March 2024\",990\n", &["Date: date max=2024-03-06"], ""),
     // Totals among the rows would be counted twice.
     ("totals.csv", b"Quarter,Region,Revenue\nQ1,North,100\nQ1,South,50\nSubtotal Q1,,150\nQ2,North,120\nQ2,South,60\nSubtotal Q2,,180\nGrand Total,,330\n", &["Revenue: integer"], "rows 4 (Subtotal Q1), 7 (Subtotal Q2), 8 (Grand Total) may be totals of others"),

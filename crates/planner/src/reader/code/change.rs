@@ -13,15 +13,11 @@ use crate::reader::words;
 
 /// How a question begins that rows answer, by their numbers.
 const WHICH: &str = "Which one do you mean? ";
+
 impl Writer<'_> {
-    /// How a change is told that no action covers: where it waits for a person, in words that are true before and after.
-    fn told(&self, done: &str) -> String {
-        let is_held = self.index.catalog.policy.direct_changes == DirectChanges::Hold;
-        if is_held {
-            format!("Not done without a person's approval: {}", done.to_lowercase())
-        } else {
-            done.to_owned()
-        }
+    /// Whether a change waits for a person that no action covers.
+    pub(super) fn is_held(&self) -> bool {
+        self.index.catalog.policy.direct_changes == DirectChanges::Hold
     }
 
     pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
@@ -47,7 +43,7 @@ impl Writer<'_> {
             "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{} a {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            self.told("Added"),
+            if self.is_held() { "Will add" } else { "Added" },
             braces(&shape.noun),
             named.join(", "),
         )
@@ -61,7 +57,7 @@ impl Writer<'_> {
             "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{} {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
-            self.told("Removed"),
+            if self.is_held() { "Will remove" } else { "Removed" },
         );
         guarded(&[query], &run)
     }
@@ -107,7 +103,7 @@ impl Writer<'_> {
         } else {
             String::new()
         };
-        format!("{}{first}", self.query(select, &columns, &[]).call)
+        format!("{}{first}", self.query(select, &columns, &[]))
     }
 
     pub(super) fn calls(&mut self, calls: &[Call]) -> String {
@@ -200,12 +196,12 @@ impl Writer<'_> {
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"{} \" + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
              else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
-            self.told("Changed"),
+            quote(if self.is_held() { "Will change " } else { "Changed " }),
             told.join(" + "),
         )
     }

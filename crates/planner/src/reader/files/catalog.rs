@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::brief::{ColumnBrief, FileBrief, TableBrief};
 use crate::reader::index::split_name;
 use crate::reader::lexicon::{LEXICON, singular};
+use crate::reader::shape::years;
 use crate::reader::token::Token;
 
 /// Above this a table of text is read in pieces.
@@ -24,6 +25,8 @@ pub(crate) struct Source {
     pub(crate) table: Option<String>,
     /// Whether it is read in pieces.
     pub(crate) is_big: bool,
+    /// The first and the last year of each column of days, if every row was looked at.
+    pub(crate) years: BTreeMap<String, (u32, u32)>,
 }
 
 /// Whether a table of this file is read in pieces: the same question gets other code then.
@@ -63,6 +66,13 @@ pub(super) fn tables(files: &[&FileBrief], tokens: &[Token]) -> (Vec<Source>, Ve
             match same {
                 Some((known, other)) => {
                     known.files.extend(source.files);
+                    known.years.retain(|name, _| source.years.contains_key(name));
+                    for (name, (first, last)) in source.years {
+                        known
+                            .years
+                            .entry(name)
+                            .and_modify(|known| *known = (known.0.min(first), known.1.max(last)));
+                    }
                     merge(other, brief);
                 }
                 None => found.push((source, brief)),
@@ -136,7 +146,21 @@ fn table_of(file: &FileBrief, table: &Value, count: usize) -> Option<(Source, Ta
         indexes: Vec::new(),
         table: Table { name, columns, ..Table::default() },
     };
-    Some((Source { files: vec![file.name.clone()], table: named, is_big: is_big_table(file, table) }, brief))
+    let source = Source {
+        files: vec![file.name.clone()],
+        table: named,
+        is_big: is_big_table(file, table),
+        years: if table.get("looked_at_rows").is_some() { BTreeMap::new() } else { years_of(facts) },
+    };
+    Some((source, brief))
+}
+
+fn years_of(columns: &[Value]) -> BTreeMap<String, (u32, u32)> {
+    let of = |facts: &Value| {
+        let ends = [facts.get("min")?.clone(), facts.get("max")?.clone()];
+        Some((facts.get("name")?.as_str()?.to_owned(), years(&ends)?))
+    };
+    columns.iter().filter_map(of).collect()
 }
 
 fn column(facts: &Value) -> Option<Column> {
@@ -185,19 +209,15 @@ fn refer(tables: &mut [TableBrief]) {
         .collect();
     for (place, table) in tables.iter_mut().enumerate() {
         for (at, own) in shapes[place].1.iter().enumerate() {
-            for (other, (name, columns)) in shapes.iter().enumerate().filter(|(other, _)| *other != place) {
+            for (_, (name, columns)) in shapes.iter().enumerate().filter(|(other, _)| *other != place) {
                 let Some(theirs) = columns.iter().position(|column| column == own) else { continue };
-                let noun = split_name(name).iter().map(|word| singular(word)).collect::<Vec<_>>().join("_");
-                let own_noun = split_name(&shapes[place].0)
-                    .iter()
-                    .map(|word| singular(word))
-                    .collect::<Vec<_>>()
-                    .join("_");
-                let is_named =
-                    |noun: &str| own.to_lowercase() == format!("{noun}_id") || own.to_lowercase() == noun;
+                let is_named = |table: &str| {
+                    let words: Vec<String> = split_name(table).iter().map(|word| singular(word)).collect();
+                    let (own, noun) = (own.to_lowercase(), words.join("_"));
+                    own.strip_suffix("_id").unwrap_or(&own) == noun || own == noun
+                };
                 let is_first = theirs == 0 && at != 0;
-                let _ = other;
-                if (is_named(&noun) || is_first) && !is_named(&own_noun) {
+                if (is_named(name) || is_first) && !is_named(&shapes[place].0) {
                     table.references.push((own.clone(), name.clone(), own.clone()));
                     break;
                 }

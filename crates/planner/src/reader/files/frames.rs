@@ -48,12 +48,12 @@ const SHOWN_HELPER: &str = "
 
 def shown(value, is_id=False):
     \"\"\"A value for people: thousands set apart, days without a time.\"\"\"
-    if value is None or value is pd.NA or value is pd.NaT or value != value:
+    if hasattr(value, \"item\"):
+        value = value.item()
+    if not isinstance(value, list) and pd.isna(value):
         return \"no value\"
     if is_id:
         return str(value)
-    if hasattr(value, \"item\"):
-        value = value.item()
     if hasattr(value, \"strftime\"):
         return str(value)[:16].removesuffix(\" 00:00\")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -242,6 +242,19 @@ impl<'a> Frame<'a> {
         quote(&format!("No {}{}: there is none.", self.noun(), self.said(&select.filter)))
     }
 
+    /// Where there are rows, and no figure of them.
+    pub(super) fn nothing(&self, select: &Select, measure: &Measure) -> String {
+        match measure {
+            Measure::Count | Measure::Distinct(_) => self.none(select),
+            _ => quote(&format!(
+                "There is no {} of {}{}: none of them has a value.",
+                self.figure_words(measure),
+                self.noun(),
+                self.said(&select.filter)
+            )),
+        }
+    }
+
     fn answer(&mut self, select: &Select, output: Option<Output>) -> Option<String> {
         let body = match &select.asked {
             Asked::Rows | Asked::Any => self.rows(select, &self.shown(select))?,
@@ -260,10 +273,7 @@ impl<'a> Frame<'a> {
             }
             Asked::Values(path) => self.values(select, path)?,
             Asked::Holds(cond) => self.holds(select, cond)?,
-            Asked::Figure { measure, by, best } if by.is_empty() => {
-                let _ = best;
-                self.figure(select, measure)?
-            }
+            Asked::Figure { measure, by, .. } if by.is_empty() => self.figure(select, measure)?,
             Asked::Figure { measure, by, best } => {
                 self.groups(select, measure, &self.with_labels(by), *best)?
             }
@@ -435,29 +445,37 @@ impl<'a> Frame<'a> {
             Measure::Count => Some((String::new(), String::new())),
             Measure::Distinct(path) | Measure::Of(_, path) => Some((self.name(path)?, String::new())),
             Measure::Product(_, left, right) => {
+                let name = self.product(left, right);
                 let (left, right) = (self.column(left)?, self.column(right)?);
-                let line = format!("{}[\"revenue\"] = {left} * {right}\n", self.variable);
-                Some(("revenue".to_owned(), line))
+                let line = format!("{}[{}] = {left} * {right}\n", self.variable, quote(&name));
+                Some((name, line))
             }
+            // Declared metrics are about tables of the store.
+            Measure::Pair(..) => None,
         }
+    }
+
+    /// What one column times another is called: a quantity times a price is revenue.
+    fn product(&self, left: &Path, right: &Path) -> String {
+        let is = |path: &Path, role: &str| self.index.role(path.table, role) == Some(path.column);
+        if is(left, "quantity") && is(right, "price") {
+            return "revenue".to_owned();
+        }
+        format!("{} times {}", words::column(self.index, left), words::column(self.index, right))
     }
 
     /// The column of the answer that holds a figure.
     pub(super) fn figure_name(&self, measure: &Measure) -> String {
-        let words = match measure {
+        match measure {
             Measure::Count => "number".to_owned(),
-            Measure::Product(function, ..) => {
-                format!("{} revenue", if *function == "avg" { "average" } else { "total" })
-            }
-            other => words::measure_words(self.index, other),
-        };
-        words.replace(' ', "_")
+            other => self.figure_words(other).replace(' ', "_"),
+        }
     }
 
     /// The formula of a figure that no column holds.
     pub(super) fn note(&self, measure: &Measure) -> String {
         match measure {
-            Measure::Product(_, left, right) => {
+            Measure::Product(_, left, right) if self.product(left, right) == "revenue" => {
                 format!(
                     " (revenue is {} times {})",
                     words::column(self.index, left),
@@ -471,31 +489,38 @@ impl<'a> Frame<'a> {
     /// A figure in words.
     pub(super) fn figure_words(&self, measure: &Measure) -> String {
         match measure {
-            Measure::Product(..) => self.figure_name(measure).replace('_', " "),
+            Measure::Product(function, left, right) if self.product(left, right) == "revenue" => {
+                format!("{} revenue", if *function == "avg" { "average" } else { "total" })
+            }
             other => words::measure_words(self.index, other),
+        }
+    }
+
+    /// The sentence that tells a figure.
+    pub(super) fn sentence(&self, select: &Select, measure: &Measure) -> String {
+        let (noun, said) = (self.noun(), self.said(&select.filter));
+        match measure {
+            Measure::Count => format!("There are {{shown(value)}} {}.", braces(&format!("{noun}{said}"))),
+            _ => format!(
+                "The {} of {} is {{shown(value)}}{}.",
+                braces(&self.figure_words(measure)),
+                braces(&noun),
+                braces(&format!("{said}{}", self.note(measure)))
+            ),
         }
     }
 
     fn figure(&mut self, select: &Select, measure: &Measure) -> Option<String> {
         let (name, line) = self.measured(measure)?;
         let value = method(measure, &format!("rows[{}]", quote(&name)), "rows");
-        let said = self.said(&select.filter);
-        let noun = self.noun();
-        let sentence = match measure {
-            Measure::Count => format!("There are {{shown(value)}} {}", braces(&format!("{noun}{said}"))),
-            _ => format!(
-                "The {} of {} is {{shown(value)}}{}",
-                braces(&self.figure_words(measure)),
-                braces(&noun),
-                braces(&format!("{said}{}", self.note(measure)))
-            ),
-        };
         let gaps = gaps_of(&self.measured_gaps(measure, &name));
         let is_count = matches!(measure, Measure::Count | Measure::Distinct(_));
         let test = if is_count { "True" } else { "len(rows) and not pd.isna(value)" };
         Some(format!(
             "{line}{gaps}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
-             answer_text = f\"{sentence}.{{left_out}}\" if is_there else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
+             answer_text = f\"{}{{left_out}}\" if is_there else {} if len(rows) else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
+            self.sentence(select, measure),
+            self.nothing(select, measure),
             self.none(select),
         ))
     }
@@ -579,46 +604,8 @@ impl<'a> Frame<'a> {
             cells.join(", "),
             single(&self.figure_name(measure)),
             braces(&title),
-            self.none(select),
+            self.nothing(select, measure),
         )
-    }
-
-    fn figures(&mut self, select: &Select, measures: &[Measure], by: &[Path]) -> Option<String> {
-        let keys = self.keys(by)?;
-        let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
-        let rows = if by.is_empty() { "rows".to_owned() } else { "groups".to_owned() };
-        let mut lines = String::new();
-        let mut entries: Vec<String> = Vec::new();
-        for measure in measures {
-            let (name, line) = self.measured(measure)?;
-            if !lines.contains(&line) {
-                lines.push_str(&line);
-            }
-            let value = method(measure, &format!("{rows}[{}]", quote(&name)), &rows);
-            entries.push(format!("{}: {value}", quote(&self.figure_name(measure))));
-        }
-        let said = self.said(&select.filter);
-        if by.is_empty() {
-            return Some(format!(
-                "{lines}answer_json = {{name: float(value) for name, value in {{{}}}.items()}} if len(rows) else None\n\
-                 answer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in answer_json.items()) + \".\" if answer_json else {}\n\
-                 STATUS = \"success\" if answer_json else \"no_match\"\n",
-                entries.join(", "),
-                quote(&format!("Of {}{said}: ", self.noun())),
-                self.none(select),
-            ));
-        }
-        Some(format!(
-            "{lines}{}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
-             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
-             answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
-            gaps_of(&spoken(&keys)),
-            list.join(", "),
-            entries.join(", "),
-            quote(&format!("Of {}{said}: ", self.noun())),
-            self.none(select),
-        ))
     }
 }
 
@@ -638,12 +625,15 @@ fn load(source: &Source) -> String {
 }
 
 /// A figure of a column, or of the rows.
-fn method(measure: &Measure, column: &str, rows: &str) -> String {
+pub(super) fn method(measure: &Measure, column: &str, rows: &str) -> String {
     match measure {
         Measure::Count if rows == "rows" => "len(rows)".to_owned(),
         Measure::Count => format!("{rows}.size()"),
         Measure::Distinct(_) => format!("{column}.nunique()"),
+        Measure::Pair(..) => String::new(),
         Measure::Of("avg", _) | Measure::Product("avg", ..) => format!("{column}.mean()"),
+        // Where every value is missing there is no total; it is not 0.
+        Measure::Of("sum", _) | Measure::Product("sum", ..) => format!("{column}.sum(min_count=1)"),
         Measure::Of(function, _) | Measure::Product(function, ..) => format!("{column}.{function}()"),
     }
 }

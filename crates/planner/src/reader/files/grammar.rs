@@ -1,7 +1,7 @@
 //! What is asked of files beyond what is asked of store tables: several figures, shares, correlations, pictures.
 
 use crate::reader::form::{Asked, Cond, Form, Measure, Output, Path, Select};
-use crate::reader::index::Sort;
+use crate::reader::index::{Sort, What};
 use crate::reader::parse::{All, Parser};
 
 impl Parser<'_> {
@@ -278,25 +278,51 @@ impl Parser<'_> {
             if let Some((_, lit, end)) = self.number(start) {
                 heads.extend(self.one(class, end).and_then(|end| Some((lit.value.as_u64()?, end))));
             }
+            let mut groups: Vec<(Path, u64, usize, u32)> = Vec::new();
             for (count, end) in heads {
-                for (path, end, cost) in self.grouping(end) {
-                    for by in self.lex("file.by", end) {
-                        for (measure, filter, end, more) in
-                            self.measures(by).into_iter().chain(self.number_of(by))
-                        {
-                            for (rows, end, less) in self.rows_after(end) {
-                                let filter = Cond::all([filter.clone(), vec![rows]].concat());
-                                let asked = Asked::Figure {
-                                    measure: measure.clone(),
-                                    by: vec![path.clone()],
-                                    best: Some((down, count)),
-                                };
-                                found.push((self.select(filter, asked), end, cost + more + less));
-                            }
+                groups
+                    .extend(self.grouping(end).into_iter().map(|(path, end, cost)| (path, count, end, cost)));
+            }
+            // `which region is the best by revenue`
+            for (path, end, cost) in self.grouping(start) {
+                // `which product sold best`
+                let verbs = self
+                    .mentions(end)
+                    .into_iter()
+                    .filter_map(|(what, end, _)| matches!(what, What::Phrasing(_)).then_some(end));
+                let ends = self.one("be", end).into_iter().chain(verbs);
+                let ends = ends.filter_map(|end| self.one(class, end));
+                groups.extend(ends.map(|end| (path.clone(), 1, end, cost)));
+            }
+            for (path, count, end, cost) in groups {
+                let best = |measure: Measure, filter: Cond| {
+                    let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some((down, count)) };
+                    self.select(filter, asked)
+                };
+                for by in self.lex("file.by", end) {
+                    for (measure, filter, end, more) in
+                        self.measures(by).into_iter().chain(self.number_of(by))
+                    {
+                        for (rows, end, less) in self.rows_after(end) {
+                            let filter = Cond::all([filter.clone(), vec![rows]].concat());
+                            found.push((best(measure.clone(), filter), end, cost + more + less));
                         }
                     }
                 }
+                let any = self.any_measure().into_iter();
+                found.extend(any.map(|measure| (best(measure, Cond::always()), end, cost + 3)));
             }
+        }
+        found
+    }
+
+    /// Every figure that `the best region` may be about, so that the person is asked which; none if there is one alone.
+    fn any_measure(&self) -> Vec<Measure> {
+        let own = (0..self.index.tables[self.focus].columns.len()).map(|column| self.own(column));
+        let sums = own.filter(|path| self.is_additive(path)).map(|path| Measure::Of("sum", path));
+        let mut found: Vec<Measure> = sums.collect();
+        if !found.is_empty() {
+            found.push(Measure::Count);
         }
         found
     }
@@ -322,9 +348,8 @@ impl Parser<'_> {
     /// Revenue, where no column has it: a quantity times a price.
     pub(crate) fn revenue(&self, place: usize) -> Option<(Path, Path, usize)> {
         let end = self.one("file.revenue", place)?;
-        let is_column = self.mentions(place).iter().any(|(what, ..)| {
-            matches!(what, crate::reader::index::What::Column(..) | crate::reader::index::What::Metric(_))
-        });
+        let is_column =
+            self.mentions(place).iter().any(|(what, ..)| matches!(what, What::Column(..) | What::Metric(_)));
         let (quantity, price) = (self.role("quantity")?, self.role("price")?);
         (!is_column && quantity != price).then(|| (self.own(quantity), self.own(price), end))
     }

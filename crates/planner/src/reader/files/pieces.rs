@@ -2,7 +2,7 @@
 
 use super::frames::Frame;
 use super::gaps::{LEFT_OUT, spoken};
-use crate::reader::code::{braces, paths_of, quote};
+use crate::reader::code::{paths_of, quote};
 use crate::reader::form::{Asked, Measure, Path, Select};
 
 impl Frame<'_> {
@@ -12,12 +12,12 @@ impl Frame<'_> {
         let keys = self.keys(by)?;
         let (name, line) = self.measured(measure)?;
         let (kept, joined) = match measure {
-            Measure::Count => ("size()", "sum"),
-            Measure::Of("sum", _) | Measure::Product("sum", ..) => ("sum()", "sum"),
-            Measure::Of("min", _) => ("min()", "min"),
-            Measure::Of("max", _) => ("max()", "max"),
-            Measure::Of("avg", _) | Measure::Product("avg", ..) => ("agg([\"sum\", \"count\"])", "sum"),
-            Measure::Distinct(_) => ("", "nunique"),
+            Measure::Count => ("size()", "sum()"),
+            Measure::Of("sum", _) | Measure::Product("sum", ..) => ("sum(min_count=1)", "sum(min_count=1)"),
+            Measure::Of("min", _) => ("min()", "min()"),
+            Measure::Of("max", _) => ("max()", "max()"),
+            Measure::Of("avg", _) | Measure::Product("avg", ..) => ("agg([\"sum\", \"count\"])", "sum()"),
+            Measure::Distinct(_) => ("", "nunique()"),
             _ => return None,
         };
         if !self.joins.is_empty() || !self.before.is_empty() || self.sources[self.table].files.len() != 1 {
@@ -28,7 +28,7 @@ impl Frame<'_> {
         match measure {
             Measure::Of(_, path) | Measure::Distinct(path) => needed.push(path.clone()),
             Measure::Product(_, left, right) => needed.extend([left.clone(), right.clone()]),
-            Measure::Count => {}
+            Measure::Count | Measure::Pair(..) => {}
         }
         let columns = &self.index.tables[self.table].columns;
         let mut names: Vec<&str> = needed
@@ -72,31 +72,21 @@ impl Frame<'_> {
             format!(
                 "{head}    # Only what differs from all pieces before is kept.\n    \
                  parts = [pd.concat([*parts, rows[[{all}]].drop_duplicates()]).drop_duplicates()]\n\
-                 parts = parts[0].groupby({group}){of}.{joined}()\n"
+                 parts = parts[0].groupby({group}){of}.{joined}\n"
             )
         } else {
             format!(
                 "{head}    # Only one row for each group is kept of a piece.\n    parts.append(rows.groupby({group}){of}.{kept})\n\
-                 parts = pd.concat(parts).groupby(level={level}).{joined}()\n{mean}"
+                 parts = pd.concat(parts).groupby(level={level}).{joined}\n{mean}"
             )
         };
         if keys.is_empty() {
-            let said = self.said(&select.filter);
-            let noun = self.noun();
-            let sentence = match measure {
-                Measure::Count => format!("There are {{shown(value)}} {}", braces(&format!("{noun}{said}"))),
-                _ => format!(
-                    "The {} of {} is {{shown(value)}}{}",
-                    braces(&self.figure_words(measure)),
-                    braces(&noun),
-                    braces(&said)
-                ),
-            };
             let empty = if *measure == Measure::Count { "0" } else { "None" };
             return Some(format!(
-                "{read}{LEFT_OUT}value = parts.iloc[0].item() if len(parts) else {empty}\nanswer_json = value\n\
-                 answer_text = f\"{sentence}.{{left_out}}\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
-                self.none(select),
+                "{read}{LEFT_OUT}value = parts.iloc[0] if len(parts) else {empty}\nvalue = None if pd.isna(value) else getattr(value, \"item\", lambda: value)()\nanswer_json = value\n\
+                 answer_text = f\"{}{{left_out}}\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
+                self.sentence(select, measure),
+                self.nothing(select, measure),
             ));
         }
         let figure = quote(&self.figure_name(measure));

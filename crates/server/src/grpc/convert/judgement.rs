@@ -9,7 +9,7 @@ use ordain_types::{Column, ColumnType, Schema, Table};
 use ordain_verify::{
     CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Helper, Policy, Severity, Verdict, helpers_of, verify,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::grpc::proto;
 
@@ -17,6 +17,9 @@ use crate::grpc::proto;
 const ENTRIES_MAX: usize = 2000;
 /// The most columns of all tables together.
 const COLUMNS_MAX: usize = 20_000;
+
+/// The most bytes of the descriptions of tools.
+const TOOLS_BYTES_MAX: usize = 1 << 20;
 
 /// The modules that a profile's packages are imported by.
 pub(crate) fn packages(profile: Profile) -> &'static [&'static str] {
@@ -59,6 +62,10 @@ pub(crate) fn judge(
     policy.blocked_calls = sent.blocked_calls;
     policy.read_only |= sent.read_only;
     policy.repeatable |= sent.repeatable;
+    if !sent.tools_json.is_empty() {
+        policy.tools = serde_json::from_str(&sent.tools_json)
+            .map_err(|error| format!("the judgement's `tools_json` are no tools: {error}"))?;
+    }
     Ok(verify(&job.code, &policy, &schema))
 }
 
@@ -109,6 +116,7 @@ pub(crate) fn judgement(job: &Job) -> proto::Judgement {
         blocked_calls: policy.blocked_calls.clone(),
         read_only: policy.read_only,
         repeatable: policy.repeatable,
+        tools_json: if policy.tools.is_empty() { String::new() } else { json!(policy.tools).to_string() },
     }
 }
 
@@ -125,6 +133,9 @@ fn check_sizes(sent: &proto::Judgement) -> Result<(), String> {
     ];
     if let Some((name, count)) = lists.into_iter().find(|(_, count)| *count > ENTRIES_MAX) {
         return Err(format!("the judgement's `{name}` have {count} entries; {ENTRIES_MAX} is the limit"));
+    }
+    if sent.tools_json.len() > TOOLS_BYTES_MAX {
+        return Err(format!("the judgement's `tools_json` is larger than {TOOLS_BYTES_MAX} bytes"));
     }
     let columns: usize = sent.tables.iter().map(|table| table.columns.len()).sum();
     if columns > COLUMNS_MAX {
@@ -241,6 +252,24 @@ mod tests {
     fn a_plan_that_the_caller_accepted_is_accepted_again() {
         let verdict = judge(&sent(BUY, rules()), Contract::Ask, Profile::Core, &Map::new()).unwrap();
         assert!(verdict.is_accepted(), "{:?}", verdict.findings);
+    }
+
+    #[test]
+    fn a_plan_that_calls_a_tool_is_judged_by_the_tools_of_its_caller() {
+        let verb = ordain_types::Verb { reads: true, ..ordain_types::Verb::default() };
+        let verbs = [("look".to_owned(), verb)].into();
+        let mut rules = rules();
+        rules.policy.tools = vec![ordain_types::Tool { name: "mail".to_owned(), verbs, tables: None }];
+        rules.policy.names.push("tools".to_owned());
+        for (verb, is_accepted) in [("look", true), ("send", false)] {
+            let code = format!("{BUY}tools.mail.{verb}()\n");
+            let job = sent(&code, rules.clone());
+            let verdict = judge(&job, Contract::Ask, Profile::Core, &Map::new()).unwrap();
+            assert_eq!(verdict.is_accepted(), is_accepted, "{:?}", verdict.findings);
+        }
+        let mut job = sent(BUY, rules);
+        job.judgement.as_mut().unwrap().tools_json = "nonsense".to_owned();
+        assert!(judge(&job, Contract::Ask, Profile::Core, &Map::new()).unwrap_err().contains("tools_json"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What waits for a person.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_store::{RowConflict, RunFilter};
-use ordain_types::{Row, RunState};
+use ordain_types::{Row, RunId, RunRecord, RunState};
 use ordain_ui::Place;
 use ordain_ui::approvals::{Conflict, Waiting};
 
@@ -24,7 +26,6 @@ pub(super) async fn page(
     visit: Visit<Read>,
 ) -> Result<Response, Turned> {
     let store = service.engine().store();
-    let mut waiting = Vec::new();
     let filter = RunFilter {
         states: vec![RunState::Held, RunState::Waiting],
         seen_by: visit.caller.seen_by(),
@@ -32,14 +33,17 @@ pub(super) async fn page(
         limit: SHOWN_MAX,
     };
     let known = service.inner.usual_changes.get(store).await?;
-    for record in store.find_runs(filter).await? {
-        let conflicts = match record.state {
-            RunState::Held => store.conflicts(record.run_id.as_str()).await?,
-            _ => Vec::new(),
-        };
-        let unheard = changes(&record.diff).difference(&known).cloned().collect();
-        waiting.push(Waiting { conflicts: conflicts.iter().map(shown).collect(), unheard, record });
-    }
+    let records = store.find_runs(filter).await?;
+    let held = records.iter().filter(|record| record.state == RunState::Held);
+    let held: Vec<RunId> = held.map(|record| record.run_id.clone()).collect();
+    let conflicts = store.conflicts(&held).await?;
+    let conflicts: BTreeMap<&RunId, _> = held.iter().zip(conflicts).collect();
+    let wait = |record: RunRecord| Waiting {
+        conflicts: conflicts.get(&record.run_id).into_iter().flatten().map(shown).collect(),
+        unheard: changes(&record.diff).difference(&known).cloned().collect(),
+        record,
+    };
+    let mut waiting: Vec<Waiting> = records.into_iter().map(wait).collect();
     waiting.sort_by_key(|one| one.unheard.is_empty());
     let shell = visit.shell(&service, None).await?;
     let content =

@@ -42,7 +42,7 @@ pub(super) async fn page(
         waiting: (store.find_runs(runs(vec![RunState::Held])).await?, shell.waiting),
         newest: store.find_runs(runs(Vec::new())).await?,
         running: service.inner.live.count(),
-        cells: cells(&service).await,
+        queued: service.inner.options.local.as_ref().map_or(0, |local| local.load().waiting),
         planner: service.inner.planner.name(),
         isolation: service.inner.options.isolation.clone(),
         // The figures are of everybody's runs.
@@ -71,12 +71,6 @@ async fn of_checks(service: &Service, caller: &Caller) -> OfChecks {
         Some((status, row.check.check_id.clone(), row.check.check_name.clone()))
     });
     (counts, failing.take(FAILING_LISTED).collect())
-}
-
-async fn cells(service: &Service) -> Option<(usize, usize, usize)> {
-    let local = service.inner.options.local.as_ref()?;
-    let load = local.load();
-    Some((local.idle_cells().await, load.running, load.waiting))
 }
 
 /// Runs of the last days, by what became of them.

@@ -68,7 +68,9 @@ pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> 
             before: before.clone(),
             limit: RUNS_SHOWN,
         };
-        (list.ended, next) = runs_page(service.engine().store(), filter).await?;
+        let (ended, behind) = runs_page(service.engine().store(), filter).await?;
+        list.ended = ended.into_iter().map(|run| run.record).collect();
+        next = behind;
     }
     let filters: Vec<(&str, &str)> = query.state.iter().map(|state| ("state", state.as_str())).collect();
     list.pager = Pager::new("/runs", &filters, before.is_none(), next.as_deref());
@@ -111,7 +113,7 @@ pub(super) async fn details(
     let store = service.engine().store();
     let entries = store.entries_of_run(&record.run_id).await?;
     let conflicts = match record.state {
-        RunState::Held => store.conflicts(record.run_id.as_str()).await?,
+        RunState::Held => store.conflicts(std::slice::from_ref(&record.run_id)).await?,
         _ => Vec::new(),
     };
     Ok(Details {
@@ -119,7 +121,7 @@ pub(super) async fn details(
         entries: entries.iter().map(Entry::of).collect(),
         // What a prompt holds may be more than a key may see: samples of tables, and other callers' words.
         exchange: if viewer.is_admin { entries.iter().flat_map(exchange).collect() } else { Vec::new() },
-        conflicts: conflicts.iter().map(super::approvals::shown).collect(),
+        conflicts: conflicts.iter().flatten().map(super::approvals::shown).collect(),
         checks: if record.kind == RunKind::Check { results(service, record).await } else { Vec::new() },
         server: Some(service.inner.options.listen.to_string()),
     })

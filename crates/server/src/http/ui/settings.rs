@@ -5,8 +5,9 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_cell::probe;
 use ordain_cell::profile::{self, DataDir, State, Status};
+use ordain_planner::{Candidate, survey};
 use ordain_ui::Place;
-use ordain_ui::settings::{Layer, Setting, Settings};
+use ordain_ui::settings::{Layer, Setting, Settings, Writer};
 use tokio::sync::OnceCell;
 
 use super::reply;
@@ -67,4 +68,29 @@ pub(super) async fn page(
     });
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Settings, "Settings", &content)))
+}
+
+/// Who could write plans. It is looked at when somebody asks, since servers of models are asked what they serve.
+pub(super) async fn models(
+    extract::State(service): extract::State<Service>,
+    headers: HeaderMap,
+    visit: Visit<Read>,
+) -> Result<Response, Turned> {
+    let writers = match &service.inner.options.checks {
+        None => Vec::new(),
+        Some(checks) => {
+            let workspace = checks.workspace();
+            survey(&workspace.model, |name| workspace.environment.get(name)).await
+        }
+    };
+    let writers: Vec<Writer> = writers.into_iter().map(writer).collect();
+    let content = ordain_ui::settings::models(&service.inner.planner.name(), &writers);
+    let shell = visit.shell(&service, None).await?;
+    Ok(reply::html(&headers, shell.page(Place::Settings, "Models", &content)))
+}
+
+fn writer(candidate: Candidate) -> Writer {
+    let Candidate { name, is_ready, reason, hint, models } = candidate;
+    let why = hint.map_or_else(|| reason.clone(), |hint| format!("{reason}; {hint}"));
+    Writer { name, is_ready, why, models }
 }

@@ -5,9 +5,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_checks::Check;
 use ordain_engine::checks::TableState;
-use ordain_store::{BeginOptions, Call, Intent, Reply, RunFilter, Store, TableInfo};
-use ordain_types::{Column, Row, RunId, RunRecord, RunState};
-use ordain_ui::run::Entry;
+use ordain_store::{BeginOptions, Call, Intent, Owned, Reply, RunFilter, Store, TableInfo};
+use ordain_types::{Column, Row, RunId, RunState};
 use ordain_ui::tables::{FilePage, Order, RowEvent, RowsPage};
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
@@ -212,14 +211,9 @@ pub(super) async fn history(
         before: before.clone(),
         limit: RUNS_LOOKED,
     };
-    let store = service.engine().store();
-    let (runs, next) = runs_page(store, filter).await?;
+    let (runs, next) = runs_page(service.engine().store(), filter).await?;
     let looked = runs.len();
-    let mut events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
-    for event in &mut events {
-        let entries = store.entries_of_run(&event.run.run_id).await?;
-        event.who = entries.first().map(|entry| Entry::of(entry).who).unwrap_or_default();
-    }
+    let events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
     let address = format!("/tables/{}/history", ordain_ui::text::in_path(&table));
     let pager = Pager::new(&address, &[("key", &query.key)], before.is_none(), next.as_deref());
     let content = ordain_ui::tables::history(&table, &key, &events, looked, &pager);
@@ -228,7 +222,7 @@ pub(super) async fn history(
 }
 
 /// What a run did to a row, if it did something.
-fn event(run: RunRecord, table: &str, key: &Row) -> Option<RowEvent> {
+fn event(Owned { record: run, who, .. }: Owned, table: &str, key: &Row) -> Option<RowEvent> {
     let is_it = |row: &Row| key.fields.iter().all(|(name, value)| row.get(name) == Some(value));
     let diff = run.diff.tables.get(table)?;
     let changed = diff.changed.iter().find(|change| is_it(&change.before) || is_it(&change.after));
@@ -239,5 +233,10 @@ fn event(run: RunRecord, table: &str, key: &Row) -> Option<RowEvent> {
             diff.added.iter().find(|row| is_it(row)).cloned(),
         ),
     };
-    (before.is_some() || after.is_some()).then(|| RowEvent { before, after, run, who: String::new() })
+    (before.is_some() || after.is_some()).then(|| RowEvent {
+        before,
+        after,
+        run,
+        who: who.unwrap_or_default(),
+    })
 }

@@ -441,6 +441,10 @@ async fn a_giant_name_or_value_in_json_is_not_repeated() {
         assert_eq!((answer.status, answer.problem().as_str()), (422, "bad_body"), "{}", &body[..40]);
         assert!(answer.text().len() < 2048, "{} bytes", answer.text().len());
     }
+    let call = format!("{{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\", \"{giant}\": 1}}");
+    let json = "Content-Type: application/json";
+    let answer = client::send(shop.address, "POST", "/mcp", &[json], call.as_bytes()).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (422, "bad_body"), "{}", answer.text());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

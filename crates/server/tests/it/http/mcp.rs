@@ -276,6 +276,35 @@ async fn bad_calls_are_named_and_nothing_runs() {
     assert_eq!(shop.get("/v1/runs").await.json()["runs"].as_array().unwrap().len(), 0);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_further_run_goes_on_from_another_one_over_http_and_mcp() {
+    let shop = served().await;
+    let first = json!({ "request": "count", "plan": "answer_text = 'forty-two'\nSTATUS = 'success'\n" });
+    let first = shop.post("/v1/requests", &first).await.json()["run_id"].as_str().unwrap().to_owned();
+    let plan = "answer_text = 'it was ' + inputs['earlier']['answer']\nSTATUS = 'success'\n";
+    let further = json!({ "request": "and then?", "plan": plan, "continues": first });
+    let over_mcp = call(&shop, "ask", further.clone()).await["structuredContent"].clone();
+    for record in [shop.post("/v1/requests", &further).await.json(), over_mcp] {
+        assert_eq!(record["continues"], json!(first), "{record}");
+        assert_eq!(record["answer"]["text"], "it was forty-two", "{record}");
+    }
+    let held = json!({ "request": "buy 2 pairs of Aviator", "hold": true });
+    let held = shop.post("/v1/requests", &held).await.json()["run_id"].as_str().unwrap().to_owned();
+    for (run, status, said) in [(held.as_str(), 422, "is held"), ("nope", 404, "nope")] {
+        let answer = shop.post("/v1/requests", &json!({ "request": "and then?", "continues": run })).await;
+        assert!(
+            answer.status == status && answer.text().contains(said),
+            "{} {}",
+            answer.status,
+            answer.text()
+        );
+    }
+    // A run that a key may not see is not there for it either.
+    let (_, key) = shop.key(|_| {}).await;
+    let body = json!({ "request": "and then?", "continues": first });
+    assert_eq!(shop.post_with("/v1/requests", &[&key], &body).await.status, 404);
+}
+
 /// A Python with the library.
 fn python() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python_mcp");
@@ -363,6 +392,33 @@ async fn the_conformance_suite_passes_what_needs_no_tools_of_its_own() {
         let Some(printed) = run_node(&shop, "conformance", &arguments).await else { return };
         assert!(printed.contains(", 0 failed, 0 warnings"), "{scenario}: {printed}");
     }
+}
+
+/// What the suite finds wrong of the newest revision is about things that this server does not claim to have: tools that
+/// belong to the suite, and prompts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_conformance_suite_finds_nothing_wrong_with_what_is_claimed_of_the_newest_revision() {
+    let shop = served().await;
+    let Some(programs) = tokio::task::spawn_blocking(node).await.unwrap() else { return };
+    let found = tempfile::tempdir().unwrap();
+    for scenario in ["server-stateless", "caching", "input-required-result-unsupported-methods"] {
+        let mut command = Command::new(programs.join("node"));
+        command.arg(programs.join("conformance")).args(["server", "--scenario", scenario, "--url"]);
+        command.arg(format!("http://{}/mcp", shop.address)).arg("-o").arg(found.path());
+        command.env("NO_PROXY", "127.0.0.1");
+        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    }
+    let mut passed = 0;
+    for folder in std::fs::read_dir(found.path()).unwrap() {
+        let checks = std::fs::read_to_string(folder.unwrap().path().join("checks.json")).unwrap();
+        for check in serde_json::from_str::<Vec<Value>>(&checks).unwrap() {
+            let why = check["errorMessage"].as_str().unwrap_or_default();
+            let is_claimed = !why.starts_with("Not testable") && !why.starts_with("prompts/list");
+            assert!(check["status"] != "FAILURE" || !is_claimed, "{check:#}");
+            passed += u32::from(check["status"] == "SUCCESS");
+        }
+    }
+    assert!(passed >= 25, "{passed}");
 }
 
 #[test]

@@ -77,6 +77,7 @@ async fn every_screen_of_the_shop_fits_everybody() {
             ("entry", "/ledger/2".to_owned()),
             ("keys", "/keys".to_owned()),
             ("settings", "/settings".to_owned()),
+            ("models", "/settings/models".to_owned()),
         ];
         fits_everybody(browser, home, &pages);
         browser.look(1280, 900, false);

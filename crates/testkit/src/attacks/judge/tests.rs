@@ -164,6 +164,21 @@ fn processes_left_and_other_cells_harmed_are_seen() {
 }
 
 #[test]
+fn a_program_whose_time_was_over_too_soon_on_a_busy_machine_gets_more_of_it() {
+    let late = || Some(run(Cause::Timeout, ""));
+    let (ends, hangs) = (program("ok", "no-leftover-process"), program("timeout,ok", "no-leftover-process"));
+    for (evidence, cut, cut_if_it_may_hang) in [
+        (good(), false, false),
+        (Evidence { run: run(Cause::Timeout, ""), ..good() }, true, false),
+        (Evidence { twin: late(), ..good() }, true, false),
+        (Evidence { neighbour: late(), ..good() }, true, true),
+        (Evidence { probe: late(), ..good() }, true, true),
+    ] {
+        assert_eq!((evidence.is_cut_short(&ends), evidence.is_cut_short(&hangs)), (cut, cut_if_it_may_hang));
+    }
+}
+
+#[test]
 fn deadlines_are_kept_on_both_sides() {
     let program = program("timeout,ok", "deadline-within-500ms");
     let check = |cause, millis, late_ms, holds: bool| {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::commands::bench::sample::Sample;
+use super::sample::Sample;
 
 /// The bytes of a request with a JSON body.
 pub(super) fn post(path: &str, body: &Value) -> Vec<u8> {

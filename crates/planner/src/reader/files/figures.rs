@@ -1,13 +1,50 @@
-//! Shares of rows, and how two columns go together.
+//! Several figures at once, shares and correlations.
 
-use super::frames::{Frame, ROWS, SHOWN, single};
+use super::frames::{Frame, ROWS, SHOWN, method, single};
 use super::gaps::{gaps_of, spoken};
 use crate::reader::code::{braces, quote};
-use crate::reader::form::{Cond, Path, Select};
+use crate::reader::form::{Cond, Measure, Path, Select};
 use crate::reader::words;
 
 impl Frame<'_> {
-    /// How large a part of the rows meets a condition.
+    pub(super) fn figures(&mut self, select: &Select, measures: &[Measure], by: &[Path]) -> Option<String> {
+        let keys = self.keys(by)?;
+        let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
+        let rows = if by.is_empty() { "rows".to_owned() } else { "groups".to_owned() };
+        let mut lines = String::new();
+        let mut entries: Vec<String> = Vec::new();
+        for measure in measures {
+            let (name, line) = self.measured(measure)?;
+            if !lines.contains(&line) {
+                lines.push_str(&line);
+            }
+            let value = method(measure, &format!("{rows}[{}]", quote(&name)), &rows);
+            entries.push(format!("{}: {value}", quote(&self.figure_name(measure))));
+        }
+        let said = self.said(&select.filter);
+        if by.is_empty() {
+            return Some(format!(
+                "{lines}answer_json = {{name: None if pd.isna(value) else float(value) for name, value in {{{}}}.items()}} if len(rows) else None\n\
+                 answer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in answer_json.items()) + \".\" if answer_json else {}\n\
+                 STATUS = \"success\" if answer_json else \"no_match\"\n",
+                entries.join(", "),
+                quote(&format!("Of {}{said}: ", self.noun())),
+                self.none(select),
+            ));
+        }
+        Some(format!(
+            "{lines}{}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
+             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
+             answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            gaps_of(&spoken(&keys)),
+            list.join(", "),
+            entries.join(", "),
+            quote(&format!("Of {}{said}: ", self.noun())),
+            self.none(select),
+        ))
+    }
+
     pub(super) fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
         let mask = self.mask(part)?;
         let said = format!("where {}", words::filter_words(self.index, part));
@@ -38,7 +75,6 @@ impl Frame<'_> {
         ))
     }
 
-    /// How two columns go together.
     pub(super) fn correlation(&mut self, select: &Select, left: &Path, right: &Path) -> Option<String> {
         let (a, b) = (self.column(left)?, self.column(right)?);
         Some(format!(
