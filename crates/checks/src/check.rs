@@ -68,6 +68,43 @@ pub struct Check {
 }
 
 impl Check {
+    /// A check of a kind on a table, with the usual settings.
+    pub fn new(check_id: String, table: &str, kind: &str, params: Map<String, Value>) -> Self {
+        Self {
+            target_table: vec![table.to_owned()],
+            kind: kind.to_owned(),
+            params,
+            ..Self::unfilled(check_id)
+        }
+    }
+
+    /// A record of which only the id is known yet.
+    pub(crate) fn unfilled(check_id: String) -> Self {
+        Self {
+            check_id,
+            check_name: String::new(),
+            description: String::new(),
+            target_table: Vec::new(),
+            kind: String::new(),
+            calculation_hint: None,
+            accepted_reading: None,
+            params: Map::new(),
+            key_columns: Vec::new(),
+            filter: None,
+            severity: Severity::default(),
+            warn_if: None,
+            fail_if: None,
+            enabled: true,
+            owner: None,
+            tags: Vec::new(),
+            schedule: None,
+            depends_on: Vec::new(),
+            blocking: false,
+            samples: Samples::default(),
+            unknown: Map::new(),
+        }
+    }
+
     /// The rule as its owner wrote it: the words of a hint, or the kind with what it needs.
     pub fn rule(&self) -> String {
         if let Some(hint) = &self.calculation_hint {

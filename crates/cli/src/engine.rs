@@ -12,9 +12,8 @@ use ordain_store::Store;
 use ordain_tools::Toolbox;
 use ordain_types::{Call, ErrorClass, RunRecord, RunState};
 
-use crate::failure::{self, FAILED, UNAVAILABLE, WAITING};
+use crate::failure::{FAILED, UNAVAILABLE, WAITING};
 use crate::show::line;
-use crate::workspace;
 
 /// An executor for a workspace. A command that runs one plan needs no idle cells, but may use those of a helper.
 pub(crate) fn executor(
@@ -56,19 +55,6 @@ pub(crate) async fn send_calls(
             writeln!(io::stderr(), "call {} {} is {}{told}", call.key, line(&call.name), call.state.as_str());
     }
     Ok(())
-}
-
-/// Prints why a request could not be carried out, and gives the exit code that says so.
-pub(crate) fn of_engine(error: &EngineError) -> ExitCode {
-    match error {
-        EngineError::Store(error) => workspace::of_store(error),
-        EngineError::Cell(error) => failure::of_cell(error),
-        EngineError::Checks(error) => crate::commands::check::of_checks(error),
-        error => {
-            failure::print(error, error.hint().as_deref());
-            ExitCode::from(UNAVAILABLE)
-        }
-    }
 }
 
 /// The exit code of a run. A dry run that would have been committed has answered; a request that was declined has not

@@ -1,15 +1,16 @@
 //! Where plans run: in cells of this machine, or on executors that are named by flags or by the environment.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
+use ordain_cell::profile::Profile;
 use ordain_cell::{Executor, LocalExecutor};
 use ordain_engine::Workspace;
 use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, RemoteOptions, RemoteTls};
 
+use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, USAGE};
+use crate::failure::Failure;
 use crate::resident::ResidentArgs;
 
 /// Which executors to use.
@@ -77,17 +78,20 @@ impl ExecutorArgs {
         self.addresses(&from_environment).is_some()
     }
 
-    /// Makes the executor. A failure is printed and becomes the exit code that says what kind it is. Has to be called
-    /// inside a tokio runtime.
-    pub(crate) fn open(&self, workspace: &Workspace, idle_cells: usize) -> Result<Chosen, ExitCode> {
+    /// Sees that Python is set up for a profile, unless plans run elsewhere.
+    pub(crate) fn ensure_python(&self, profile: Profile) -> Result<(), Failure> {
+        if !self.is_remote() {
+            python::ensure(profile)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the executor. Has to be called inside a tokio runtime.
+    pub(crate) fn open(&self, workspace: &Workspace, idle_cells: usize) -> Result<Chosen, Failure> {
         let Some(addresses) = self.addresses(&from_environment) else {
-            let local = engine::executor(workspace, idle_cells, self.resident.find());
-            return local.map(Chosen::Local).map_err(|error| failure::of_cell(&error));
+            return Ok(Chosen::Local(engine::executor(workspace, idle_cells, self.resident.find())?));
         };
-        self.pool(&addresses, workspace).map(|pool| Chosen::Remote(Arc::new(pool))).map_err(|error| {
-            failure::print(&error, error.hint().as_deref());
-            ExitCode::from(USAGE)
-        })
+        Ok(Chosen::Remote(Arc::new(self.pool(&addresses, workspace)?)))
     }
 
     fn pool(&self, addresses: &str, workspace: &Workspace) -> Result<ExecutorPool, ConnectError> {

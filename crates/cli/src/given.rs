@@ -11,6 +11,9 @@ use ordain_types::format_bytes;
 /// The longest plan or module; the verifier accepts no longer one.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
 
+/// What to name where a program is asked for.
+pub(crate) const PROGRAM_HINT: &str = "name a Python file, or `-` for standard input";
+
 /// What a file holds; `-` is standard input.
 pub(crate) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     let wrong = |problem: &dyn Display| format!("cannot read `{}`: {problem}", path.display());

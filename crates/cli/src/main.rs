@@ -15,10 +15,7 @@ mod typed;
 mod verification;
 mod workspace;
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -89,7 +86,7 @@ fn main() -> ExitCode {
     let is_code =
         matches!(cli.command, Command::Code(_) | Command::Exec(_) | Command::Executor(_) | Command::Repl(_));
     if is_code && !switched_off::is_code_enabled() {
-        return switched_off::refused();
+        return switched_off::refused().report();
     }
     let result = match cli.command {
         Command::Answer(args) => commands::answer::run(&args),
@@ -135,15 +132,5 @@ fn main() -> ExitCode {
         Command::Undo(args) => commands::undo::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
     };
-    result.unwrap_or_else(|error| {
-        let is_gone = |cause: &(dyn std::error::Error + 'static)| {
-            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        };
-        // The reader of our output has gone, as in `| head`; that is no failure of ours.
-        if error.chain().any(is_gone) {
-            return ExitCode::SUCCESS;
-        }
-        let _ = writeln!(io::stderr(), "error: {}", show::line(&format!("{error:#}")));
-        ExitCode::FAILURE
-    })
+    result.unwrap_or_else(|failure| failure.report())
 }

@@ -1,12 +1,10 @@
 //! Who writes the plans of a command: what `--model` says, else the workspace.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::process::ExitCode;
 
 use ordain_engine::{Planner, Workspace};
 use ordain_planner::{Choice, ModelSettings, PlannerError, choose};
 
-use crate::failure::{self, UNAVAILABLE, USAGE};
 use crate::show::line;
 
 /// Who writes plans.
@@ -45,22 +43,4 @@ impl PlannerArgs {
     pub(crate) async fn choice(&self, workspace: &Workspace) -> Result<Choice, PlannerError> {
         choose(&self.settings(workspace), |name| workspace.environment.get(name)).await
     }
-}
-
-/// Prints why nobody writes plans, and gives the exit code that says so.
-pub(crate) fn of_planner(error: &PlannerError) -> ExitCode {
-    failure::print(error, error.hint.as_deref());
-    ExitCode::from(if is_configuration(error.code) { USAGE } else { UNAVAILABLE })
-}
-
-/// Whether the settings are at fault, and not the world.
-fn is_configuration(code: &str) -> bool {
-    matches!(
-        code,
-        "model-unknown"
-            | "model-unknown-provider"
-            | "model-no-key"
-            | "model-bad-base-url"
-            | "model-replay-mismatch"
-    )
 }

@@ -1,8 +1,6 @@
 //! `PYTHON_CODE_ENABLED=false`: nobody gives code here, by no way.
 
-use std::process::ExitCode;
-
-use crate::failure::{self, USAGE};
+use crate::failure::Failure;
 
 /// The variable, as other code agents know it.
 pub(crate) const VARIABLE: &str = "PYTHON_CODE_ENABLED";
@@ -14,8 +12,7 @@ pub(crate) fn is_code_enabled() -> bool {
 }
 
 /// Says that code is switched off.
-pub(crate) fn refused() -> ExitCode {
+pub(crate) fn refused() -> Failure {
     let hint = format!("set {VARIABLE}=true, or unset it, to have it run");
-    failure::print_text("code is switched off here: nothing ran", Some(&hint));
-    ExitCode::from(USAGE)
+    Failure::usage("code is switched off here: nothing ran", &hint)
 }

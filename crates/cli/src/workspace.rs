@@ -1,12 +1,11 @@
 //! Finds and opens the workspace that a command is about, the same way everywhere.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use ordain_engine::{Workspace, WorkspaceError};
-use ordain_store::{EntryNote, Store, StoreError};
+use ordain_store::{EntryNote, Store};
 
-use crate::failure;
+use crate::failure::{Failure, Outcome};
 use crate::runtime;
 
 /// Which workspace a command is about.
@@ -17,15 +16,22 @@ pub(crate) struct WorkspaceArgs {
     workspace: Option<PathBuf>,
 }
 
-/// Why a command on a workspace was not carried out.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    #[error(transparent)]
-    Workspace(#[from] WorkspaceError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
+/// What commands share that list, show and change what a workspace keeps.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgs,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// How much of a list is shown.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct PageArgs {
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: u64,
 }
 
 impl WorkspaceArgs {
@@ -93,70 +99,20 @@ fn own_workspace() -> Result<PathBuf, WorkspaceError> {
     }
 }
 
-/// Runs a command on a workspace's store; a failure is printed and becomes the exit code that says what kind it is.
-pub(crate) fn with_store<F>(
-    args: &WorkspaceArgs,
-    command: impl FnOnce(Store) -> F,
-) -> anyhow::Result<ExitCode>
+/// Runs a command on a workspace's store.
+pub(crate) fn with_store<F>(args: &WorkspaceArgs, command: impl FnOnce(Store) -> F) -> Outcome
 where
-    F: Future<Output = Result<ExitCode, Failure>>,
+    F: Future<Output = Outcome>,
 {
-    ended(runtime::on_one_thread(Box::pin(async { command(args.open().await?).await }))?)
+    runtime::on_one_thread(Box::pin(async { command(args.open().await?).await }))?
 }
 
 /// The same for a command about the ledger.
-pub(crate) fn with_ledger<F>(
-    args: &WorkspaceArgs,
-    command: impl FnOnce(Store) -> F,
-) -> anyhow::Result<ExitCode>
+pub(crate) fn with_ledger<F>(args: &WorkspaceArgs, command: impl FnOnce(Store) -> F) -> Outcome
 where
-    F: Future<Output = Result<ExitCode, Failure>>,
+    F: Future<Output = Outcome>,
 {
-    ended(runtime::on_one_thread(Box::pin(async { command(args.open_ledger().await?).await }))?)
-}
-
-/// Prints a failure and gives the exit code that says what kind it is.
-pub(crate) fn ended(outcome: Result<ExitCode, Failure>) -> anyhow::Result<ExitCode> {
-    match outcome {
-        Ok(code) => Ok(code),
-        Err(Failure::Workspace(error)) => Ok(of_workspace(&error)),
-        Err(Failure::Store(error)) => Ok(of_store(&error)),
-        // The reader of our output has gone, which is no failure of ours.
-        Err(Failure::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(Failure::Io(error)) => Err(error.into()),
-    }
-}
-
-/// Prints why a workspace was not read.
-pub(crate) fn of_workspace(error: &WorkspaceError) -> ExitCode {
-    failure::print(error, error.hint.as_deref());
-    ExitCode::from(failure::USAGE)
-}
-
-/// Prints why the store did not do something, and gives the exit code that says what kind of failure it is.
-pub(crate) fn of_store(error: &StoreError) -> ExitCode {
-    let listed = || {
-        matches!(error, StoreError::UnknownTable { .. }).then(|| {
-            "`ordain tables` lists the tables; `--types` those that checks make of data files".to_owned()
-        })
-    };
-    failure::print(error, error.hint().or_else(listed).as_deref());
-    ExitCode::from(match error {
-        StoreError::Declaration { .. }
-        | StoreError::Seed(_)
-        | StoreError::UnknownTable { .. }
-        | StoreError::UnknownColumn { .. }
-        | StoreError::UnknownRun { .. }
-        | StoreError::AmbiguousRun { .. }
-        | StoreError::UnknownPlan { .. }
-        | StoreError::BadCall { .. } => failure::USAGE,
-        StoreError::Busy
-        | StoreError::Unreachable { .. }
-        | StoreError::DiskFull
-        | StoreError::Database { .. }
-        | StoreError::CommitUnknown { .. } => failure::UNAVAILABLE,
-        _ => failure::FAILED,
-    })
+    runtime::on_one_thread(Box::pin(async { command(args.open_ledger().await?).await }))?
 }
 
 /// Who acts, for the ledger: the account's name, through the command line.

@@ -10,7 +10,7 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Executor, HostError, Job};
 use ordain_store::{StoreError, Transaction};
 use ordain_types::{Action, Approval, Catalog, Cause, Schema};
-use ordain_verify::{Contract, Policy, VerifiedCode, helper_source, helpers_of, verify};
+use ordain_verify::{Contract, Policy, VerifiedCode, verify};
 use serde_json::{Map, Value};
 
 use crate::claims::Evidence;
@@ -137,7 +137,7 @@ impl Actions<'_> {
 
     /// The first declared table that the action uses and that the caller does not see.
     fn unseen_table(&self, action: &Action) -> Option<&str> {
-        let source = helper_source(&self.settings.helpers, &action.name);
+        let source = self.settings.helpers.text_of(&action.name);
         let is_seen = |name: &str| self.schema.table(name).is_some_and(|table| !table.hidden);
         let declared = self.settings.catalog.tables.keys().map(String::as_str);
         let mut used = declared.filter(|name| source.contains(&format!("{name}_tbl")));
@@ -149,7 +149,7 @@ impl Actions<'_> {
         if !action.writes.is_empty() {
             return Grant::writing(&action.writes);
         }
-        let source = helper_source(&self.settings.helpers, &action.name);
+        let source = self.settings.helpers.text_of(&action.name);
         let tables = self.schema.tables.iter().map(|table| &table.name);
         let named: Vec<String> =
             tables.filter(|table| source.contains(&format!("{table}_tbl"))).cloned().collect();
@@ -164,7 +164,7 @@ impl Actions<'_> {
         job.values.insert("params".to_owned(), Value::Object(params));
         job.tables =
             self.schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.clone()).collect();
-        job.helpers.clone_from(&self.settings.helpers);
+        self.settings.helpers.source().clone_into(&mut job.helpers);
         job.collect = vec![RESULT.to_owned()];
         Ok(job)
     }
@@ -173,7 +173,7 @@ impl Actions<'_> {
     fn code(&self, action: &Action) -> Result<VerifiedCode, String> {
         let mut policy = Policy::for_contract(Contract::Exec);
         policy.names.push("params".to_owned());
-        policy.helpers = helpers_of(&self.settings.helpers).unwrap_or_default();
+        policy.helpers = self.settings.helpers.known().to_vec();
         let code = format!("{RESULT} = {}(**params)\n", action.name);
         let verdict = verify(&code, &policy, self.schema);
         let finding = || verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();

@@ -103,7 +103,7 @@ impl Engine {
         turns: Vec<Turn>,
     ) -> Result<(Brief, String), EngineError> {
         let settings = &self.settings;
-        let mut brief = Brief::new(Task::Ask, request);
+        let mut brief = Brief::new(Task::Ask, "");
         brief.policy.clone_from(&settings.policy);
         brief.invariants = settings
             .invariants
@@ -111,14 +111,17 @@ impl Engine {
             .map(|(name, sql)| InvariantBrief { name: name.clone(), sql: sql.clone() })
             .collect();
         brief.catalog = settings.catalog.clone();
-        brief.helpers.clone_from(&settings.helpers);
+        settings.helpers.source().clone_into(&mut brief.helpers);
         brief.statuses = settings.told_statuses();
         brief.packages.clone_from(&settings.packages);
         brief.limits = settings.limits.clone();
+        let of_settings = self.settings_hash.get_or_init(|| hash(&format!("{brief:?}")));
+        request.clone_into(&mut brief.request);
         brief.turns = turns;
         brief.today = self.store.timestamp().chars().take("2026-03-14".len()).collect();
         let look = self.look().await?;
-        let hash = hash(&format!("{brief:?}\0{}", look.hash));
+        let own = (&brief.request, &brief.turns, &brief.today);
+        let hash = hash(&format!("{own:?}\0{of_settings}\0{}", look.hash));
         brief.tables = look.tables;
         look.database.clone_into(&mut brief.database);
         Ok((brief, hash))

@@ -7,7 +7,7 @@ use ordain_types::{BoundParam, PlanSource, Round, RunId, RunKind, RunRecord};
 use crate::code::key;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{Components, Ground, RULES, hash};
+use crate::fingerprint::{Components, FingerprintInputs, RULES, hash};
 use crate::rounds::{Accepted, Trial as _, Tried};
 use crate::story::{Story, millis};
 use crate::trial::RunTrial;
@@ -94,7 +94,7 @@ impl Engine {
     ) -> Result<Option<RunRecord>, EngineError> {
         for plan in self.store.find_plans(key.kind.as_str(), Some(&key.exact)).await? {
             let cached_plan = plan.plan_id.clone();
-            if let Some(stale) = why_stale(&plan, self.settings.ground(trial.schema()), planner) {
+            if let Some(stale) = why_stale(&plan, self.settings.fingerprint_inputs(trial.schema()), planner) {
                 story.rounds.push(Round::Stale { cached_plan, stale });
                 continue;
             }
@@ -167,7 +167,7 @@ impl Engine {
                     _ => PlanAuthor::Rules,
                 },
                 run_id: &record.run_id,
-                components: self.settings.ground(&schema).components(&accepted.effects, false),
+                components: self.settings.fingerprint_inputs(&schema).components(&accepted.effects, false),
             })
         };
         self.store.keep_plans(std::slice::from_ref(&plan)).await?;
@@ -213,7 +213,11 @@ pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
 }
 
 /// Why a kept plan is not used again; `None` if it is.
-pub(crate) fn why_stale(plan: &CachedPlan, ground: Ground<'_>, planner: &Planner) -> Option<String> {
+pub(crate) fn why_stale(
+    plan: &CachedPlan,
+    inputs: FingerprintInputs<'_>,
+    planner: &Planner,
+) -> Option<String> {
     // With a model configured, its plans are wanted and not the reader's. A plan that answered a request stays good under
     // another model; the code of a check is compiled again, so that a better model improves it.
     let name = planner.name();
@@ -226,6 +230,6 @@ pub(crate) fn why_stale(plan: &CachedPlan, ground: Ground<'_>, planner: &Planner
     };
     match other.filter(|_| planner.can_repair() && !plan.pinned) {
         Some(other) => Some(format!("{other} wrote it, and now {name} is to write it")),
-        None => ground.stale(&plan.components),
+        None => inputs.stale(&plan.components),
     }
 }

@@ -27,7 +27,7 @@ mod tables;
 mod task;
 mod write;
 
-pub use cells::Found;
+pub use cells::CheckFindings;
 pub use changes::Change;
 pub use compile::{KeptCode, needs_frames};
 pub(crate) use convert::CONVERTER;

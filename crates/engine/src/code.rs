@@ -171,7 +171,7 @@ impl Engine {
         let mut brief = Brief::new(Task::Code, &task.request);
         brief.files = files.to_vec();
         brief.catalog = self.settings.catalog.clone();
-        brief.helpers.clone_from(&self.settings.helpers);
+        self.settings.helpers.source().clone_into(&mut brief.helpers);
         brief.policy.clone_from(&self.settings.policy);
         brief.statuses = self.settings.told_statuses();
         brief.packages.clone_from(&policy.packages);
@@ -184,7 +184,7 @@ impl Engine {
     pub(crate) fn code_policy(&self, task: &CodeTask) -> Policy {
         let mut policy = Policy::for_contract(Contract::Code);
         policy.statuses.extend(self.settings.statuses.keys().cloned());
-        policy.helpers = ordain_verify::helpers_of(&self.settings.helpers).unwrap_or_default();
+        policy.helpers = self.settings.helpers.known().to_vec();
         policy.read_only = true;
         policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));
         policy

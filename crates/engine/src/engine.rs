@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
@@ -13,7 +13,8 @@ use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
-use crate::fingerprint::{Ground, RULES};
+use crate::fingerprint::{FingerprintInputs, RULES};
+use crate::helpers::Helpers;
 use crate::steps::Budgets;
 use crate::verdicts::Verdicts;
 
@@ -26,8 +27,8 @@ pub struct EngineSettings {
     pub limits: Limits,
     /// Statuses that plans may give besides those of every workspace, and when they are given.
     pub statuses: BTreeMap<String, String>,
-    /// The source of `helpers.py`.
-    pub helpers: String,
+    /// The functions of `helpers.py`.
+    pub helpers: Helpers,
     /// The policy, as the planner reads it.
     pub policy: String,
     /// The invariants, as the planner reads them: name and query.
@@ -60,7 +61,7 @@ impl Default for EngineSettings {
             approval: Approval::default(),
             limits: Limits::default(),
             statuses: BTreeMap::new(),
-            helpers: String::new(),
+            helpers: Helpers::default(),
             policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
@@ -88,7 +89,7 @@ impl EngineSettings {
             };
             components.retain(|name, _| is_known(name));
         }
-        self.ground(schema).stale(&components)
+        self.fingerprint_inputs(schema).stale(&components)
     }
 
     fn policy_of_asks(&self) -> Policy {
@@ -96,8 +97,7 @@ impl EngineSettings {
         let own: Vec<_> =
             self.statuses.keys().filter(|name| !policy.statuses.contains(name)).cloned().collect();
         policy.statuses.extend(own);
-        // A file that is not Python gives no helpers; a plan that calls one is then told that it is unknown.
-        policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
+        policy.helpers = self.helpers.known().to_vec();
         policy.tools = self.tools.known();
         if !policy.tools.is_empty() {
             policy.names.push("tools".to_owned());
@@ -107,7 +107,7 @@ impl EngineSettings {
 
     pub(crate) fn policy_of_checks(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
-        policy.helpers = ordain_verify::helpers_of(&self.helpers).unwrap_or_default();
+        policy.helpers = self.helpers.known().to_vec();
         policy
     }
 
@@ -119,8 +119,8 @@ impl EngineSettings {
     }
 
     /// What plans are compiled against.
-    pub(crate) fn ground<'a>(&'a self, schema: &'a Schema) -> Ground<'a> {
-        Ground { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
+    pub(crate) fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
+        FingerprintInputs { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
     }
 }
 
@@ -133,6 +133,8 @@ pub struct Engine {
     /// The rules by which plans of requests are judged.
     pub(crate) policy: Arc<Policy>,
     pub(crate) verdicts: Arc<Verdicts>,
+    /// The hash of what every brief says of the settings.
+    pub(crate) settings_hash: Arc<OnceLock<String>>,
     /// The last look at the tables.
     pub(crate) looked: Arc<Mutex<Option<Look>>>,
     /// What the sessions of given code have defined.
@@ -150,6 +152,7 @@ impl Engine {
             policy: Arc::new(settings.policy_of_asks()),
             settings,
             verdicts: Arc::default(),
+            settings_hash: Arc::default(),
             looked: Arc::default(),
             exec_sessions: Arc::default(),
             open_sessions: Arc::default(),
@@ -162,7 +165,15 @@ impl Engine {
         // A tool carries out what such a caller may not even see, so there are none for it.
         let settings = EngineSettings { tools: Toolbox::default(), ..self.settings.clone() };
         let (store, policy) = (self.store.limited(limits), Arc::new(settings.policy_of_asks()));
-        Self { store, settings, policy, looked: Arc::default(), verdicts: Arc::default(), ..self.clone() }
+        Self {
+            store,
+            settings,
+            policy,
+            looked: Arc::default(),
+            verdicts: Arc::default(),
+            settings_hash: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Sends every call of a tool that may be sent now; how many were tried.

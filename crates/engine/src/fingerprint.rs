@@ -7,6 +7,8 @@ use ordain_types::{Column, Schema, Table};
 use ordain_verify::{Effects, VERIFIER_VERSION};
 use sha2::{Digest as _, Sha256};
 
+use crate::helpers::Helpers;
+
 /// The version of what plans see (names, tables, statuses), and of the components below.
 pub const PLAN_API_VERSION: u32 = 2;
 
@@ -16,17 +18,17 @@ pub(crate) const RULES: &str = "reader";
 /// A part of what a plan depends on, and its hash or type.
 pub(crate) type Components = BTreeMap<String, String>;
 
-/// What there is to depend on.
+/// What the fingerprint of a plan is made from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct FingerprintInputs<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) policy: &'a str,
-    pub(crate) helpers: &'a str,
+    pub(crate) helpers: &'a Helpers,
     /// The parts of a check's record that its code follows from.
     pub(crate) rule: Option<&'a Components>,
 }
 
-impl Ground<'_> {
+impl FingerprintInputs<'_> {
     /// All that code with these effects depends on. Of code of our own making only the columns count that it names:
     /// it hands rows on as a whole and looks at no more of them.
     pub(crate) fn components(&self, effects: &Effects, is_ours: bool) -> Components {
@@ -129,7 +131,7 @@ impl Ground<'_> {
 
     /// The hash of a helper's own lines and of the lines outside all functions, on which every helper may rest.
     fn helper(&self, name: &str) -> String {
-        hash(&ordain_verify::helper_source(self.helpers, name))
+        hash(&self.helpers.text_of(name))
     }
 
     fn difference(&self, name: &str, was: &str, now: Option<String>, kept: &Components) -> String {
@@ -253,12 +255,14 @@ mod tests {
     }
 
     fn stale(schema: &Schema, policy: &str, helpers: &str) -> Option<String> {
-        let before = schema_ground();
-        Ground { schema, policy, helpers, rule: None }.stale(&before)
+        let before = schema_components();
+        let helpers = &helpers.to_owned().into();
+        FingerprintInputs { schema, policy, helpers, rule: None }.stale(&before)
     }
 
-    fn schema_ground() -> Components {
-        Ground { schema: &schema(), policy: "1. Be kind.", helpers: HELPERS, rule: None }
+    fn schema_components() -> Components {
+        let helpers = &HELPERS.to_owned().into();
+        FingerprintInputs { schema: &schema(), policy: "1. Be kind.", helpers, rule: None }
             .components(&effects(), false)
     }
 

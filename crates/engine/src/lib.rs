@@ -26,6 +26,7 @@ mod exec_sessions;
 mod files;
 mod fingerprint;
 mod grant;
+mod helpers;
 mod host;
 mod json_bytes;
 mod kept_back;
@@ -54,6 +55,7 @@ pub use example::{EXAMPLES, Example, InitError, init, init_around};
 pub use exec::{Exec, ExecAnswer, Judgement};
 pub use files::{Prepared, RefusedFile, own_programs, profile_for_files};
 pub use fingerprint::PLAN_API_VERSION;
+pub use helpers::Helpers;
 pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use policy_check::PolicyFinding;
@@ -62,6 +64,6 @@ pub use stats::Stats;
 pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{
-    Accepted, BackupPlace, BackupSettings, DeclaredRole, Environment, Place, Resolved, SETTINGS, Setting,
-    TrustList, Workspace, WorkspaceError, config_schema, limits_without_workspace,
+    Accepted, BackupPlace, BackupSettings, DeclaredRole, Environment, Resolved, SETTINGS, Setting, TrustList,
+    VariableSource, Workspace, WorkspaceError, config_schema, limits_without_workspace,
 };

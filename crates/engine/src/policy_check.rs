@@ -134,8 +134,7 @@ fn names(settings: &EngineSettings, tables: &[TableBrief]) -> BTreeSet<String> {
         names.insert(action.name.clone());
         names.extend(action.params.keys().cloned());
     }
-    let helpers = ordain_verify::helpers_of(&settings.helpers).unwrap_or_default();
-    names.extend(helpers.into_iter().map(|helper| helper.name));
+    names.extend(settings.helpers.known().iter().map(|helper| helper.name.clone()));
     for tool in settings.tools.known() {
         names.extend(tool.verbs.keys().map(|verb| format!("{}.{verb}", tool.name)));
     }
@@ -167,7 +166,7 @@ fn notes(settings: &EngineSettings) -> Vec<(String, BTreeSet<String>)> {
 }
 
 fn unused_statuses(settings: &EngineSettings) -> impl Iterator<Item = PolicyFinding> {
-    let is_used = |name: &str| settings.policy.contains(name) || settings.helpers.contains(name);
+    let is_used = |name: &str| settings.policy.contains(name) || settings.helpers.source().contains(name);
     let unused = settings.statuses.iter().filter(move |(name, when)| when.is_empty() && !is_used(name));
     unused.map(|(name, _)| PolicyFinding {
         code: "unused-status",

@@ -439,9 +439,10 @@ impl<'a> RunTrial<'a> {
         job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
         let helpers = match self.work {
             Work::Ask(_) => {
-                actions::stubbed(&settings.helpers, &settings.catalog) + &tools::stubs(&self.policy.tools)
+                actions::stubbed(settings.helpers.source(), &settings.catalog)
+                    + &tools::stubs(&self.policy.tools)
             }
-            _ => settings.helpers.clone(),
+            _ => settings.helpers.source().to_owned(),
         };
         job.helpers = if loader.is_empty() { helpers } else { format!("{helpers}\n{loader}") };
         if let Work::Ask(_) = self.work {

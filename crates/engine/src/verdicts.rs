@@ -15,11 +15,11 @@ const KNOWN_MAX: usize = 256;
 /// The verdicts on the plans that were used lately.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
-    known: Mutex<HashMap<String, Arc<Known>>>,
+    known: Mutex<HashMap<String, Arc<KeptVerdict>>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KeptVerdict {
     policy: Policy,
     schema: Schema,
     verdict: Verdict,
@@ -33,7 +33,7 @@ impl Verdicts {
             return known.verdict.clone();
         }
         let verdict = verify(code, policy, schema);
-        let known = Known { policy: policy.clone(), schema: schema.clone(), verdict: verdict.clone() };
+        let known = KeptVerdict { policy: policy.clone(), schema: schema.clone(), verdict: verdict.clone() };
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= KNOWN_MAX {
             all.clear();

@@ -26,7 +26,7 @@ use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, 
 use ordain_types::{Catalog, Limits};
 
 pub use backup::{BackupPlace, BackupSettings};
-pub use environment::{Environment, Place};
+pub use environment::{Environment, VariableSource};
 pub use error::WorkspaceError;
 pub use roles::DeclaredRole;
 pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
@@ -145,7 +145,7 @@ impl Workspace {
         let mut file = file::parse(&text)?;
         settings::apply(&mut file, &environment)?;
         // Replies that the workspace brings along are one of its files, whatever folder the command is started in.
-        let is_users = matches!(environment.find("ORDAIN_MODEL"), Some((_, Place::Process)));
+        let is_users = matches!(environment.find("ORDAIN_MODEL"), Some((_, VariableSource::Process)));
         if let Some(path) =
             file.model.name.as_ref().and_then(|name| name.strip_prefix(REPLAY)).filter(|_| !is_users)
         {
@@ -203,7 +203,7 @@ impl Workspace {
             approval: self.approval,
             limits: self.limits.clone(),
             statuses: self.statuses.clone(),
-            helpers: self.helpers.clone(),
+            helpers: self.helpers.clone().into(),
             policy: self.policy.clone() + &crate::tools::told(&self.tools.known()),
             invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: self.packages(),

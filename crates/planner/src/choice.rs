@@ -38,7 +38,7 @@ pub struct Candidate {
 }
 
 /// A provider whose address is known.
-struct Known {
+struct KnownProvider {
     name: &'static str,
     base_url: &'static str,
     /// Variables that hold its key, the first one to be named in hints.
@@ -47,26 +47,26 @@ struct Known {
     model: &'static str,
 }
 
-const KNOWN: [Known; 4] = [
-    Known {
+const KNOWN: [KnownProvider; 4] = [
+    KnownProvider {
         name: "openai",
         base_url: "https://api.openai.com/v1",
         keys: &["OPENAI_API_KEY"],
         model: "gpt-4.1-mini",
     },
-    Known {
+    KnownProvider {
         name: "anthropic",
         base_url: "https://api.anthropic.com",
         keys: &["ANTHROPIC_API_KEY"],
         model: "claude-sonnet-4-5",
     },
-    Known {
+    KnownProvider {
         name: "gemini",
         base_url: "https://generativelanguage.googleapis.com",
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         model: "gemini-2.5-flash",
     },
-    Known {
+    KnownProvider {
         name: "openrouter",
         base_url: "https://openrouter.ai/api/v1",
         keys: &["OPENROUTER_API_KEY", "API_KEY"],
@@ -194,7 +194,7 @@ impl Keys {
         }
     }
 
-    fn of(&self, known: &Known) -> Option<&Key> {
+    fn of(&self, known: &KnownProvider) -> Option<&Key> {
         let own = self.known.iter().find(|(name, _)| *name == known.name).map(|(_, key)| key);
         own.or(self.any.as_ref())
     }
@@ -297,7 +297,7 @@ fn unknown(name: &str, provider: &str) -> PlannerError {
 }
 
 fn remote(
-    known: &Known,
+    known: &KnownProvider,
     model: &str,
     key: Option<Key>,
     base_url: Option<&str>,

@@ -72,9 +72,14 @@ pub struct PlannerError {
 impl Planner {
     /// The name under which records know it: `rules`, or `provider:model`.
     pub fn name(&self) -> String {
+        self.model().unwrap_or_else(|| "rules".to_owned())
+    }
+
+    /// The model that writes plans, as `provider:model`; none where the reader alone does.
+    pub fn model(&self) -> Option<String> {
         match self {
-            Self::Rules => "rules".to_owned(),
-            Self::Model(model) => model.name(),
+            Self::Rules => None,
+            Self::Model(model) => Some(model.name()),
         }
     }
 

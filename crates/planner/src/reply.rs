@@ -18,7 +18,7 @@ use crate::brief::{Brief, OutlineForm, Task};
 use crate::exchange::{Draft, Reply};
 use crate::prompt::{PLACEHOLDER, text};
 use crate::provider::Finish;
-use extract::Found;
+use extract::ReplyContent;
 
 /// The code of the trouble with a reply that was cut off.
 pub(crate) const TRUNCATED: &str = "truncated";
@@ -52,19 +52,19 @@ pub(crate) fn read(reply: &str, finish: Finish, brief: &Brief) -> Reply {
         return reply;
     }
     let reply = match found {
-        Found::Code { code, note } => {
+        ReplyContent::Code { code, note } => {
             modifications.extend(note);
             draft(&code, declared, modifications, brief)
         }
-        Found::Open { code } => {
+        ReplyContent::Open { code } => {
             let code = clean::inside(&code, &mut modifications);
             if !extract::is_whole(&code, task) {
-                return truncated(&Found::Open { code });
+                return truncated(&ReplyContent::Open { code });
             }
             modifications.push("the closing tag was missing".to_owned());
             draft(&code, declared, modifications, brief)
         }
-        Found::Nothing => speech::without_code(&text),
+        ReplyContent::Nothing => speech::without_code(&text),
     };
     match reply {
         Reply::Plan(_) if brief.forms.outline == OutlineForm::Required => {
@@ -142,9 +142,9 @@ fn title(declared: Option<&Value>, code: &str) -> String {
     text::line(&title, TITLE_CHARS_MAX)
 }
 
-fn truncated(found: &Found) -> Reply {
+fn truncated(found: &ReplyContent) -> Reply {
     let message = match found {
-        Found::Nothing => "the reply was cut off before there was a program",
+        ReplyContent::Nothing => "the reply was cut off before there was a program",
         _ => "the reply was cut off in the middle of the program",
     };
     unusable(TRUNCATED, message, None)

@@ -37,8 +37,8 @@ pub struct Conversation {
     pub turns: Vec<Turn>,
     /// Others, newest first.
     pub earlier: Vec<Earlier>,
-    /// Who writes plans unless the request says otherwise.
-    pub planner: String,
+    /// The model that writes plans unless the request says otherwise; without one the reader does.
+    pub model: Option<String>,
     /// Things to ask first.
     pub examples: Vec<String>,
     /// Sent back once with the form, so that a request that is sent twice is carried out once.
@@ -138,15 +138,13 @@ fn composer(conversation: &Conversation, viewer: &Viewer) -> Markup {
                         option value="dry_run" { "Dry run" }
                     }
                 }
-                @if conversation.planner != "rules" {
+                @if let Some(model) = &conversation.model {
                     label { span.unseen { "Who writes the plan" }
                         select name="model" {
-                            option value="auto" { "Planner: " (visible(&conversation.planner)) }
+                            option value="auto" { "Planner: " (visible(model)) }
                             option value="rules" { "Planner: the reader" }
                         }
                     }
-                }
-                @if conversation.planner != "rules" {
                     label { span.unseen { "Strategy" }
                         select name="strategy" {
                             @for strategy in Strategy::ALL { option value=(strategy) { "Strategy: " (strategy) } }

@@ -1,7 +1,6 @@
 //! One record of a check file as a check; all its problems are reported at once.
 
 use ordain_types::nearest;
-use serde_json::Map;
 
 use super::Problem;
 use super::node::{Content, Member, Node};
@@ -67,29 +66,7 @@ impl<'a> Reader<'a> {
             );
             return None;
         };
-        let mut check = Check {
-            check_id: String::new(),
-            check_name: String::new(),
-            description: String::new(),
-            target_table: Vec::new(),
-            kind: String::new(),
-            calculation_hint: None,
-            accepted_reading: None,
-            params: Map::new(),
-            key_columns: Vec::new(),
-            filter: None,
-            severity: Severity::default(),
-            warn_if: None,
-            fail_if: None,
-            enabled: true,
-            owner: None,
-            tags: Vec::new(),
-            schedule: None,
-            depends_on: Vec::new(),
-            blocking: false,
-            samples: Samples::default(),
-            unknown: Map::new(),
-        };
+        let mut check = Check::unfilled(String::new());
         if let Some(id) = members.iter().find(|member| member.name == "check_id") {
             self.check_id = self.text(id);
         }

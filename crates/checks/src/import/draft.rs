@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{Imported, Unmapped};
-use crate::check::{Check, Samples, Severity, Threshold};
+use crate::check::{Check, Threshold};
 
 /// A check of a kind on a table, with an id that the same rule gets again on the next import.
 pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
@@ -15,29 +15,7 @@ pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<S
         Some(column) => format!("{table}.{column}: {}", kind.replace('_', " ")),
         None => format!("{table}: {}", kind.replace('_', " ")),
     };
-    Check {
-        check_id: id.join("."),
-        check_name: name,
-        description: String::new(),
-        target_table: vec![table.to_owned()],
-        kind: kind.to_owned(),
-        calculation_hint: None,
-        accepted_reading: None,
-        params,
-        key_columns: Vec::new(),
-        filter: None,
-        severity: Severity::default(),
-        warn_if: None,
-        fail_if: None,
-        enabled: true,
-        owner: None,
-        tags: Vec::new(),
-        schedule: None,
-        depends_on: Vec::new(),
-        blocking: false,
-        samples: Samples::default(),
-        unknown: Map::new(),
-    }
+    Check { check_name: name, ..Check::new(id.join("."), table, kind, params) }
 }
 
 /// A name with only what an id may hold.

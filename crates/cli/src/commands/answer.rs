@@ -8,12 +8,12 @@ use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Decision, EngineError, Workspace};
 use ordain_types::{Outline, RunRecord};
 
-use crate::commands::{ask, python};
+use crate::commands::ask;
 use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::failure::{Failure, INTERRUPTED, Outcome};
 use crate::given;
-use crate::planner::{PlannerArgs, of_planner};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
@@ -56,7 +56,7 @@ pub(crate) struct ResumeArgs {
 }
 
 /// Carries out `ordain answer`.
-pub(crate) fn run(args: &Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Command) -> Outcome {
     let decision = Decision::Respond(args.answer.clone());
     resume(&args.id, decision, &args.resume, &args.workspace, args.json)
 }
@@ -68,11 +68,8 @@ pub(crate) fn run_resume(
     args: &ResumeArgs,
     workspace: &WorkspaceArgs,
     as_json: bool,
-) -> anyhow::Result<ExitCode> {
-    let decision = match outline.map(read_outline).transpose() {
-        Ok(outline) => outline.map_or(Decision::Approve, Decision::Edit),
-        Err(problem) => return Ok(bad_outline(&problem)),
-    };
+) -> Outcome {
+    let decision = outline.map(read_outline).transpose()?.map_or(Decision::Approve, Decision::Edit);
     resume(id, decision, args, workspace, as_json)
 }
 
@@ -82,16 +79,9 @@ fn resume(
     args: &ResumeArgs,
     workspace: &WorkspaceArgs,
     as_json: bool,
-) -> anyhow::Result<ExitCode> {
-    let workspace = match workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if !args.executor.is_remote()
-        && let Err(error) = python::ensure(Profile::Core)
-    {
-        return Ok(python::report(&error));
-    }
+) -> Outcome {
+    let workspace = workspace.load()?;
+    args.executor.ensure_python(Profile::Core)?;
     runtime::on_one_thread(Box::pin(carry_out(id, decision, args, &workspace, as_json)))?
 }
 
@@ -101,15 +91,9 @@ async fn carry_out(
     args: &ResumeArgs,
     workspace: &Workspace,
     as_json: bool,
-) -> anyhow::Result<ExitCode> {
-    let executor = match args.executor.open(workspace, 0) {
-        Ok(executor) => executor,
-        Err(code) => return Ok(code),
-    };
-    let planner = match args.planner.choose(workspace).await {
-        Ok(planner) => planner,
-        Err(error) => return Ok(of_planner(&error)),
-    };
+) -> Outcome {
+    let executor = args.executor.open(workspace, 0)?;
+    let planner = args.planner.choose(workspace).await?;
     let going_on = async {
         let mut shown = Shown::new(planner.can_repair(), false);
         let engine = engine::open(workspace, executor.executor(), workspace.settings()).await?;
@@ -128,7 +112,7 @@ async fn carry_out(
             ask::print(&record, as_json)?;
             Ok(engine::exit_code(&record))
         }
-        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        Some(Err(error)) => Err(error.into()),
         None => {
             let _ = writeln!(io::stderr(), "interrupted: the run waits as before");
             Ok(ExitCode::from(INTERRUPTED))
@@ -140,16 +124,14 @@ async fn carry_out(
 const OUTLINE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads an outline from a file.
-pub(crate) fn read_outline(path: &Path) -> Result<Outline, String> {
+pub(crate) fn read_outline(path: &Path) -> Result<Outline, Failure> {
     let shown = path.display();
-    let text = given::text(path, OUTLINE_BYTES_MAX)?;
-    let value = serde_json::from_str(&text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?;
-    Outline::read(value)
-        .map_err(|problems| format!("the outline `{shown}` cannot be carried out: {}", problems.join("; ")))
-}
-
-/// Prints what is wrong with an outline.
-pub(crate) fn bad_outline(problem: &str) -> ExitCode {
-    failure::print_text(problem, Some("`ordain ask --show-plan` prints an outline that can be edited"));
-    ExitCode::from(USAGE)
+    let wrong =
+        |problem| Failure::usage(problem, "`ordain ask --show-plan` prints an outline that can be edited");
+    let text = given::text(path, OUTLINE_BYTES_MAX).map_err(wrong)?;
+    let value =
+        serde_json::from_str(&text).map_err(|error| wrong(format!("`{shown}` is no JSON: {error}")))?;
+    Outline::read(value).map_err(|problems| {
+        wrong(format!("the outline `{shown}` cannot be carried out: {}", problems.join("; ")))
+    })
 }

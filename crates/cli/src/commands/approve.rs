@@ -1,9 +1,8 @@
 //! `ordain approve`.
 
-use std::process::ExitCode;
-
 use crate::commands::decide;
 use crate::executor::ExecutorArgs;
+use crate::failure::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain approve`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     if args.rebase {
         return decide::rebase(&args.decision, &args.executor);
     }

@@ -11,13 +11,12 @@ use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, EngineError, Mode, PlanFile, Planner, Workspace};
 use ordain_types::{Outline, RunRecord, RunState, StepState, Strategy, parse_duration};
 
-use crate::commands::answer::{bad_outline, read_outline};
-use crate::commands::python;
+use crate::commands::answer::read_outline;
 use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::failure::{Failure, INTERRUPTED, Outcome};
 use crate::given;
-use crate::planner::{PlannerArgs, of_planner};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
@@ -86,40 +85,19 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain ask …`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let plan = match args.plan.as_deref().map(given::plan).transpose() {
-        Ok(plan) => plan,
-        Err(problem) => {
-            failure::print_text(&problem, Some("name a Python file, or `-` for standard input"));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    if !args.executor.is_remote()
-        && let Err(error) = python::ensure(Profile::Core)
-    {
-        return Ok(python::report(&error));
-    }
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.workspace.load()?;
+    let plan = args.plan.as_deref().map(given::plan).transpose();
+    let plan = plan.map_err(|problem| Failure::usage(problem, given::PROGRAM_HINT))?;
+    args.executor.ensure_python(Profile::Core)?;
     runtime::on_one_thread(Box::pin(carry_out(args, &workspace, plan)))?
 }
 
-async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> anyhow::Result<ExitCode> {
-    let outline = match args.outline.as_deref().map(read_outline).transpose() {
-        Ok(outline) => outline,
-        Err(problem) => return Ok(bad_outline(&problem)),
-    };
-    let executor = match args.executor.open(workspace, 0) {
-        Ok(executor) => executor,
-        Err(code) => return Ok(code),
-    };
+async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> Outcome {
+    let outline = args.outline.as_deref().map(read_outline).transpose()?;
+    let executor = args.executor.open(workspace, 0)?;
     let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
-    let planner = match planner {
-        Ok(planner) => planner,
-        Err(error) => return Ok(of_planner(&error)),
-    };
+    let planner = planner?;
     let asked = tokio::select! {
         asked = ask(args, workspace, (plan, outline), planner, executor.executor()) => Some(asked),
         _ = tokio::signal::ctrl_c() => None,
@@ -130,7 +108,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
             print(&record, args.json)?;
             Ok(engine::exit_code(&record))
         }
-        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        Some(Err(error)) => Err(error.into()),
         None => {
             let _ = writeln!(io::stderr(), "interrupted: the run was rolled back");
             Ok(ExitCode::from(INTERRUPTED))

@@ -9,8 +9,9 @@ use ordain_engine::{BackupPlace, BackupSettings, Workspace};
 use ordain_server::put_file;
 use ordain_store::{Backup, RestoreAt, Store};
 
-use crate::workspace::{Failure, WorkspaceArgs, ended, note, with_store};
-use crate::{failure, runtime};
+use crate::failure::{Failure, Outcome};
+use crate::runtime;
+use crate::workspace::{WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +64,7 @@ pub(crate) struct RestoreArgs {
 }
 
 /// Carries out `ordain backup`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
         let workspace = args.workspace.load()?;
         let mut settings = workspace.backup.clone();
@@ -135,8 +136,8 @@ pub(crate) async fn regularly(store: Store, settings: BackupSettings, token: Opt
     loop {
         tokio::time::sleep(wait).await;
         wait = every;
-        if let Err(error) = copy(&store, &settings, token.as_deref()).await {
-            failure::print_text(&format!("no copy of the store was made: {error}"), None);
+        if let Err(failure) = copy(&store, &settings, token.as_deref()).await {
+            failure.behind("no copy of the store was made").report();
             wait = every.min(RETRY);
         }
     }
@@ -154,13 +155,13 @@ fn folder(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Carries out `ordain restore`.
-pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn restore(args: &RestoreArgs) -> Outcome {
     let at = if args.at.contains('-') {
         RestoreAt::Time(args.at.clone())
     } else {
         RestoreAt::Run(args.at.clone())
     };
-    ended(runtime::on_one_thread(Box::pin(async {
+    runtime::on_one_thread(Box::pin(async {
         let workspace = args.workspace.load()?;
         let folder = args.from.clone().unwrap_or_else(|| workspace.backup.folder.clone());
         let (copy, aside) = ordain_store::restore(workspace.store_options(), &folder, at, note()).await?;
@@ -168,5 +169,5 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         writeln!(stdout, "restored the copy of {} with {} ledger entries", copy.at, copy.entries)?;
         writeln!(stdout, "what was there is {}", aside.display())?;
         Ok(ExitCode::SUCCESS)
-    }))?)
+    }))?
 }

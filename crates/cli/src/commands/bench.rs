@@ -6,14 +6,15 @@ mod checks;
 mod load;
 mod sample;
 mod serve;
+mod shop;
 mod store;
 mod strategies;
 mod ui;
 mod verify;
 
-use std::process::ExitCode;
-
 use clap::Subcommand;
+
+use crate::failure::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,17 +38,28 @@ pub(crate) struct Args {
     what: Bench,
 }
 
+/// What most of them take.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UsualArgs {
+    /// Fewer rounds
+    #[arg(long)]
+    quick: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 enum Bench {
     /// Requests from words to answers, with kept plans and with plans written anew
     #[command(after_help = EXAMPLES)]
-    Ask(ask::Args),
+    Ask(UsualArgs),
     /// Warm and fresh cells, with and without pandas, against plain python3 and bubblewrap
     #[command(after_help = EXAMPLES)]
-    Cells(cells::Args),
+    Cells(UsualArgs),
     /// The HTTP service on loopback, against the same calls in this process
     #[command(after_help = EXAMPLES)]
-    Serve(serve::Args),
+    Serve(UsualArgs),
     /// Kept checks on small and large tables, against the same code in one plain Python process
     #[command(after_help = EXAMPLES)]
     Checks(checks::Args),
@@ -56,7 +68,7 @@ enum Bench {
     Store(store::Args),
     /// What a step of a run costs besides its model and its code
     #[command(after_help = EXAMPLES)]
-    Strategies(strategies::Args),
+    Strategies(UsualArgs),
     /// Pages of the web UI with many runs stored, on the server and in Chromium
     #[command(after_help = EXAMPLES)]
     Ui(ui::Args),
@@ -64,7 +76,7 @@ enum Bench {
 }
 
 /// Carries out `ordain bench …`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> Outcome {
     match args.what {
         Bench::Ask(args) => ask::run(&args),
         Bench::Cells(args) => cells::run(&args),

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, EngineError, Mode, Planner, Workspace};
+use ordain_engine::{Ask, Engine, Mode, Planner, Workspace};
 use ordain_types::{RunRecord, RunState, unmarked};
 
 use crate::commands::python;
 use crate::engine;
-use crate::failure;
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::{Failure, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::diff::Extent;
 use crate::show::progress::Shown;
@@ -63,29 +63,15 @@ struct Chat {
 }
 
 /// Carries out `ordain chat`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if let Err(error) = python::ensure(Profile::Core) {
-        return Ok(python::report(&error));
-    }
-    let executor = match engine::executor(&workspace, 1, None) {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.workspace.load()?;
+    python::ensure(Profile::Core)?;
+    let executor = engine::executor(&workspace, 1, None)?;
     runtime::on_two_threads(Box::pin(async {
-        let planner = match args.planner.choose(&workspace).await {
-            Ok(planner) => planner,
-            Err(error) => return Ok(of_planner(&error)),
-        };
+        let planner = args.planner.choose(&workspace).await?;
         let talked = talk(args, &workspace, planner, Arc::clone(&executor)).await;
         executor.close().await;
-        match talked? {
-            Ok(()) => Ok(ExitCode::SUCCESS),
-            Err(error) => Ok(engine::of_engine(&error)),
-        }
+        talked.map(|()| ExitCode::SUCCESS)
     }))?
 }
 
@@ -94,17 +80,11 @@ async fn talk(
     workspace: &Workspace,
     planner: Planner,
     executor: Arc<LocalExecutor>,
-) -> anyhow::Result<Result<(), EngineError>> {
-    let engine = match engine::open(workspace, executor, workspace.settings()).await {
-        Ok(engine) => engine,
-        Err(error) => return Ok(Err(error)),
-    };
+) -> Result<(), Failure> {
+    let engine = engine::open(workspace, executor, workspace.settings()).await?;
     let conversation = match &args.conversation {
         Some(name) => name.clone(),
-        None => match engine.store().new_run_id() {
-            Ok(id) => format!("chat-{id}"),
-            Err(error) => return Ok(Err(error.into())),
-        },
+        None => format!("chat-{}", engine.store().new_run_id()?),
     };
     let mode = if args.hold { Mode::Hold } else { Mode::Commit };
     let mut chat = Chat { engine, planner, conversation, mode, last: None };
@@ -133,17 +113,18 @@ async fn talk(
             }
             continue;
         }
-        if let Err(error) = chat.turn(&text).await? {
+        if let Err(failure) = chat.turn(&text).await? {
             // One turn could not be carried out; the conversation goes on.
-            let _ = engine::of_engine(&error);
+            failure.report();
         }
     }
     lines.close();
-    Ok(Ok(()))
+    Ok(())
 }
 
 impl Chat {
-    async fn turn(&mut self, text: &str) -> anyhow::Result<Result<(), EngineError>> {
+    /// Carries one request out. The outer error ends the conversation: there is nowhere to show anything.
+    async fn turn(&mut self, text: &str) -> io::Result<Result<(), Failure>> {
         let ask = Ask {
             planner: self.planner.clone(),
             conversation: Some(self.conversation.clone()),
@@ -161,7 +142,7 @@ impl Chat {
                 writeln!(io::stderr(), "interrupted: nothing was changed")?;
                 return Ok(Ok(()));
             }
-            Some(Err(error)) => return Ok(Err(error)),
+            Some(Err(error)) => return Ok(Err(error.into())),
             Some(Ok(record)) => record,
         };
         show(&record)?;

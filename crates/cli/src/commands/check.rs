@@ -16,21 +16,19 @@ mod suggest;
 mod validate;
 mod watch;
 
-use std::io;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Subcommand;
 use ordain_cell::profile::Profile;
-use ordain_checks::file::{CheckFiles, Problem};
+use ordain_checks::file::CheckFiles;
 use ordain_engine::Workspace;
-use ordain_engine::checks::{Checks, ChecksError, read_checks};
+use ordain_engine::checks::{Checks, read_checks};
 
 use crate::commands::python;
 use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, UNAVAILABLE, USAGE};
-use crate::workspace::{self, WorkspaceArgs};
+use crate::failure::{Failure, Outcome};
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,29 +74,14 @@ enum Command {
 }
 
 /// Carries out `ordain check …`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    match carry_out(args) {
-        // The reader of our output has gone, as `head` does, which is no failure of ours.
-        Err(error) if is_closed_pipe(&error) => Ok(ExitCode::SUCCESS),
-        ran => ran,
-    }
-}
-
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> Outcome {
     // These two are of use before there is a workspace.
     match &args.command {
         Command::Schema(args) => return schema::run(args),
         Command::Import(args) if !args.needs_workspace() => return import::run(args, None),
         _ => {}
     }
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => Arc::new(workspace),
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
+    let workspace = Arc::new(args.workspace.load()?);
     match args.command {
         Command::Run(args) => run::run(&args, &workspace),
         Command::Compile(args) => run::compile(&args, &workspace),
@@ -117,50 +100,24 @@ fn carry_out(args: Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The workspace's check files, free of errors; or the exit code that says that they are not, which is then printed.
-fn files(workspace: &Workspace) -> Result<CheckFiles, ExitCode> {
-    let files = read_checks(&workspace.root).map_err(|error| of_checks(&error))?;
+/// The workspace's check files, free of errors.
+fn files(workspace: &Workspace) -> Result<CheckFiles, Failure> {
+    let files = read_checks(&workspace.root)?;
     if files.problems.is_empty() {
         return Ok(files);
     }
-    for problem in &files.problems {
-        print_problem(problem);
-    }
-    Err(ExitCode::from(USAGE))
-}
-
-fn print_problem(problem: &Problem) {
-    let id = problem.check_id.as_ref().map(|id| format!(" (check `{id}`)")).unwrap_or_default();
-    failure::print_text(&format!("{problem}{id}"), problem.hint.as_deref());
+    Err(Failure::in_check_files(&files.problems))
 }
 
 /// Opens the workspace's checks, with its store.
-pub(crate) async fn open(workspace: Arc<Workspace>, executor: &ExecutorArgs) -> Result<Checks, ExitCode> {
+pub(crate) async fn open(workspace: Arc<Workspace>, executor: &ExecutorArgs) -> Result<Checks, Failure> {
     let executor = executor.open(&workspace, 0)?.executor();
-    let engine = engine::open(&workspace, executor, workspace.settings()).await;
-    Ok(Checks::new(workspace, engine.map_err(|error| engine::of_engine(&error))?))
+    let engine = engine::open(&workspace, executor, workspace.settings()).await?;
+    Ok(Checks::new(workspace, engine))
 }
 
 /// Sees that pandas is there.
-pub(crate) fn ensure_python() -> Result<(), ExitCode> {
-    python::ensure(Profile::Data).map(drop).map_err(|error| python::report(&error))
-}
-
-/// Prints why checks could not be run, and gives the exit code that says what kind of failure it is.
-pub(crate) fn of_checks(error: &ChecksError) -> ExitCode {
-    match error {
-        ChecksError::Files(problems) => {
-            for problem in problems {
-                print_problem(problem);
-            }
-            return ExitCode::from(USAGE);
-        }
-        ChecksError::Cell(error) => return failure::of_cell(error),
-        ChecksError::Store(error) => return workspace::of_store(error),
-        _ => failure::print(error, error.hint().as_deref()),
-    }
-    ExitCode::from(match error {
-        ChecksError::NoFiles | ChecksError::Table { .. } | ChecksError::Edit { .. } => USAGE,
-        _ => UNAVAILABLE,
-    })
+pub(crate) fn ensure_python() -> Result<(), Failure> {
+    python::ensure(Profile::Data)?;
+    Ok(())
 }

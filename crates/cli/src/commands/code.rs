@@ -13,9 +13,9 @@ use ordain_engine::{CodeAnswer, CodeTask, EngineError, Planner};
 
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, INTERRUPTED, USAGE};
+use crate::failure::{Failure, INTERRUPTED, Outcome};
 use crate::given;
-use crate::planner::{PlannerArgs, of_planner};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
@@ -78,34 +78,18 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain code …`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load_or_own() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let task = match task(args) {
-        Ok(task) => task,
-        Err(problem) => return Ok(usage(&problem, "see `ordain code --help`")),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.workspace.load_or_own()?;
+    let task = task(args).map_err(|problem| Failure::usage(problem, "see `ordain code --help`"))?;
     if let Some(out) = &args.out
         && let Err(error) = std::fs::create_dir_all(out)
     {
         let problem = format!("cannot save artifacts in `{}`: {error}", out.display());
-        return Ok(usage(&problem, "name a folder that you may write to"));
+        return Err(Failure::usage(problem, "name a folder that you may write to"));
     }
-    let setup = match Setup::new(&args.given, workspace) {
-        Ok(setup) => setup,
-        Err(problem) => return Ok(usage(&problem.message, problem.hint)),
-    };
-    if let Err(error) = python::ensure(setup.profile(args.session.is_some())) {
-        return Ok(python::report(&error));
-    }
+    let setup = Setup::new(&args.given, workspace)?;
+    python::ensure(setup.profile(args.session.is_some()))?;
     runtime::on_one_thread(Box::pin(carry_out(args, setup, task)))?
-}
-
-fn usage(problem: &str, hint: &str) -> ExitCode {
-    failure::print_text(problem, Some(hint));
-    ExitCode::from(USAGE)
 }
 
 fn task(args: &Args) -> Result<CodeTask, String> {
@@ -125,17 +109,11 @@ fn task(args: &Args) -> Result<CodeTask, String> {
     })
 }
 
-async fn carry_out(args: &Args, setup: Setup, mut task: CodeTask) -> anyhow::Result<ExitCode> {
-    let executor = match setup.executor() {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
+async fn carry_out(args: &Args, setup: Setup, mut task: CodeTask) -> Outcome {
+    let executor = setup.executor()?;
     task.planner = match &task.plan {
         Some(_) => Planner::Rules,
-        None => match args.planner.choose(&setup.workspace).await {
-            Ok(planner) => planner,
-            Err(error) => return Ok(of_planner(&error)),
-        },
+        None => args.planner.choose(&setup.workspace).await?,
     };
     setup.give(&mut task);
     let solved = tokio::select! {
@@ -153,7 +131,7 @@ async fn carry_out(args: &Args, setup: Setup, mut task: CodeTask) -> anyhow::Res
             }
             Ok(shown::exit_code(&answer, &saved))
         }
-        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        Some(Err(error)) => Err(error.into()),
         None => {
             let _ = writeln!(io::stderr(), "interrupted: the run was given up");
             Ok(ExitCode::from(INTERRUPTED))

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use ordain_engine::Resolved;
 
+use crate::failure::Outcome;
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, line};
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,26 +40,20 @@ enum Command {
 }
 
 /// Carries out `ordain config`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(Command::Schema) = args.command {
         writeln!(io::stdout().lock(), "{:#}", ordain_engine::config_schema())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let resolved = match args.workspace.load().and_then(|workspace| workspace.resolved()) {
-        Ok(resolved) => resolved,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
+    let resolved = args.workspace.load().and_then(|workspace| workspace.resolved())?;
     let mut stdout = io::stdout().lock();
     let written = if args.json {
         writeln!(stdout, "{}", serde_json::to_string_pretty(&resolved)?)
     } else {
         show(&mut stdout, &resolved)
     };
-    match written {
-        // The reader of our output has gone, which is no failure of ours.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    written?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show(out: &mut impl Write, resolved: &[Resolved]) -> io::Result<()> {

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::code::setup::{FileArgs, Setup};
 use super::python;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::show::line;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 use crate::{engine, runtime};
 
 const EXAMPLES: &str = "\
@@ -51,16 +51,10 @@ struct DescribeArgs {
 }
 
 /// Carries out `ordain data …`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Describe(wanted) = &args.command;
-    let workspace = match args.workspace.load_or_own() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let prepared = match look(workspace, &wanted.files)? {
-        Ok(prepared) => prepared,
-        Err(code) => return Ok(code),
-    };
+    let workspace = args.workspace.load_or_own()?;
+    let prepared = look(workspace, &wanted.files)?;
     let mut out = io::stdout().lock();
     if wanted.json {
         let told = json!({ "files": prepared.briefs, "problems": prepared.problems() });
@@ -72,26 +66,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if prepared.problems().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Looks into files. A failure is printed and becomes the exit code that says what kind it is.
-pub(super) fn look(workspace: Workspace, files: &[PathBuf]) -> io::Result<Result<Prepared, ExitCode>> {
+/// Looks into files.
+pub(super) fn look(workspace: Workspace, files: &[PathBuf]) -> Result<Prepared, Failure> {
     let mut given = FileArgs::default();
     files.clone_into(&mut given.file);
-    let setup = match Setup::new(&given, workspace) {
-        Ok(setup) => setup,
-        Err(problem) => {
-            failure::print_text(&problem.message, Some(problem.hint));
-            return Ok(Err(ExitCode::from(USAGE)));
-        }
-    };
-    if let Err(error) = python::ensure(setup.profile(false)) {
-        return Ok(Err(python::report(&error)));
-    }
+    let setup = Setup::new(&given, workspace)?;
+    python::ensure(setup.profile(false))?;
     runtime::on_one_thread(Box::pin(async {
-        let executor = setup.executor().map_err(|error| failure::of_cell(&error))?;
+        let executor = setup.executor()?;
         let looked = look_with(&setup, std::sync::Arc::clone(&executor)).await;
         executor.close().await;
-        looked.map_err(|error| engine::of_engine(&error))
-    }))
+        Ok(looked?)
+    }))?
 }
 
 async fn look_with(

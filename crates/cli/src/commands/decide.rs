@@ -8,13 +8,12 @@ use ordain_store::{RowConflict, StoreError};
 use ordain_types::RunRecord;
 use serde_json::json;
 
-use crate::commands::python;
 use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure;
+use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
 use crate::show::{line, run as show_run};
-use crate::workspace::{self, WorkspaceArgs, note, of_workspace, with_store};
+use crate::workspace::{WorkspaceArgs, note, with_store};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
@@ -36,13 +35,9 @@ pub(crate) enum Decision<'a> {
 }
 
 /// Carries out a decision.
-pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<ExitCode> {
-    let workspace = args.workspace.clone();
-    let tools = match workspace.load() {
-        Ok(workspace) => workspace.tools,
-        Err(error) => return Ok(of_workspace(&error)),
-    };
-    with_store(&workspace, async |store| {
+pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> Outcome {
+    let tools = args.workspace.load()?.tools;
+    with_store(&args.workspace, async |store| {
         let decided = match decision {
             Decision::Approve { except } => store.approve_except(&args.id, except, note()).await,
             Decision::Reject => store.reject(&args.id, note()).await,
@@ -50,7 +45,7 @@ pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<Exit
         };
         let run = match decided {
             Ok(run) => run,
-            Err(StoreError::RowsConflict { conflicts }) => return Ok(conflicted(&conflicts, args.json)?),
+            Err(StoreError::RowsConflict { conflicts }) => return Err(conflicted(&conflicts, args.json)?),
             Err(error) => return Err(error.into()),
         };
         let mut stdout = io::stdout().lock();
@@ -66,39 +61,22 @@ pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> anyhow::Result<Exit
 }
 
 /// Approves a run whose rows may have moved on.
-pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if !executor.is_remote()
-        && let Err(error) = python::ensure(Profile::Core)
-    {
-        return Ok(python::report(&error));
-    }
+pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> Outcome {
+    let workspace = args.workspace.load()?;
+    executor.ensure_python(Profile::Core)?;
     runtime::on_one_thread(Box::pin(async {
-        let cells = match executor.open(&workspace, 0) {
-            Ok(cells) => cells,
-            Err(code) => return Ok(code),
-        };
-        let approved = match engine::open(&workspace, cells.executor(), workspace.settings()).await {
-            Ok(engine) => {
-                let approved = engine.approve_rebased(&args.id, note()).await;
-                if let Ok(run) = &approved {
-                    engine::send_calls(engine.store(), &workspace.tools, run).await?;
-                }
-                approved
-            }
-            Err(error) => Err(error),
-        };
-        cells.close().await;
-        match approved {
-            Ok(run) => {
-                show(&run, args.json)?;
-                Ok(engine::exit_code(&run))
-            }
-            Err(error) => Ok(engine::of_engine(&error)),
+        let cells = executor.open(&workspace, 0)?;
+        let approved = async {
+            let engine = engine::open(&workspace, cells.executor(), workspace.settings()).await?;
+            let run = engine.approve_rebased(&args.id, note()).await?;
+            engine::send_calls(engine.store(), &workspace.tools, &run).await?;
+            Ok::<_, Failure>(run)
         }
+        .await;
+        cells.close().await;
+        let run = approved?;
+        show(&run, args.json)?;
+        Ok(engine::exit_code(&run))
     }))?
 }
 
@@ -111,7 +89,7 @@ fn show(run: &RunRecord, as_json: bool) -> io::Result<()> {
 }
 
 /// Names the cells that changed meanwhile.
-fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<ExitCode> {
+fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<Failure> {
     let mut stdout = io::stdout().lock();
     if as_json {
         writeln!(stdout, "{:#}", json!({ "conflicts": conflicts }))?;
@@ -122,9 +100,6 @@ fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<ExitCode> 
     let count = conflicts.len();
     let have = if count == 1 { "row has" } else { "rows have" };
     let message = format!("{count} {have} changed meanwhile; nothing was changed");
-    failure::print_text(
-        &message,
-        Some("`ordain approve --rebase` runs the same code on the rows as they are now"),
-    );
-    Ok(ExitCode::from(failure::FAILED))
+    let hint = "`ordain approve --rebase` runs the same code on the rows as they are now";
+    Ok(Failure::new(FAILED, message, Some(hint)))
 }

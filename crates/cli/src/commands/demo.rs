@@ -12,7 +12,7 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, LocalExecutor, LocalOptions};
 
 use crate::commands::python;
-use crate::failure;
+use crate::failure::Outcome;
 use crate::runtime;
 
 use stage::Stage;
@@ -38,17 +38,15 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain demo`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Err(error) = python::ensure(Profile::Core) {
-        return Ok(python::report(&error));
-    }
+pub(crate) fn run(args: &Args) -> Outcome {
+    python::ensure(Profile::Core)?;
     runtime::on_two_threads(Box::pin(async {
         match tour(args).await {
             Ok(()) => Ok(ExitCode::SUCCESS),
-            Err(error) => match error.downcast::<CellError>() {
-                Ok(error) => Ok(failure::of_cell(&error)),
-                Err(error) => Err(error),
-            },
+            Err(error) => Err(match error.downcast::<CellError>() {
+                Ok(error) => error.into(),
+                Err(error) => error.into(),
+            }),
         }
     }))?
 }

@@ -9,8 +9,7 @@ use ordain_cell::profile::{self, DataDir, State, Status};
 use ordain_cell::{Isolation, Level, probe};
 use serde_json::json;
 
-use crate::commands::python;
-use crate::failure::UNAVAILABLE;
+use crate::failure::{Outcome, UNAVAILABLE};
 use crate::runtime;
 use crate::workspace::WorkspaceArgs;
 
@@ -37,14 +36,11 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain doctor`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     if args.store {
         return store::run(&args.workspace);
     }
-    let statuses = match DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)) {
-        Ok(statuses) => statuses,
-        Err(error) => return Ok(python::report(&error)),
-    };
+    let statuses = DataDir::from_env().and_then(|data_dir| profile::list(&data_dir))?;
     let Some(first) = statuses.first() else { return Ok(ExitCode::from(UNAVAILABLE)) };
     let isolation = runtime::on_one_thread(Box::pin(probe(&first.interpreter)))?;
     if args.json { print_json(&isolation, &statuses) } else { print_report(&isolation, &statuses) }?;

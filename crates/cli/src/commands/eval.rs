@@ -17,10 +17,10 @@ use ordain_types::{ErrorClass, Judged as JudgedRound, PlanSource, Round, RunReco
 
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::{FAILED, Failure, INTERRUPTED, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 use case::Case;
 use report::{Judged, Report, SentBack};
 
@@ -71,24 +71,18 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain eval`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let cases = match read(&args.file).and_then(|text| case::parse(&text)) {
         Ok(cases) => cases,
         Err(problem) => {
-            failure::print_text(
-                &format!("{}: {problem}", args.file.display()),
-                Some("`ordain eval --help` shows a case"),
-            );
-            return Ok(ExitCode::from(USAGE));
+            return Err(Failure::usage(
+                format!("{}: {problem}", args.file.display()),
+                "`ordain eval --help` shows a case",
+            ));
         }
     };
-    let workspace = match load(args) {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if let Err(error) = python::ensure(Profile::Core) {
-        return Ok(python::report(&error));
-    }
+    let workspace = load(args)?;
+    python::ensure(Profile::Core)?;
     runtime::on_one_thread(Box::pin(carry_out(args, workspace, &cases)))?
 }
 
@@ -104,17 +98,11 @@ fn load(args: &Args) -> Result<Workspace, ordain_engine::WorkspaceError> {
     }
 }
 
-async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> anyhow::Result<ExitCode> {
-    let planner = match args.planner.choose(&workspace).await {
-        Ok(planner) => planner,
-        Err(error) => return Ok(of_planner(&error)),
-    };
+async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> Outcome {
+    let planner = args.planner.choose(&workspace).await?;
     let folder = tempfile::tempdir()?;
     workspace.approval = ordain_engine::Approval::Auto;
-    let executor = match engine::executor(&workspace, 2, None) {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
+    let executor = engine::executor(&workspace, 2, None)?;
     let judged = tokio::select! {
         judged = judge_each(args, &mut workspace, folder.path(), cases, &planner, &executor) => Some(judged),
         _ = tokio::signal::ctrl_c() => None,
@@ -122,7 +110,7 @@ async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> any
     executor.close().await;
     match judged {
         Some(Ok(reports)) => finish(args, &reports),
-        Some(Err(error)) => Ok(engine::of_engine(&error)),
+        Some(Err(error)) => Err(error.into()),
         None => Ok(ExitCode::from(INTERRUPTED)),
     }
 }
@@ -279,7 +267,7 @@ fn of_record(case: &Case, run: u32, record: &RunRecord) -> Judged {
     }
 }
 
-fn finish(args: &Args, reports: &[Report]) -> anyhow::Result<ExitCode> {
+fn finish(args: &Args, reports: &[Report]) -> Outcome {
     let mut stdout = io::stdout().lock();
     match reports {
         [report] if args.json => writeln!(stdout, "{}", serde_json::to_string_pretty(report)?)?,

@@ -24,8 +24,8 @@ use ordain_verify::{Contract, VerifiedCode};
 
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, FAILED, INTERRUPTED, USAGE};
-use crate::given;
+use crate::failure::{FAILED, Failure, INTERRUPTED, Outcome};
+use crate::given::{self, PROGRAM_HINT};
 use crate::resident::ResidentArgs;
 use crate::verification;
 use crate::workspace::{self, WorkspaceArgs};
@@ -88,7 +88,7 @@ pub(crate) struct Args {
 }
 
 /// Where programs run.
-struct Place {
+struct ExecContext {
     executor: Arc<LocalExecutor>,
     /// Records what runs; there is none outside of a workspace.
     engine: Option<Engine>,
@@ -106,51 +106,35 @@ enum Policy {
 
 /// Carries out `ordain exec …`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some((problem, hint)) = usage_problem(&args) {
-        failure::print_text(problem, Some(hint));
-        return Ok(ExitCode::from(USAGE));
-    }
+pub(crate) fn run(args: Args) -> Outcome {
+    check_usage(&args)?;
     if let Some(out) = &args.out
         && let Err(error) = save::prepare(out)
     {
         let hint = "name a folder that you may write to";
-        failure::print_text(&format!("cannot save artifacts in `{}`: {error}", out.display()), Some(hint));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(format!("cannot save artifacts in `{}`: {error}", out.display()), hint));
     }
-    let programs =
-        match args.programs.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, String>>() {
-            Ok(programs) => programs,
-            Err(error) => {
-                failure::print_text(&error, Some("name a Python file, or `-` for standard input"));
-                return Ok(ExitCode::from(USAGE));
-            }
-        };
-    if let Err(error) = python::ensure(args.profile) {
-        return Ok(python::report(&error));
-    }
+    let programs = args.programs.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, _>>()?;
+    python::ensure(args.profile)?;
     // One thread: it waits for the cell itself, which is quicker than being woken by another.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(run_all(&args, programs));
+    let ended = runtime.block_on(run_all(&args, programs));
     // A thread that still waits for the terminal is not waited for.
     runtime.shutdown_background();
-    Ok(code)
+    ended
 }
 
-fn usage_problem(args: &Args) -> Option<(&'static str, &'static str)> {
-    match (args.programs.len(), &args.session) {
-        (0, None) => Some(("no program is given", "name a Python file, or `-` for standard input")),
-        (2.., None) => {
-            Some(("several programs are given", "add --session NAME to run them one after the other"))
-        }
-        (0, Some(_)) if args.json => {
-            Some(("--json needs a program", "name a Python file, or `-` for standard input"))
-        }
+fn check_usage(args: &Args) -> Result<(), Failure> {
+    let (problem, hint) = match (args.programs.len(), &args.session) {
+        (0, None) => ("no program is given", PROGRAM_HINT),
+        (2.., None) => ("several programs are given", "add --session NAME to run them one after the other"),
+        (0, Some(_)) if args.json => ("--json needs a program", PROGRAM_HINT),
         (_, Some(name)) if name.is_empty() || name.len() > 100 || name.contains(char::is_control) => {
-            Some(("that is not a session name", "give a plain name of at most 100 characters"))
+            ("that is not a session name", "give a plain name of at most 100 characters")
         }
-        _ => None,
-    }
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(problem, hint))
 }
 
 /// A program and the name that tracebacks show.
@@ -159,55 +143,49 @@ struct Program {
     code: Vec<u8>,
 }
 
-fn read_program(path: &Path) -> Result<Program, String> {
-    given::program(path, PROGRAM_BYTES_MAX).map(|(code, name)| Program { name, code })
+fn read_program(path: &Path) -> Result<Program, Failure> {
+    let read = given::program(path, PROGRAM_BYTES_MAX);
+    let (code, name) = read.map_err(|problem| Failure::usage(problem, PROGRAM_HINT))?;
+    Ok(Program { name, code })
 }
 
-async fn run_all(args: &Args, programs: Vec<Program>) -> ExitCode {
-    let place = match open(args).await {
-        Ok(place) => place,
-        Err(code) => return code,
-    };
+async fn run_all(args: &Args, programs: Vec<Program>) -> Outcome {
+    let context = open(args).await?;
     let work = async {
         if programs.is_empty() {
-            return interactive::run(args, &place).await;
+            return interactive::run(args, &context).await;
         }
         for program in programs {
-            match run_one(args, &place, program).await {
-                Ok(true) => {}
-                Ok(false) => return ExitCode::from(FAILED),
-                Err(error) => return engine::of_engine(&error),
+            if !run_one(args, &context, program).await? {
+                return Ok(ExitCode::from(FAILED));
             }
         }
-        ExitCode::SUCCESS
+        Ok(ExitCode::SUCCESS)
     };
-    let code = tokio::select! {
-        code = work => code,
+    let ended = tokio::select! {
+        ended = work => ended,
         _ = tokio::signal::ctrl_c() => {
             let _ = writeln!(io::stderr(), "interrupted: the cell was ended");
-            ExitCode::from(INTERRUPTED)
+            Ok(ExitCode::from(INTERRUPTED))
         }
     };
-    place.executor.close().await;
-    code
+    context.executor.close().await;
+    ended
 }
 
 /// Cells for the programs, and an engine over the workspace that the command is about, if it is about one.
-async fn open(args: &Args) -> Result<Place, ExitCode> {
-    let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose();
-    let workspace = workspace.map_err(|error| workspace::of_workspace(&error))?;
-    let limits = limits(args, workspace.as_ref()).map_err(|error| workspace::of_workspace(&error))?;
-    let executor = executor(args, workspace.as_ref(), &limits).map_err(|error| failure::of_cell(&error))?;
-    let executor = Arc::new(executor);
+async fn open(args: &Args) -> Result<ExecContext, Failure> {
+    let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose()?;
+    let limits = limits(args, workspace.as_ref())?;
+    let executor = Arc::new(executor(args, workspace.as_ref(), &limits)?);
     let engine = match &workspace {
         Some(workspace) => {
             let cells = Arc::<LocalExecutor>::clone(&executor);
-            let opened = engine::open(workspace, cells, workspace.settings()).await;
-            Some(opened.map_err(|error| engine::of_engine(&error))?)
+            Some(engine::open(workspace, cells, workspace.settings()).await?)
         }
         None => None,
     };
-    Ok(Place { executor, engine, limits })
+    Ok(ExecContext { executor, engine, limits })
 }
 
 fn executor(args: &Args, workspace: Option<&Workspace>, limits: &Limits) -> Result<LocalExecutor, CellError> {
@@ -233,7 +211,7 @@ fn limits(args: &Args, workspace: Option<&Workspace>) -> Result<Limits, Workspac
 }
 
 /// Runs one program and shows what came of it. Whether it was ok.
-async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, EngineError> {
+async fn run_one(args: &Args, context: &ExecContext, program: Program) -> Result<bool, EngineError> {
     let contract = match args.policy {
         Policy::Exec => Contract::Exec,
         Policy::Open => Contract::Open,
@@ -241,15 +219,15 @@ async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, E
     let verdict = verification::judge(&program.code, contract, args.profile);
     let mut live = live::Live::default();
     let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
-    let ran = match (&place.engine, std::str::from_utf8(&program.code)) {
+    let ran = match (&context.engine, std::str::from_utf8(&program.code)) {
         (Some(engine), Ok(code)) => {
-            let exec = exec(args, place, PlanFile { code: code.to_owned(), name: program.name.clone() });
+            let exec = exec(args, context, PlanFile { code: code.to_owned(), name: program.name.clone() });
             engine.exec(exec, output).await.map(|answer| answer.execution)
         }
         _ => match verdict.verified().cloned() {
             Some(code) => {
                 let run =
-                    place.executor.run(job(args, place, code, &program.name), &mut NoHost, output).await;
+                    context.executor.run(job(args, context, code, &program.name), &mut NoHost, output).await;
                 run.map(|execution| Some(Arc::new(execution))).map_err(EngineError::from)
             }
             None => Ok(None),
@@ -270,7 +248,7 @@ async fn run_one(args: &Args, place: &Place, program: Program) -> Result<bool, E
 }
 
 /// The program as work for an engine.
-fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
+fn exec(args: &Args, context: &ExecContext, given: PlanFile) -> Exec {
     Exec {
         given,
         judgement: match args.policy {
@@ -278,7 +256,7 @@ fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
             Policy::Open => Judgement::Open,
         },
         profile: args.profile,
-        limits: place.limits.clone(),
+        limits: context.limits.clone(),
         files: args.file.iter().map(|path| input_file(path)).collect(),
         session: args.session.clone(),
         idempotency_key: None,
@@ -289,10 +267,10 @@ fn exec(args: &Args, place: &Place, given: PlanFile) -> Exec {
 }
 
 /// The same for a bare executor.
-fn job(args: &Args, place: &Place, code: VerifiedCode, name: &str) -> Job {
+fn job(args: &Args, context: &ExecContext, code: VerifiedCode, name: &str) -> Job {
     let mut job = Job::new(code, args.profile);
     name.clone_into(&mut job.name);
-    job.limits = place.limits.clone();
+    job.limits = context.limits.clone();
     job.session.clone_from(&args.session);
     job.files = args.file.iter().map(|path| input_file(path)).collect();
     job

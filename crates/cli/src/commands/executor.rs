@@ -15,7 +15,7 @@ use ordain_types::{parse_bytes, parse_duration};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::python;
-use crate::failure::{self, UNAVAILABLE, USAGE};
+use crate::failure::{Failure, Outcome, UNAVAILABLE, USAGE};
 use crate::trace;
 use operator::Operator;
 
@@ -88,36 +88,23 @@ pub(crate) struct Args {
 
 /// Carries out `ordain executor …`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut options = match options(&args) {
-        Ok(options) => options,
-        Err(problem) => {
-            failure::print_text(&problem.what, problem.hint);
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+pub(crate) fn run(args: Args) -> Outcome {
+    let mut options = options(&args).map_err(|problem| Failure::new(USAGE, problem.what, problem.hint))?;
     for profile in &options.profiles {
-        if let Err(error) = python::ensure(*profile) {
-            return Ok(python::report(&error));
-        }
+        python::ensure(*profile)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    options.tracer = match runtime.block_on(async { trace::tracer("ordain-executor") }) {
-        Ok(tracer) => tracer,
-        Err(code) => return Ok(code),
-    };
+    options.tracer = runtime.block_on(async { trace::tracer("ordain-executor") })?;
     let served = runtime.block_on(serve(&args, options));
     runtime.shutdown_background();
-    match served {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) => {
-            failure::print(&error, error.hint().as_deref());
-            Ok(ExitCode::from(match error {
-                ServeError::Exposed { .. } | ServeError::WeakToken { .. } | ServeError::Tls { .. } => USAGE,
-                _ => UNAVAILABLE,
-            }))
-        }
-    }
+    served.map_err(|error| {
+        let code = match error {
+            ServeError::Exposed { .. } | ServeError::WeakToken { .. } | ServeError::Tls { .. } => USAGE,
+            _ => UNAVAILABLE,
+        };
+        Failure::of(code, &error, error.hint().as_deref())
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(args: &Args, options: ServeOptions) -> Result<(), ServeError> {

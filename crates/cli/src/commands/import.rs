@@ -10,10 +10,10 @@ use ordain_store::TableInfo;
 use serde_json::json;
 
 use super::data::key;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::runtime;
 use crate::show::line;
-use crate::workspace::{Failure, WorkspaceArgs, ended};
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,16 +43,13 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain import`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    ended(runtime::on_one_thread(Box::pin(import(args)))?)
+pub(crate) fn run(args: &Args) -> Outcome {
+    runtime::on_one_thread(Box::pin(import(args)))?
 }
 
-async fn import(args: &Args) -> Result<ExitCode, Failure> {
+async fn import(args: &Args) -> Outcome {
     let workspace = args.workspace.load()?;
-    if let Some(problem) = refused(args, &workspace).await? {
-        failure::print_text(&problem.0, Some(problem.1));
-        return Ok(ExitCode::from(USAGE));
-    }
+    check_usage(args, &workspace).await?;
     let change = Change::make(args, &workspace)?;
     match made(&workspace.root, &args.table).await {
         Ok(info) => {
@@ -66,18 +63,18 @@ async fn import(args: &Args) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Why a file cannot be imported as asked, and what would help.
-async fn refused(args: &Args, workspace: &Workspace) -> Result<Option<(String, &'static str)>, Failure> {
+async fn check_usage(args: &Args, workspace: &Workspace) -> Result<(), Failure> {
     if !args.file.is_file() {
         let problem = format!("there is no file `{}`", args.file.display());
-        return Ok(Some((problem, "look at the path; it is relative to the current folder")));
+        return Err(Failure::usage(problem, "look at the path; it is relative to the current folder"));
     }
     let known = workspace.open_store().await?.schema();
     if known.table(&args.table).is_some() {
         let problem = format!("there is a table `{}` already", args.table);
-        return Ok(Some((problem, "choose another name, or replace its seed file and say `ordain reseed`")));
+        let hint = "choose another name, or replace its seed file and say `ordain reseed`";
+        return Err(Failure::usage(problem, hint));
     }
-    Ok(None)
+    Ok(())
 }
 
 /// What was changed in the workspace's folder, so that it can be taken back.
@@ -123,7 +120,7 @@ impl Change {
 async fn made(root: &Path, table: &str) -> Result<TableInfo, Failure> {
     let store = Workspace::load(root)?.open_store().await?;
     let found = store.tables().await?.into_iter().find(|info| info.table.name == table);
-    found.ok_or_else(|| Failure::Io(io::Error::other(format!("the table `{table}` was not made"))))
+    found.ok_or_else(|| io::Error::other(format!("the table `{table}` was not made")).into())
 }
 
 fn told(info: &TableInfo, as_json: bool) -> io::Result<()> {

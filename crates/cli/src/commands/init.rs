@@ -9,8 +9,8 @@ use ordain_engine::{EXAMPLES as READY, init, init_around};
 use serde_json::json;
 
 use super::data;
-use crate::failure;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::failure::Outcome;
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,23 +36,17 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain init`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let found = if args.example.is_none() { data_files(&args.folder) } else { Vec::new() };
     if !found.is_empty() && !args.folder.join("ordain.toml").exists() {
         return around(args, &found);
     }
-    let files = match init(&args.folder, args.example.as_deref()) {
-        Ok(files) => files,
-        Err(error) => {
-            failure::print(&error, error.hint().as_deref());
-            return Ok(ExitCode::from(failure::USAGE));
-        }
-    };
+    let files = init(&args.folder, args.example.as_deref())?;
     let example = READY.iter().find(|example| Some(example.name) == args.example.as_deref());
     told(args, &files, example.map_or("edit ordain.toml", |example| example.first))
 }
 
-fn told(args: &Args, files: &[PathBuf], first: &str) -> anyhow::Result<ExitCode> {
+fn told(args: &Args, files: &[PathBuf], first: &str) -> Outcome {
     if args.json {
         writeln!(io::stdout(), "{:#}", json!({ "workspace": args.folder, "files": files }))?;
         return Ok(ExitCode::SUCCESS);
@@ -77,22 +71,10 @@ fn data_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Makes a workspace around data files: how each is read goes into its `ordain.toml`.
-fn around(args: &Args, files: &[PathBuf]) -> anyhow::Result<ExitCode> {
-    let own = match WorkspaceArgs::default().load_or_own() {
-        Ok(own) => own,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let prepared = match data::look(own, files)? {
-        Ok(prepared) => prepared,
-        Err(code) => return Ok(code),
-    };
+fn around(args: &Args, files: &[PathBuf]) -> Outcome {
+    let own = WorkspaceArgs::default().load_or_own()?;
+    let prepared = data::look(own, files)?;
     data::warn(&prepared)?;
-    let written = match init_around(&args.folder, &data::sections(&prepared)) {
-        Ok(written) => written,
-        Err(error) => {
-            failure::print(&error, error.hint().as_deref());
-            return Ok(ExitCode::from(failure::USAGE));
-        }
-    };
+    let written = init_around(&args.folder, &data::sections(&prepared))?;
     told(args, &written, "ordain tables --types")
 }

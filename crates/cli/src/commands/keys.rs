@@ -9,9 +9,10 @@ use ordain_store::{CallerKey, CallerLimits, NewKey, RowAction, Secret, Store, St
 use ordain_types::{Catalog, parse_duration};
 use serde_json::json;
 
+use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::line;
-use crate::workspace::{Failure, WorkspaceArgs, note, with_store};
+use crate::workspace::{RecordArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,12 +32,9 @@ keys did. run and approve include read.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -128,8 +126,8 @@ impl LimitArgs {
 }
 
 /// Carries out `ordain keys …`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let workspace = args.workspace.clone();
+pub(crate) fn run(args: Args) -> Outcome {
+    let workspace = args.shared.workspace.clone();
     with_store(&workspace, async |store| match args.command {
         Command::Create { scope, name, expires, requests_per_minute, cells, tokens_per_day, limits } => {
             let new = NewKey {
@@ -141,16 +139,16 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
                 cells,
                 tokens_per_day,
             };
-            show_made(&store.create_key(new, note()).await?, args.json)
+            show_made(&store.create_key(new, note()).await?, args.shared.json)
         }
-        Command::List => list(&store, args.json).await,
+        Command::List => list(&store, args.shared.json).await,
         Command::Rotate { id, overlap } => {
-            show_made(&store.rotate_key(&id, overlap, note()).await?, args.json)
+            show_made(&store.rotate_key(&id, overlap, note()).await?, args.shared.json)
         }
         Command::Revoke { id } => {
             let key = store.revoke_key(&id, note()).await?;
             let mut stdout = io::stdout().lock();
-            if args.json {
+            if args.shared.json {
                 writeln!(stdout, "{:#}", json!(key))?;
             } else {
                 writeln!(stdout, "key {} is revoked", key.key_id)?;
@@ -160,7 +158,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn show_made((key, secret): &(CallerKey, Secret), as_json: bool) -> Result<ExitCode, Failure> {
+fn show_made((key, secret): &(CallerKey, Secret), as_json: bool) -> Outcome {
     let mut stdout = io::stdout().lock();
     if as_json {
         let mut value = json!(key);
@@ -176,7 +174,7 @@ fn show_made((key, secret): &(CallerKey, Secret), as_json: bool) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(store: &Store, as_json: bool) -> Result<ExitCode, Failure> {
+async fn list(store: &Store, as_json: bool) -> Outcome {
     let keys = store.keys().await?;
     let now = store.timestamp();
     let mut stdout = io::stdout().lock();

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use ordain_store::{LedgerEntry, LedgerReport, Store};
 use serde_json::{Value, json};
 
-use crate::failure;
+use crate::failure::{FAILED, Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{cut, line, lines};
-use crate::workspace::{Failure, WorkspaceArgs, note, with_ledger};
+use crate::workspace::{PageArgs, RecordArgs, note, with_ledger};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,21 +31,17 @@ const PAGE: u64 = 200;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// The newest entries
     List {
-        /// How many
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: u64,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// One entry
     Show {
@@ -76,12 +72,12 @@ enum Command {
 }
 
 /// Carries out `ordain ledger`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let workspace = args.workspace.clone();
+pub(crate) fn run(args: Args) -> Outcome {
+    let workspace = args.shared.workspace.clone();
     with_ledger(&workspace, async |store| match args.command {
-        Command::List { limit } => list(&store, limit, args.json).await,
-        Command::Show { seq } => show(&store, seq, args.json).await,
-        Command::Verify { rows } => verify(&store, rows, args.json).await,
+        Command::List { page } => list(&store, page.limit, args.shared.json).await,
+        Command::Show { seq } => show(&store, seq, args.shared.json).await,
+        Command::Verify { rows } => verify(&store, rows, args.shared.json).await,
         Command::AcceptRestore { reason } => accept(&store, &reason).await,
         Command::Export { output: None, .. } => export(&store, &mut io::stdout().lock()).await,
         Command::Export { output: Some(path), .. } => {
@@ -93,7 +89,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn list(store: &Store, limit: u64, as_json: bool) -> Result<ExitCode, Failure> {
+async fn list(store: &Store, limit: u64, as_json: bool) -> Outcome {
     let entries = store.newest_entries(u64::MAX, limit).await?;
     let mut stdout = io::stdout().lock();
     if as_json {
@@ -118,14 +114,13 @@ async fn list(store: &Store, limit: u64, as_json: bool) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-async fn show(store: &Store, seq: u64, as_json: bool) -> Result<ExitCode, Failure> {
+async fn show(store: &Store, seq: u64, as_json: bool) -> Outcome {
     let found = store.ledger_entries(seq.saturating_sub(1), 1).await?;
     let Some(entry) = found.first().filter(|entry| entry.seq == seq) else {
-        failure::print_text(
-            &format!("there is no entry {seq}"),
-            Some("`ordain ledger list` shows the newest ones"),
-        );
-        return Ok(ExitCode::from(failure::USAGE));
+        return Err(Failure::usage(
+            format!("there is no entry {seq}"),
+            "`ordain ledger list` shows the newest ones",
+        ));
     };
     let mut stdout = io::stdout().lock();
     if as_json {
@@ -143,7 +138,7 @@ async fn show(store: &Store, seq: u64, as_json: bool) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-async fn verify(store: &Store, rows: bool, as_json: bool) -> Result<ExitCode, Failure> {
+async fn verify(store: &Store, rows: bool, as_json: bool) -> Outcome {
     let report = if rows { store.verify_rows().await? } else { store.verify_ledger().await? };
     let mut stdout = io::stdout().lock();
     if as_json {
@@ -156,10 +151,10 @@ async fn verify(store: &Store, rows: bool, as_json: bool) -> Result<ExitCode, Fa
             writeln!(stdout, "rows and records were not looked at; `ordain ledger verify --rows` does")?;
         }
     }
-    Ok(if report.is_whole() { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
+    Ok(if report.is_whole() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-async fn accept(store: &Store, reason: &str) -> Result<ExitCode, Failure> {
+async fn accept(store: &Store, reason: &str) -> Outcome {
     let checkpoint = store.accept_restore(reason, note()).await?;
     writeln!(io::stdout(), "accepted: the ledger goes on with entry {}", checkpoint.seq)?;
     Ok(ExitCode::SUCCESS)
@@ -183,7 +178,7 @@ fn write_report(out: &mut impl Write, report: &LedgerReport) -> io::Result<()> {
     writeln!(out, "the ledger is not whole: {} findings in {} entries", report.findings.len(), report.entries)
 }
 
-async fn export(store: &Store, out: &mut impl Write) -> Result<ExitCode, Failure> {
+async fn export(store: &Store, out: &mut impl Write) -> Outcome {
     let mut last = 0;
     loop {
         let entries = store.ledger_entries(last, PAGE).await?;

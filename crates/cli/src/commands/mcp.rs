@@ -9,12 +9,12 @@ use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Workspace};
 use ordain_server::http::{self, HttpOptions, Service};
 
-use crate::commands::python;
 use crate::executor::{Chosen, ExecutorArgs};
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::Outcome;
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::switched_off;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 /// Cells that are made ahead: an agent calls again soon.
 const IDLE_CELLS: usize = 1;
@@ -43,32 +43,16 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain mcp`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if !args.executor.is_remote()
-        && let Err(error) = python::ensure(Profile::Core)
-    {
-        return Ok(python::report(&error));
-    }
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.workspace.load()?;
+    args.executor.ensure_python(Profile::Core)?;
     runtime::on_two_threads(Box::pin(serve(args, &workspace)))?
 }
 
-async fn serve(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let store = match workspace.open_store().await {
-        Ok(store) => store,
-        Err(error) => return Ok(workspace::of_store(&error)),
-    };
-    let executor = match args.executor.open(workspace, IDLE_CELLS) {
-        Ok(executor) => executor,
-        Err(code) => return Ok(code),
-    };
-    let planner = match args.planner.choose(workspace).await {
-        Ok(planner) => planner,
-        Err(error) => return Ok(of_planner(&error)),
-    };
+async fn serve(args: &Args, workspace: &Workspace) -> Outcome {
+    let store = workspace.open_store().await?;
+    let executor = args.executor.open(workspace, IDLE_CELLS)?;
+    let planner = args.planner.choose(workspace).await?;
     let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut options = HttpOptions::new(&workspace.name, nowhere, workspace.state());
     options.model = workspace.model.clone();

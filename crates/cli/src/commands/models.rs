@@ -7,11 +7,12 @@ use ordain_engine::{Environment, Workspace, WorkspaceError};
 use ordain_planner::{Candidate, Choice, ModelSettings, PlannerError, choose, survey};
 use serde_json::json;
 
+use crate::failure::Outcome;
 use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, line};
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,11 +41,8 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain models`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (settings, environment) = match world(args) {
-        Ok(world) => world,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let (settings, environment) = world(args)?;
     let (candidates, choice) = runtime::on_one_thread(Box::pin(async {
         let candidates = survey(&settings, |name| environment.get(name)).await;
         (candidates, choose(&settings, |name| environment.get(name)).await)
@@ -62,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             writeln!(stdout, "\nplans are written by {name}: {}", line(&choice.reason))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(error) => Ok(crate::planner::of_planner(&error)),
+        Err(error) => Err(error.into()),
     }
 }
 

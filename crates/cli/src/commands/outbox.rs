@@ -7,9 +7,10 @@ use ordain_store::{Outgoing, Store};
 use ordain_types::RunId;
 use serde_json::json;
 
+use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{cut, line};
-use crate::workspace::{self, Failure, WorkspaceArgs, note};
+use crate::workspace::{self, RecordArgs, note};
 
 /// Calls that are listed at once.
 const LISTED_MAX: u64 = 500;
@@ -30,12 +31,9 @@ came; it is tried again under the same key. `dead` waits for a person, and so do
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -61,17 +59,14 @@ enum Command {
 }
 
 /// Carries out `ordain outbox`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let tools = match args.workspace.load() {
-        Ok(workspace) => workspace.tools,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    workspace::with_store(&args.workspace, |store| async move {
+pub(crate) fn run(args: &Args) -> Outcome {
+    let tools = args.shared.workspace.load()?.tools;
+    workspace::with_store(&args.shared.workspace, |store| async move {
         match &args.command {
             Command::List { run } => list(args, &store, run.as_deref()).await?,
             Command::Send => {
                 let tried = ordain_engine::deliver(&store, &tools).await?;
-                if !args.json {
+                if !args.shared.json {
                     writeln!(io::stderr(), "{tried} tries")?;
                 }
                 list(args, &store, None).await?;
@@ -89,7 +84,7 @@ async fn list(args: &Args, store: &Store, run: Option<&str>) -> Result<(), Failu
         None => None,
     };
     let calls = store.outbox(run.as_ref(), LISTED_MAX).await?;
-    if calls.is_empty() && !args.json {
+    if calls.is_empty() && !args.shared.json {
         writeln!(io::stderr(), "nothing waits to be sent")?;
         return Ok(());
     }
@@ -98,7 +93,7 @@ async fn list(args: &Args, store: &Store, run: Option<&str>) -> Result<(), Failu
 
 fn show(args: &Args, calls: &[Outgoing]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         return writeln!(out, "{:#}", json!(calls));
     }
     let mut grid = Grid::new(["call", "tool", "state", "tries", "result or error"]);

@@ -10,9 +10,10 @@ use ordain_store::{CachedPlan, Store};
 use ordain_types::Schema;
 use serde_json::{Value, json};
 
+use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{code, cut, line};
-use crate::workspace::{self, Failure, WorkspaceArgs};
+use crate::workspace::{self, PageArgs, RecordArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,12 +32,9 @@ names from the tables), until the policy, a helper or a column that it uses chan
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -46,9 +44,8 @@ enum Command {
         /// Only plans of this kind: `ask`, `code` or `check`
         #[arg(long)]
         kind: Option<String>,
-        /// How many
-        #[arg(long, value_name = "N", default_value_t = 50)]
-        limit: u64,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// One plan, with its code and all that it was compiled against
     Show {
@@ -93,16 +90,13 @@ impl Kept {
 }
 
 /// Carries out `ordain plans`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.shared.workspace.load()?;
     let (root, settings) = (workspace.root.clone(), workspace.settings());
-    workspace::with_store(&args.workspace, |store| async move {
+    workspace::with_store(&args.shared.workspace, |store| async move {
         let kept = Kept { schema: store.schema(), store, settings };
         match &args.command {
-            Command::List { kind, limit } => list(args, &kept, kind.as_deref(), *limit).await?,
+            Command::List { kind, page } => list(args, &kept, kind.as_deref(), page.limit).await?,
             Command::Show { id } => show(args, &kept, id).await?,
             Command::Pin { id, off } => pin(args, &kept, id, !off).await?,
             Command::Promote(promoted) => return promote::run(promoted, &kept.store, &root).await,
@@ -115,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Result<(), Failure> {
     let plans = kept.store.plans(kind, limit).await?;
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         let plans: Vec<Value> = plans.iter().map(|plan| described(plan, kept)).collect();
         writeln!(out, "{:#}", json!(plans))?;
         return Ok(());
@@ -147,7 +141,7 @@ async fn list(args: &Args, kept: &Kept, kind: Option<&str>, limit: u64) -> Resul
 async fn show(args: &Args, kept: &Kept, id: &str) -> Result<(), Failure> {
     let plan = kept.store.plan(id).await?;
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         writeln!(out, "{:#}", described(&plan, kept))?;
         return Ok(());
     }
@@ -177,7 +171,7 @@ async fn show(args: &Args, kept: &Kept, id: &str) -> Result<(), Failure> {
 async fn pin(args: &Args, kept: &Kept, id: &str, pinned: bool) -> Result<(), Failure> {
     let plan = kept.store.pin_plan(id, pinned).await?;
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         writeln!(out, "{:#}", described(&plan, kept))?;
     } else {
         writeln!(out, "plan {} is {}pinned", plan.plan_id, if pinned { "" } else { "no longer " })?;
@@ -199,7 +193,7 @@ async fn evict(args: &Args, kept: &Kept, ids: &[String], stale: bool, all: bool)
         }
     }
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         let ids: Vec<&str> = evicted.iter().map(|plan| plan.plan_id.as_str()).collect();
         writeln!(out, "{:#}", json!({ "evicted": ids }))?;
     } else {

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::{EngineError, PolicyFinding, Workspace};
+use ordain_engine::{PolicyFinding, Workspace};
 
 use crate::engine;
-use crate::failure::{self, FAILED};
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::{FAILED, Failure, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::line;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 /// Look the workspace's policy through
 #[derive(Debug, clap::Args)]
@@ -38,34 +38,18 @@ enum Command {
 }
 
 /// Carries out `ordain policy`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Check { planner, workspace: named, json } = &args.command;
-    let found = match named.load() {
-        Ok(found) => found,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    runtime::on_one_thread(Box::pin(check(found, planner, *json)))?
+    runtime::on_one_thread(Box::pin(check(named.load()?, planner, *json)))?
 }
 
-async fn check(workspace: Workspace, planner: &PlannerArgs, json: bool) -> anyhow::Result<ExitCode> {
-    let planner = match planner.choose(&workspace).await {
-        Ok(planner) => planner,
-        Err(error) => return Ok(of_planner(&error)),
-    };
-    let executor = match engine::executor(&workspace, 0, None) {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
-    let looked = async {
-        let engine = engine::open(&workspace, executor, workspace.settings()).await?;
-        Ok::<_, EngineError>((engine.policy_findings().await?, engine.policy_opinions(&planner).await?))
-    };
-    let (findings, opinions) = match looked.await {
-        Ok(looked) => looked,
-        Err(error) => return Ok(engine::of_engine(&error)),
-    };
-    let opinions = opinions.unwrap_or_else(|error| {
-        failure::print(&error, error.hint.as_deref());
+async fn check(workspace: Workspace, planner: &PlannerArgs, json: bool) -> Outcome {
+    let planner = planner.choose(&workspace).await?;
+    let executor = engine::executor(&workspace, 0, None)?;
+    let engine = engine::open(&workspace, executor, workspace.settings()).await?;
+    let findings = engine.policy_findings().await?;
+    let opinions = engine.policy_opinions(&planner).await?.unwrap_or_else(|error| {
+        Failure::from(error).report();
         Vec::new()
     });
     print(&mut io::stdout().lock(), &findings, (&planner.name(), &opinions), json)?;

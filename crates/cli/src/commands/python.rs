@@ -14,7 +14,7 @@ use serde_json::json;
 
 use bar::Bar;
 
-use crate::failure::{self, UNAVAILABLE};
+use crate::failure::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,21 +68,21 @@ enum Action {
 }
 
 /// Carries out `ordain python …`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> Outcome {
     let Args { action } = args;
     let done = match action {
         Action::Setup { profile, force, json } => match set_up(profile, force) {
             Ok(installed) => write_installed(&mut io::stdout().lock(), &installed, json),
-            Err(error) => return Ok(report(&error)),
+            Err(error) => return Err(error.into()),
         },
         Action::Verify { profile } => match verify(profile) {
             Ok(sound) => write_sound(&mut io::stdout().lock(), &sound),
-            Err(error) => return Ok(report(&error)),
+            Err(error) => return Err(error.into()),
         },
         Action::List { json } => match DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)) {
             Ok(statuses) => write_statuses(&mut io::stdout().lock(), &statuses, json)
                 .and_then(|()| warn_of_damage(&mut io::stderr().lock(), &statuses)),
-            Err(error) => return Ok(report(&error)),
+            Err(error) => return Err(error.into()),
         },
     };
     match done {
@@ -138,12 +138,6 @@ pub(crate) fn ensure(profile: Profile) -> Result<Installed, ProfileError> {
         }
         Err(error) => Err(error),
     }
-}
-
-/// Prints the error with its causes, and the hint, to stderr.
-pub(crate) fn report(error: &ProfileError) -> ExitCode {
-    failure::print(error, error.hint().as_deref());
-    ExitCode::from(UNAVAILABLE)
 }
 
 pub(crate) fn read_profile(text: &str) -> Result<Profile, String> {

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_engine::checks::Checks;
-use ordain_engine::{CodeTask, Engine, EngineError};
+use ordain_engine::{CodeTask, Engine};
 use ordain_planner::reader::Explained;
 use serde::Serialize;
 
 use crate::commands::code::setup::{FileArgs, Setup};
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, FAILED, USAGE};
+use crate::failure::{FAILED, Outcome};
 use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::line;
@@ -51,35 +51,20 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain read`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let found = match args.workspace.load() {
-        Ok(found) => found,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let setup = match Setup::new(&args.given, found) {
-        Ok(setup) => setup,
-        Err(problem) => {
-            failure::print_text(&problem.message, Some(problem.hint));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    if !args.given.file.is_empty()
-        && let Err(error) = python::ensure(setup.profile(false))
-    {
-        return Ok(python::report(&error));
+pub(crate) fn run(args: &Args) -> Outcome {
+    let found = args.workspace.load()?;
+    let setup = Setup::new(&args.given, found)?;
+    if !args.given.file.is_empty() {
+        python::ensure(setup.profile(false))?;
     }
-    let executor = match setup.executor() {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
-    let ended = runtime::on_two_threads(Box::pin(async {
+    let executor = setup.executor()?;
+    runtime::on_two_threads(Box::pin(async {
         let opened = engine::open(&setup.workspace, executor, setup.settings()).await?;
         if args.missed { show_missed(args, &opened).await } else { show_read(args, setup, opened).await }
-    }))?;
-    ended.or_else(|error| Ok(engine::of_engine(&error)))
+    }))?
 }
 
-async fn show_read(args: &Args, setup: Setup, opened: Engine) -> Result<ExitCode, EngineError> {
+async fn show_read(args: &Args, setup: Setup, opened: Engine) -> Outcome {
     let request = args.request.as_deref().unwrap_or_default();
     let shown = if args.check {
         let checks = Checks::new(Arc::new(setup.workspace), opened);
@@ -92,14 +77,14 @@ async fn show_read(args: &Args, setup: Setup, opened: Engine) -> Result<ExitCode
         opened.read_files(&task).await?
     };
     // A closed pipe is no failure of reading.
-    let _ = if args.json { print_json(&shown) } else { print(&mut io::stdout().lock(), &shown) };
+    if args.json { print_json(&shown) } else { print(&mut io::stdout().lock(), &shown) }?;
     Ok(if shown.readings.len() == 1 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-async fn show_missed(args: &Args, opened: &Engine) -> Result<ExitCode, EngineError> {
+async fn show_missed(args: &Args, opened: &Engine) -> Outcome {
     let missed = opened.missed().await?;
     if args.json {
-        let _ = print_json(&missed);
+        print_json(&missed)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut grid = Grid::new(["word", "times", "a request", "what would teach it"]);
@@ -107,11 +92,11 @@ async fn show_missed(args: &Args, opened: &Engine) -> Result<ExitCode, EngineErr
         grid.row([line(&it.word), it.times.to_string(), line(&it.request), line(&it.teach)]);
     }
     let mut out = io::stdout().lock();
-    let _ = if missed.is_empty() {
-        writeln!(out, "No request was declined for a word that is still unknown.")
+    if missed.is_empty() {
+        writeln!(out, "No request was declined for a word that is still unknown.")?;
     } else {
-        grid.write(&mut out, "")
-    };
+        grid.write(&mut out, "")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,8 +1,7 @@
 //! `ordain reject`.
 
-use std::process::ExitCode;
-
 use crate::commands::decide;
+use crate::failure::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,6 +16,6 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain reject`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     decide::run(&args.decision, decide::Decision::Reject)
 }

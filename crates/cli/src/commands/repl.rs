@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{CodeTask, Engine, EngineError, PlanFile, Planner};
+use ordain_engine::{CodeTask, Engine, PlanFile, Planner};
 
 use crate::commands::code::setup::{FileArgs, Setup};
 use crate::commands::code::shown;
 use crate::commands::python;
 use crate::engine;
-use crate::failure::{self, USAGE};
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::{FAILED, Failure, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
@@ -45,52 +45,22 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain repl`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load_or_own() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    let setup = match Setup::new(&args.given, workspace) {
-        Ok(setup) => setup,
-        Err(problem) => {
-            failure::print_text(&problem.message, Some(problem.hint));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    if let Err(error) = python::ensure(Profile::Full) {
-        return Ok(python::report(&error));
-    }
-    let executor = match setup.executor() {
-        Ok(executor) => executor,
-        Err(error) => return Ok(failure::of_cell(&error)),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.workspace.load_or_own()?;
+    let setup = Setup::new(&args.given, workspace)?;
+    python::ensure(Profile::Full)?;
+    let executor = setup.executor()?;
     runtime::on_two_threads(Box::pin(async {
-        let planner = match args.planner.choose(&setup.workspace).await {
-            Ok(planner) => planner,
-            Err(error) => return Ok(of_planner(&error)),
-        };
+        let planner = args.planner.choose(&setup.workspace).await?;
         let typed = session(&setup, planner, Arc::clone(&executor)).await;
         executor.close().await;
-        match typed? {
-            Ok(code) => Ok(code),
-            Err(error) => Ok(engine::of_engine(&error)),
-        }
+        typed
     }))?
 }
 
-async fn session(
-    setup: &Setup,
-    planner: Planner,
-    executor: Arc<LocalExecutor>,
-) -> anyhow::Result<Result<ExitCode, EngineError>> {
-    let engine = match engine::open(&setup.workspace, executor, setup.settings()).await {
-        Ok(engine) => engine,
-        Err(error) => return Ok(Err(error)),
-    };
-    let name = match engine.store().new_run_id() {
-        Ok(id) => format!("repl-{id}"),
-        Err(error) => return Ok(Err(error.into())),
-    };
+async fn session(setup: &Setup, planner: Planner, executor: Arc<LocalExecutor>) -> Outcome {
+    let engine = engine::open(&setup.workspace, executor, setup.settings()).await?;
+    let name = format!("repl-{}", engine.store().new_run_id()?);
     let mut blocks = Blocks::open(&setup.workspace.state().join("repl_history"))?;
     if blocks.is_terminal() {
         writeln!(io::stderr(), "Python in a cell; `? question` asks about the files; /quit ends")?;
@@ -124,11 +94,11 @@ async fn session(
     blocks.close();
     engine.end_code_session(&name).await;
     let is_failure = has_failed && !blocks.is_terminal();
-    Ok(Ok(ExitCode::from(if is_failure { failure::FAILED } else { 0 })))
+    Ok(ExitCode::from(if is_failure { FAILED } else { 0 }))
 }
 
 /// One input; whether it did what was wanted.
-async fn turn(engine: &Engine, task: CodeTask) -> anyhow::Result<bool> {
+async fn turn(engine: &Engine, task: CodeTask) -> io::Result<bool> {
     let is_python = task.plan.is_some();
     let mut progress = Shown::new(!is_python && task.planner.can_repair(), false);
     let solved = engine.code_with(task, &mut progress).await;
@@ -137,7 +107,7 @@ async fn turn(engine: &Engine, task: CodeTask) -> anyhow::Result<bool> {
         Ok(answer) => answer,
         // One input could not be carried out; the session goes on.
         Err(error) => {
-            let _ = engine::of_engine(&error);
+            Failure::from(error).report();
             return Ok(false);
         }
     };

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use ordain_store::Database;
 use serde_json::json;
 
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::workspace::{WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain reseed`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
         let workspace = args.workspace.load()?;
         let schema = store.schema();
@@ -46,15 +46,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(table) = schema.tables.iter().find(is_kept) {
             let problem =
                 format!("table `{}` is append-only, so its rows are only removed if it is named", table.name);
-            return Ok(refused(&problem, "name every table that is to be loaded again"));
+            return Err(Failure::usage(&problem, "name every table that is to be loaded again"));
         }
         let is_sqlite = matches!(workspace.store_options().database, Database::Sqlite { .. });
         if !is_sqlite && !args.no_backup {
             let problem = "Ordain makes no copy of a PostgreSQL database";
-            return Ok(refused(problem, "copy it with its own tools, then say --no-backup"));
+            return Err(Failure::usage(problem, "copy it with its own tools, then say --no-backup"));
         }
         if !args.yes && !is_agreed(&args.tables)? {
-            return Ok(refused("nothing was reloaded", "say --yes if every row of these tables is to go"));
+            return Err(Failure::usage(
+                "nothing was reloaded",
+                "say --yes if every row of these tables is to go",
+            ));
         }
         if !args.no_backup {
             let copy = store.back_up(&workspace.state().join("backups")).await?;
@@ -71,11 +74,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Ok(ExitCode::SUCCESS)
     })
-}
-
-fn refused(problem: &str, hint: &str) -> ExitCode {
-    failure::print_text(problem, Some(hint));
-    ExitCode::from(USAGE)
 }
 
 /// Asks at a terminal; nobody can agree where there is none.

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ordain_cell::Level;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::resident::{self, Helper, Resident};
-use ordain_cell::{CellError, Level};
 use ordain_types::format_duration;
 use serde_json::json;
 
 use crate::commands::python;
-use crate::failure::{self, UNAVAILABLE};
+use crate::failure::{Failure, Outcome, UNAVAILABLE};
 use crate::runtime;
 use crate::show::grid::Grid;
 
@@ -53,14 +53,14 @@ enum Command {
 }
 
 /// Carries out `ordain resident …`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     if let Command::Serve { profile, minimum } = args.command {
         return serve(profile, minimum);
     }
     let Some(resident) = Resident::of_this_user() else {
         let hint = "set XDG_RUNTIME_DIR to a folder that is yours alone, and remove what has its place";
-        failure::print_text("there is no folder for helpers that you alone may enter", Some(hint));
-        return Ok(ExitCode::from(UNAVAILABLE));
+        let problem = "there is no folder for helpers that you alone may enter";
+        return Err(Failure::new(UNAVAILABLE, problem, Some(hint)));
     };
     let helpers = resident::list(&resident)?;
     let mut out = io::stdout().lock();
@@ -94,16 +94,16 @@ fn print(out: &mut impl Write, helpers: &[Helper]) -> io::Result<()> {
     grid.write(out, "")
 }
 
-fn serve(profile: Profile, minimum: Level) -> anyhow::Result<ExitCode> {
+fn serve(profile: Profile, minimum: Level) -> Outcome {
     let folder = resident::detach()?;
     let Some(resident) = folder.map_or_else(Resident::of_this_user, Resident::at) else {
         return Ok(ExitCode::from(UNAVAILABLE));
     };
-    let served: Result<(), CellError> = runtime::on_one_thread(Box::pin(async {
+    runtime::on_one_thread(Box::pin(async {
         let data_dir = DataDir::from_env()?;
-        resident::serve(&resident, profile, minimum, data_dir, resident::IDLE_TIME_MAX).await
-    }))?;
-    Ok(served.map_or_else(|error| failure::of_cell(&error), |()| ExitCode::SUCCESS))
+        resident::serve(&resident, profile, minimum, data_dir, resident::IDLE_TIME_MAX).await?;
+        Ok(ExitCode::SUCCESS)
+    }))?
 }
 
 fn read_level(text: &str) -> Result<Level, String> {

@@ -10,10 +10,11 @@ use ordain_ui::run::{Details, Entry};
 use serde_json::json;
 
 use crate::commands::answer::{self, ResumeArgs};
+use crate::failure::Outcome;
 use crate::show::diff::Extent;
 use crate::show::grid::Grid;
 use crate::show::{line, run as show_run};
-use crate::workspace::{Failure, WorkspaceArgs, note, with_store};
+use crate::workspace::{PageArgs, RecordArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,12 +32,9 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -46,9 +44,8 @@ enum Command {
         /// Only runs in this state
         #[arg(long, value_name = "STATE", value_parser = state)]
         state: Option<RunState>,
-        /// How many
-        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-        limit: u64,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// One run
     Show {
@@ -96,22 +93,22 @@ enum Command {
 }
 
 /// Carries out `ordain runs`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let workspace = args.workspace.clone();
+pub(crate) fn run(args: Args) -> Outcome {
+    let workspace = args.shared.workspace.clone();
     if let Command::Resume { id, outline, resume } = &args.command {
-        return answer::run_resume(id, outline.as_deref(), resume, &workspace, args.json);
+        return answer::run_resume(id, outline.as_deref(), resume, &workspace, args.shared.json);
     }
     let name = workspace.load().map(|workspace| workspace.name).unwrap_or_default();
     with_store(&workspace, |store| show(store, args, name))
 }
 
-async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failure> {
+async fn show(store: Store, args: Args, name: String) -> Outcome {
     let mut stdout = io::stdout().lock();
     match args.command {
-        Command::List { state, limit } => {
+        Command::List { state, page } => {
             let states = state.into_iter().collect();
-            let runs = store.find_runs(RunFilter { states, ..RunFilter::newest(limit) }).await?;
-            if args.json {
+            let runs = store.find_runs(RunFilter { states, ..RunFilter::newest(page.limit) }).await?;
+            if args.shared.json {
                 writeln!(stdout, "{:#}", json!(runs))?;
                 return Ok(ExitCode::SUCCESS);
             }
@@ -130,7 +127,7 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
         }
         Command::Show { id, code, all } => {
             let run = store.run(&id).await?;
-            if args.json {
+            if args.shared.json {
                 writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
@@ -142,7 +139,7 @@ async fn show(store: Store, args: Args, name: String) -> Result<ExitCode, Failur
         }
         Command::Rate { id, rating, note: why } => {
             let run = store.rate(&id, rating, why.as_deref(), note()).await?;
-            if args.json {
+            if args.shared.json {
                 writeln!(stdout, "{:#}", json!(run.rating))?;
             } else {
                 writeln!(stdout, "run {} is rated {}", run.run_id, rating.as_str())?;

@@ -16,17 +16,17 @@ use ordain_store::{ScheduleMark, Store};
 use ordain_types::RunRecord;
 use serde_json::json;
 
-use crate::commands::{ask, check, python};
+use crate::commands::{ask, check};
 use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, INTERRUPTED, USAGE};
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::{Failure, INTERRUPTED, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::line;
 use crate::show::progress::Shown;
 use crate::switched_off;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::RecordArgs;
 
 /// Due times that are listed for each schedule.
 const NEXT_LISTED: usize = 3;
@@ -49,12 +49,9 @@ that did not.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -80,35 +77,23 @@ struct RunArgs {
 }
 
 /// Carries out `ordain schedule …`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => Arc::new(workspace),
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = Arc::new(args.shared.workspace.load()?);
     runtime::on_two_threads(Box::pin(async {
         match &args.command {
             Command::List => list(args, workspace).await,
             Command::Run(run) => tokio::select! {
-                ran = carry_out(args, run, &workspace) => Ok(ran.unwrap_or_else(|code| code)),
+                ran = carry_out(args, run, &workspace) => ran,
                 _ = tokio::signal::ctrl_c() => Ok(ExitCode::from(INTERRUPTED)),
             },
         }
     }))?
 }
 
-async fn list(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
-    let listed = match Scheduled::all(&workspace) {
-        Ok(listed) => listed,
-        Err(error) => return Ok(check::of_checks(&error)),
-    };
-    let marks = match workspace.open_store().await {
-        Ok(store) => store.schedule_marks().await,
-        Err(error) => Err(error),
-    };
-    match marks {
-        Ok(marks) => show(args, &listed, &marks)?,
-        Err(error) => return Ok(workspace::of_store(&error)),
-    }
+async fn list(args: &Args, workspace: Arc<Workspace>) -> Outcome {
+    let listed = Scheduled::all(&workspace)?;
+    let marks = workspace.open_store().await?.schedule_marks().await?;
+    show(args, &listed, &marks)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,7 +101,7 @@ fn show(args: &Args, listed: &[Scheduled], marks: &BTreeMap<String, ScheduleMark
     let now = unix_seconds();
     let last_run = |name: &str| marks.get(name).and_then(|mark| mark.run_id.as_ref());
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         let listed: Vec<_> = listed
             .iter()
             .map(|scheduled| {
@@ -149,22 +134,21 @@ fn next(scheduled: &Scheduled, now: i64) -> Vec<String> {
     times.take(NEXT_LISTED).map(|at| scheduled.schedule.local(at)).collect()
 }
 
-/// Carries out what is named or due. An error is printed, and its exit code given.
-async fn carry_out(args: &Args, run: &RunArgs, workspace: &Arc<Workspace>) -> Result<ExitCode, ExitCode> {
-    let planner = run.planner.choose(workspace).await.map_err(|error| of_planner(&error))?;
+/// Carries out what is named or due.
+async fn carry_out(args: &Args, run: &RunArgs, workspace: &Arc<Workspace>) -> Outcome {
+    let planner = run.planner.choose(workspace).await?;
     let can_repair = planner.can_repair();
     let checks = check::open(Arc::clone(workspace), &run.executor).await?;
     let store = checks.store().clone();
     let by_hand =
         ByHand { args, run, workspace, store, can_repair, schedules: Schedules::new(checks, planner) };
     let Some(name) = &run.name else { return by_hand.due().await };
-    let listed = Scheduled::all(workspace).map_err(|error| check::of_checks(&error))?;
+    let listed = Scheduled::all(workspace)?;
     let Some(found) = listed.iter().find(|scheduled| scheduled.name == *name) else {
         let near = ordain_types::nearest(name, listed.iter().map(|scheduled| scheduled.name.as_str()));
         let hint = near.map(|near| format!("did you mean `{near}`?"));
         let hint = hint.unwrap_or_else(|| "`ordain schedule list` shows them".to_owned());
-        failure::print_text(&format!("there is no schedule `{name}`"), Some(&hint));
-        return Err(ExitCode::from(USAGE));
+        return Err(Failure::usage(format!("there is no schedule `{name}`"), &hint));
     };
     by_hand.one(&found.task, None).await.map(|(_, code)| code)
 }
@@ -181,16 +165,15 @@ struct ByHand<'a> {
 
 impl ByHand<'_> {
     /// Carries out what is due, one after the other. What could not be carried out stays due.
-    async fn due(&self) -> Result<ExitCode, ExitCode> {
-        let due = self.schedules.due(unix_seconds()).await.map_err(|error| engine::of_engine(&error))?;
+    async fn due(&self) -> Outcome {
+        let due = self.schedules.due(unix_seconds()).await?;
         if due.is_empty() {
             let _ = writeln!(io::stderr(), "nothing is due");
         }
         let mut first = ExitCode::SUCCESS;
         for due in due {
             let (record, code) = self.one(&due.scheduled.task, Some(&due)).await?;
-            let done = self.schedules.done(&due, Some(&record.run_id)).await;
-            done.map_err(|error| workspace::of_store(&error))?;
+            self.schedules.done(&due, Some(&record.run_id)).await?;
             if first == ExitCode::SUCCESS {
                 first = code;
             }
@@ -199,7 +182,7 @@ impl ByHand<'_> {
     }
 
     /// Carries out one task and prints what came of it.
-    async fn one(&self, task: &ScheduledTask, due: Option<&Due>) -> Result<(RunRecord, ExitCode), ExitCode> {
+    async fn one(&self, task: &ScheduledTask, due: Option<&Due>) -> Result<(RunRecord, ExitCode), Failure> {
         self.ensure(task)?;
         let mut shown = Shown::new(self.can_repair, false);
         let ran = loop {
@@ -211,11 +194,10 @@ impl ByHand<'_> {
             }
         };
         shown.finish();
-        let (record, checked) = ran.map_err(|error| engine::of_engine(&error))?;
-        let sent = engine::send_calls(&self.store, &self.workspace.tools, &record).await;
-        sent.map_err(|error| workspace::of_store(&error))?;
+        let (record, checked) = ran?;
+        engine::send_calls(&self.store, &self.workspace.tools, &record).await?;
         // A reader of our output that has gone changes nothing about the run.
-        let _ = ask::print(&record, self.args.json);
+        let _ = ask::print(&record, self.args.shared.json);
         let code = checked.map_or_else(
             || engine::exit_code(&record),
             |checked| {
@@ -227,7 +209,7 @@ impl ByHand<'_> {
     }
 
     /// Sees that the task may run, and that Python is set up for it.
-    fn ensure(&self, task: &ScheduledTask) -> Result<(), ExitCode> {
+    fn ensure(&self, task: &ScheduledTask) -> Result<(), Failure> {
         let profile = match task {
             ScheduledTask::Code { .. } if !switched_off::is_code_enabled() => {
                 return Err(switched_off::refused());
@@ -239,10 +221,7 @@ impl ByHand<'_> {
                 profile_for_files(names.collect::<Vec<_>>().iter().map(AsRef::as_ref))
             }
         };
-        if self.run.executor.is_remote() {
-            return Ok(());
-        }
-        python::ensure(profile).map(drop).map_err(|error| python::report(&error))
+        self.run.executor.ensure_python(profile)
     }
 }
 

@@ -17,14 +17,14 @@ use ordain_types::{parse_bytes, parse_duration};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::commands::{backup, python};
+use crate::commands::backup;
 use crate::executor::{Chosen, ExecutorArgs};
-use crate::failure::{self, UNAVAILABLE, USAGE};
-use crate::planner::{PlannerArgs, of_planner};
+use crate::failure::{Failure, Outcome, UNAVAILABLE, USAGE};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::switched_off;
 use crate::trace;
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 /// Cells that are made ahead, so that a request need not wait for one.
 pub(crate) const IDLE_CELLS: usize = 4;
@@ -120,30 +120,23 @@ enum LogArg {
 }
 
 /// Called with the address of the server, or of another one that serves the workspace already.
-pub(crate) type Found = fn(SocketAddr);
+pub(crate) type OnReady = fn(SocketAddr);
 
 /// Carries out `ordain serve`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> Outcome {
     run_and(&args, None)
 }
 
 /// Serves, and calls `found` once there is something to open.
-pub(crate) fn run_and(args: &Args, found: Option<Found>) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if !args.executor.is_remote()
-        && let Err(error) = python::ensure(Profile::Core)
-    {
-        return Ok(python::report(&error));
-    }
+pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
+    let workspace = args.workspace.load()?;
+    args.executor.ensure_python(Profile::Core)?;
     http::raise_descriptor_limit();
     runtime::on_all_threads(Box::pin(serve(args, &workspace, found)))?
 }
 
-async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyhow::Result<ExitCode> {
+async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Outcome {
     let mut lock = match ServeLock::take(&workspace.state()) {
         Ok(lock) => lock,
         Err(ServeLockError::Taken { address: Some(address), .. }) if found.is_some() => {
@@ -152,41 +145,22 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyh
             }
             return Ok(ExitCode::SUCCESS);
         }
-        Err(error) => {
-            failure::print(&error, error.hint().as_deref());
-            return Ok(ExitCode::from(UNAVAILABLE));
-        }
+        Err(error) => return Err(error.into()),
     };
-    let store = match workspace.open_store().await {
-        Ok(store) => store,
-        Err(error) => return Ok(workspace::of_store(&error)),
-    };
+    let store = workspace.open_store().await?;
     let mut options = options(args, workspace);
     if let Err(error) = http::check_address(&options, &store).await {
-        failure::print(&error, error.hint().as_deref());
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
     }
-    let listener = match ordain_server::listen(args.listen) {
-        Ok(listener) => listener,
-        Err(error) => {
-            let hint = "choose another port with `--listen 127.0.0.1:PORT`; port 0 takes a free one";
-            failure::print_text(&format!("cannot listen on {}: {error}", args.listen), Some(hint));
-            return Ok(ExitCode::from(UNAVAILABLE));
-        }
-    };
-    let executor = match args.executor.open(workspace, IDLE_CELLS) {
-        Ok(executor) => executor,
-        Err(code) => return Ok(code),
-    };
-    if let Chosen::Local(local) = &executor
-        && let Err(error) = local.warm(Profile::Core).await
-    {
-        return Ok(failure::of_cell(&error));
+    let listener = ordain_server::listen(args.listen).map_err(|error| {
+        let hint = "choose another port with `--listen 127.0.0.1:PORT`; port 0 takes a free one";
+        Failure::new(UNAVAILABLE, format!("cannot listen on {}: {error}", args.listen), Some(hint))
+    })?;
+    let executor = args.executor.open(workspace, IDLE_CELLS)?;
+    if let Chosen::Local(local) = &executor {
+        local.warm(Profile::Core).await?;
     }
-    let planner = match args.planner.choose(workspace).await {
-        Ok(planner) => planner,
-        Err(error) => return Ok(of_planner(&error)),
-    };
+    let planner = args.planner.choose(workspace).await?;
     options.listen = listener.local_addr()?;
     options.isolation = match &executor {
         Chosen::Local(local) => local.level().to_string(),
@@ -196,10 +170,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<Found>) -> anyh
         Chosen::Local(local) => options.local = Some(Arc::clone(local)),
         Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
-    options.tracer = match trace::tracer("ordain") {
-        Ok(tracer) => tracer,
-        Err(code) => return Ok(code),
-    };
+    options.tracer = trace::tracer("ordain")?;
     lock.listens_on(options.listen)?;
     announce(args, &options, &planner)?;
     if let Some(found) = found {

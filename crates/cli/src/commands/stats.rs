@@ -9,7 +9,8 @@ use ordain_store::{RunFilter, Store, StoreError};
 use ordain_types::{RunId, parse_duration};
 use serde_json::json;
 
-use crate::workspace::{Failure, WorkspaceArgs, with_store};
+use crate::failure::{Failure, Outcome};
+use crate::workspace::{WorkspaceArgs, with_store};
 
 /// Runs that are read at once.
 const PAGE: u64 = 200;
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain stats`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
         let stats = counted(&store, first_id(args.since)).await?;
         let mut stdout = io::stdout().lock();

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::failure::Outcome;
 use crate::workspace::{WorkspaceArgs, with_store};
 
 const EXAMPLES: &str = "\
@@ -36,7 +37,7 @@ enum Command {
 }
 
 /// Carries out `ordain store`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Role { name, apply } = &args.command;
     with_store(&args.workspace, async |store| {
         if *apply {

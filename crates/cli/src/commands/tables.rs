@@ -9,9 +9,10 @@ use ordain_store::{BeginOptions, Call, Intent, Page, Reply, Store, StoreError, T
 use ordain_types::Row;
 use serde_json::json;
 
+use crate::failure::Outcome;
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, diff, line};
-use crate::workspace::{Failure, WorkspaceArgs, with_store};
+use crate::workspace::{WorkspaceArgs, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +45,7 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain tables`.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> Outcome {
     if args.types {
         return types::run(args.name.as_deref(), args.json, &args.workspace);
     }
@@ -52,7 +53,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     with_store(&workspace, |store| show(store, args))
 }
 
-async fn show(store: Store, args: Args) -> Result<ExitCode, Failure> {
+async fn show(store: Store, args: Args) -> Outcome {
     let mut stdout = io::stdout().lock();
     if let (Some(name), Some(limit)) = (&args.name, args.rows) {
         let rows = rows(&store, name, limit).await?;

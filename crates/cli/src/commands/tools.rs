@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use ordain_engine::Workspace;
-use ordain_tools::{Snapshot, SnapshotFile, ToolError, ToolSettings, Toolbox};
+use ordain_tools::{Snapshot, SnapshotFile, ToolSettings, Toolbox};
 use serde_json::{Value, json};
 
-use crate::failure::{self, FAILED, UNAVAILABLE, USAGE};
+use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::{cut, line};
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::RecordArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,12 +29,9 @@ Which verbs only read, which need no approval and what takes a verb back stands 
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    shared: RecordArgs,
     #[command(subcommand)]
     command: Command,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -78,11 +75,8 @@ enum Command {
 }
 
 /// Carries out `ordain tools`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = match args.workspace.load() {
-        Ok(workspace) => workspace,
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = args.shared.workspace.load()?;
     let tools = &workspace.tools;
     match &args.command {
         Command::Add { name, url, command } => add(&workspace, name, url.as_deref(), command),
@@ -93,32 +87,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Command::Call { name, verb, arguments } => {
             let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
-                failure::print_text(
+                return Err(Failure::usage(
                     "the arguments are not a JSON object",
-                    Some("write them as '{\"name\": \"value\"}'"),
-                );
-                return Ok(ExitCode::from(USAGE));
+                    "write them as '{\"name\": \"value\"}'",
+                ));
             };
-            let called = runtime::on_one_thread(Box::pin(tools.call(name, verb, &arguments, None)))?;
-            match called {
-                Ok(result) => writeln!(io::stdout(), "{result:#}")?,
-                Err(error) => return Ok(of_tool(&error)),
-            }
+            let result = runtime::on_one_thread(Box::pin(tools.call(name, verb, &arguments, None)))??;
+            writeln!(io::stdout(), "{result:#}")?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn add(workspace: &Workspace, name: &str, url: Option<&str>, command: &[String]) -> anyhow::Result<ExitCode> {
+fn add(workspace: &Workspace, name: &str, url: Option<&str>, command: &[String]) -> Outcome {
     let settings =
         ToolSettings { url: url.map(str::to_owned), command: command.to_vec(), ..ToolSettings::default() };
     if let Err(error) = settings.check(name) {
-        failure::print_text(&error.to_string(), Some("`ordain tools add --help` has examples"));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(error.to_string(), "`ordain tools add --help` has examples"));
     }
     if workspace.tools.settings(name).is_some() {
-        failure::print_text(&format!("there is a tool `{name}` already"), Some("change it in ordain.toml"));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(format!("there is a tool `{name}` already"), "change it in ordain.toml"));
     }
     let place = match url {
         Some(url) => format!("url = {}", json!(url)),
@@ -135,11 +123,11 @@ fn add(workspace: &Workspace, name: &str, url: Option<&str>, command: &[String])
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(args: &Args, tools: &Toolbox) -> anyhow::Result<ExitCode> {
+fn list(args: &Args, tools: &Toolbox) -> Outcome {
     let mut out = io::stdout().lock();
     let verbs = |name: &str| tools.reviewed(name).map(|snapshot| snapshot.verbs.len());
     let place = |name: &str| tools.settings(name).map(ToolSettings::place).unwrap_or_default();
-    if args.json {
+    if args.shared.json {
         let told: Vec<Value> = tools
             .names()
             .map(|name| json!({ "name": name, "place": place(name), "reviewed": verbs(name).is_some(), "verbs": verbs(name) }))
@@ -160,19 +148,18 @@ fn list(args: &Args, tools: &Toolbox) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(args: &Args, tools: &Toolbox, name: &str) -> anyhow::Result<ExitCode> {
+fn show(args: &Args, tools: &Toolbox, name: &str) -> Outcome {
     let (Some(settings), Some(snapshot)) = (tools.settings(name), tools.reviewed(name)) else {
         let hint =
             format!("`ordain tools list` shows the tools; `ordain tools review {name} --accept` pins one");
-        failure::print_text(&format!("there is no reviewed tool `{name}`"), Some(&hint));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(format!("there is no reviewed tool `{name}`"), &hint));
     };
     verbs(args, name, settings, snapshot)
 }
 
-fn verbs(args: &Args, name: &str, settings: &ToolSettings, snapshot: &Snapshot) -> anyhow::Result<ExitCode> {
+fn verbs(args: &Args, name: &str, settings: &ToolSettings, snapshot: &Snapshot) -> Outcome {
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.shared.json {
         writeln!(out, "{:#}", json!(snapshot))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -196,12 +183,9 @@ fn verbs(args: &Args, name: &str, settings: &ToolSettings, snapshot: &Snapshot) 
     Ok(ExitCode::SUCCESS)
 }
 
-async fn review(args: &Args, workspace: &Workspace, name: &str, accept: bool) -> anyhow::Result<ExitCode> {
+async fn review(args: &Args, workspace: &Workspace, name: &str, accept: bool) -> Outcome {
     let tools = &workspace.tools;
-    let offered = match tools.look(name).await {
-        Ok(offered) => offered,
-        Err(error) => return Ok(of_tool(&error)),
-    };
+    let offered = tools.look(name).await?;
     let known = tools.reviewed(name).cloned().unwrap_or_default();
     let differences = known.differences(&offered);
     if let Some(settings) = tools.settings(name) {
@@ -223,9 +207,4 @@ async fn review(args: &Args, workspace: &Workspace, name: &str, accept: bool) ->
         return Ok(ExitCode::from(FAILED));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn of_tool(error: &ToolError) -> ExitCode {
-    failure::print(error, error.hint());
-    ExitCode::from(if matches!(error, ToolError::Unreachable { .. }) { UNAVAILABLE } else { FAILED })
 }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use ordain_engine::{Accepted, TrustList, Workspace, WorkspaceError};
 
+use crate::failure::Outcome;
 use crate::show::line;
-use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,19 +32,14 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain trust`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let done = match &args.folder {
+pub(crate) fn run(args: &Args) -> Outcome {
+    let told = match &args.folder {
         None => list(),
         Some(folder) if args.remove => remove(folder),
         Some(folder) => accept(folder),
-    };
-    match done {
-        Ok(told) => {
-            io::stdout().write_all(told.as_bytes())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(error) => Ok(workspace::of_workspace(&error)),
-    }
+    }?;
+    io::stdout().write_all(told.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn accept(folder: &std::path::Path) -> Result<String, WorkspaceError> {

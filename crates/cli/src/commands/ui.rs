@@ -2,9 +2,10 @@
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use crate::commands::serve;
+use crate::failure::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +27,7 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain ui`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     serve::run_and(&args.serve, Some(if args.no_browser { tell } else { open }))
 }
 

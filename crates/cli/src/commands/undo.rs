@@ -1,8 +1,7 @@
 //! `ordain undo`.
 
-use std::process::ExitCode;
-
 use crate::commands::decide;
+use crate::failure::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +18,6 @@ pub(crate) struct Args {
 }
 
 /// Carries out `ordain undo`.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Outcome {
     decide::run(&args.decision, decide::Decision::Undo)
 }

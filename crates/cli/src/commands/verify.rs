@@ -14,9 +14,8 @@ use ordain_verify::{
     apply_edits, helpers_of, verify_bytes,
 };
 
-use crate::failure::{self, FAILED, USAGE};
+use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
-use crate::workspace::{self, Failure};
 use annotate::Style;
 
 /// Judge Python code without running it.
@@ -93,29 +92,9 @@ impl From<ContractName> for Contract {
 /// Rounds of fixing: an edit may uncover another, but not for long.
 const FIX_ROUNDS_MAX: usize = 5;
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (policy, schema) = match world(args) {
-        Ok(world) => world,
-        Err(Failure::Workspace(error)) => return Ok(workspace::of_workspace(&error)),
-        Err(Failure::Store(error)) => return Ok(workspace::of_store(&error)),
-        Err(Failure::Io(error)) => return Err(error.into()),
-    };
-    judge(args, &policy, &schema).or_else(|error| {
-        // The reader of our output has gone, which is no failure of ours.
-        if is_broken_pipe(&error) {
-            return Ok(ExitCode::SUCCESS);
-        }
-        failure::print_text(&format!("{error:#}"), None);
-        Ok(ExitCode::from(USAGE))
-    })
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| {
-        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        io.or_else(|| cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind))
-    };
-    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+pub(crate) fn run(args: &Args) -> Outcome {
+    let (policy, schema) = world(args)?;
+    judge(args, &policy, &schema).map_err(|error| Failure::from(error).of_usage())
 }
 
 /// What the code is judged against.

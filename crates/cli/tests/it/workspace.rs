@@ -50,7 +50,7 @@ impl Shop {
                 json!({"table": "inventory", "where": classic, "set": {"quantity_in_stock": stock - 1}});
             transaction.call("update", args).await.unwrap();
             let row = json!({"transaction_id": format!("SALE{:03}", count + 1), "customer_name": "Ada\u{1b}[2J",
-                "transaction_amount": 60.0, "balance_after_transaction": 500.0 + 60.0 * f64::from(count), "timestamp": "2025-10-02T10:00:00"});
+                "transaction_amount": 60.0, "balance_after_transaction": 500.0 + 60.0 * f64::from(count - 2), "timestamp": "2025-10-02T10:00:00"});
             transaction.call("insert", json!({"table": "transactions", "rows": [row]})).await.unwrap();
             let mut record = RunRecord::new(run_id, RunKind::Ask, "one Classic, please");
             record.status = Some("success".to_owned());
@@ -81,7 +81,7 @@ fn a_new_workspace_shows_its_tables_and_rows() {
         list.stdout,
         "table         rows  key             columns  rules\n\
          inventory     7     item_id         5\n\
-         transactions  1     transaction_id  6        append-only\n"
+         transactions  3     transaction_id  6        append-only\n"
     );
     let described = shop.ordain(&["tables", "inventory", "--json"]).json();
     assert_eq!(described[0]["rows"], 7);
@@ -91,7 +91,7 @@ fn a_new_workspace_shows_its_tables_and_rows() {
     );
     assert_eq!(described[0]["samples"].as_array().unwrap().len(), 3);
     let rows = shop.ordain(&["tables", "transactions", "--rows", "--json"]).json();
-    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["balance_after_transaction"]), (1, &json!(500.0)));
+    assert_eq!((rows.as_array().unwrap().len(), &rows[2]["balance_after_transaction"]), (3, &json!(500.0)));
     let text = shop.ordain(&["tables", "inventory", "--rows", "1"]);
     assert!(text.stdout.starts_with("item_id  name     description"), "{}", text.stdout);
     assert_eq!(text.stdout.lines().count(), 2);
@@ -160,7 +160,7 @@ fn a_held_run_is_listed_shown_and_approved() {
          \x20 item_id=SG005  quantity_in_stock  10      9\n\
          transactions: 1 added\n\
          \x20 transaction_id  customer_name  transaction_amount  balance_after_transaction  timestamp\n\
-         + SALE002         Ada\\u{1b}[2J   60.0                560.0                      2025-10-02T10:00:00\n"
+         + SALE004         Ada\\u{1b}[2J   60.0                560.0                      2025-10-02T10:00:00\n"
     );
     assert_eq!(shop.stock(), 10);
     let approved = shop.ordain(&["approve", held.run_id.as_str(), "--json"]);
@@ -240,7 +240,7 @@ fn reseed_removes_no_row_that_nobody_gave_up_and_leaves_a_copy() {
     );
     assert_eq!(shop.stock(), 9);
     let done = shop.ordain(&["reseed", "inventory", "transactions", "--yes"]);
-    assert_eq!(done.stdout, "inventory: 7 rows removed, 7 loaded\ntransactions: 2 rows removed, 1 loaded\n");
+    assert_eq!(done.stdout, "inventory: 7 rows removed, 7 loaded\ntransactions: 4 rows removed, 3 loaded\n");
     assert_eq!(shop.stock(), 10);
     let restored = shop.ordain(&["restore", "--at", "9999-01-01T00:00:00Z"]);
     assert_eq!(restored.code, Some(0), "{restored:?}");

@@ -33,7 +33,7 @@ const PRINTED_BYTES_MAX: usize = 16 << 10;
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct CheckFindings {
     /// What it counted.
     pub counts: Counts,
     /// One sentence.
@@ -105,7 +105,7 @@ impl Cells {
 
 /// Where a check runs.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct WorkerCells<'a> {
     pub(super) cells: &'a Cells,
     /// Which of the checks that run at once it is; no two have the same number.
     pub(super) worker: usize,
@@ -134,10 +134,10 @@ impl Checks {
         check: &Check,
         ready: &Ready,
         tables: &Tables,
-        place: Place<'_>,
+        place: WorkerCells<'_>,
         inputs: Value,
         artifacts: &Path,
-    ) -> Result<Result<Found, String>, EngineError> {
+    ) -> Result<Result<CheckFindings, String>, EngineError> {
         let job = self.job(check, ready, tables, inputs);
         let wanted: Vec<String> = job.frames.values().cloned().collect();
         let execution = match &place.cells.here {
@@ -166,7 +166,7 @@ impl Checks {
             max_rows: check.samples.max_rows,
             mask: check.samples.mask.clone(),
         });
-        job.helpers.clone_from(&settings.helpers);
+        settings.helpers.source().clone_into(&mut job.helpers);
         job.values.insert("inputs".to_owned(), inputs);
         job.values
             .insert("user_request".to_owned(), json!(check.calculation_hint.as_deref().unwrap_or_default()));
@@ -214,7 +214,7 @@ pub(super) fn file(path: &Path) -> InputFile {
     InputFile { name, path: path.to_owned() }
 }
 
-fn found(execution: &Execution, artifacts: &Path) -> Result<Found, String> {
+fn found(execution: &Execution, artifacts: &Path) -> Result<CheckFindings, String> {
     match execution.cause {
         Cause::Ok => {}
         Cause::Error => {
@@ -249,7 +249,7 @@ fn found(execution: &Execution, artifacts: &Path) -> Result<Found, String> {
     let counts = counted(&claim)?;
     let saved = if claim.samples.is_empty() { Vec::new() } else { save(execution, artifacts)? };
     let summary = claim.summary.unwrap_or_else(|| claim.status.clone());
-    Ok(Found {
+    Ok(CheckFindings {
         counts,
         summary: one_line(&summary),
         samples: claim.samples,

@@ -50,7 +50,7 @@ impl Checks {
 
     fn change(&self, check: &Check, state: &State, kept: &Kept, tables: &Tables) -> Change {
         let rule = rule_of(check, tables);
-        let ground = self.ground(tables, &rule);
+        let inputs = self.fingerprint_inputs(tables, &rule);
         let told = |plan, code, run, why: &str, notes| Change {
             check_id: check.check_id.clone(),
             plan,
@@ -59,7 +59,7 @@ impl Checks {
             why: why.to_owned(),
             notes,
         };
-        let why_not = |plan| why_stale(plan, ground, &Planner::Rules);
+        let why_not = |plan| why_stale(plan, inputs, &Planner::Rules);
         let plans = kept.of(&check.check_id);
         let Some(plan) = plans.iter().find(|plan| why_not(plan).is_none()) else {
             let why = plans.first().and_then(why_not).unwrap_or_else(|| "it was never compiled".to_owned());
@@ -78,6 +78,6 @@ impl Checks {
             }
             Some(_) => ("keep", ""),
         };
-        told("keep", "keep", run, why, ground.notes(&plan.components))
+        told("keep", "keep", run, why, inputs.notes(&plan.components))
     }
 }

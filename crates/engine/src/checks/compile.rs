@@ -17,7 +17,7 @@ use super::results::Results;
 use super::tables::{TableFacts, TableState, Tables};
 use crate::cache::{Written, cached_plan, why_stale};
 use crate::error::EngineError;
-use crate::fingerprint::{COLUMNS_WITH, Components, Ground, hash};
+use crate::fingerprint::{COLUMNS_WITH, Components, FingerprintInputs, hash};
 use crate::story::Head;
 
 /// Code that may run.
@@ -126,36 +126,40 @@ impl Checks {
         }
         let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
         let rule = rule_of(check, tables);
-        let ground = self.ground(tables, &rule);
+        let inputs = self.fingerprint_inputs(tables, &rule);
         let mut why = None;
         for plan in kept {
-            let stale = why_stale(plan, ground, &results.options.planner);
+            let stale = why_stale(plan, inputs, &results.options.planner);
             let admitted = match stale {
                 Some(stale) => Err(stale),
                 // Code is judged in every run: what the verifier now refuses is made anew.
-                None => Self::admit(check, plan, ground, &tables.judged_by.policy),
+                None => Self::admit(check, plan, inputs, &tables.judged_by.policy),
             };
             match admitted {
                 Ok(ready) => return read_otherwise(check, plan).unwrap_or(Readiness::Ready(ready)),
                 Err(stale) => why = why.or(Some(stale)),
             }
         }
-        self.compile(check, why, results, head, tables, ground, progress).await
+        self.compile(check, why, results, head, tables, inputs, progress).await
     }
 
     /// What a check's code depends on.
-    pub(super) fn ground<'a>(&'a self, tables: &'a Tables, rule: &'a Components) -> Ground<'a> {
-        Ground { rule: Some(rule), ..self.engine.settings.ground(tables.schema()) }
+    pub(super) fn fingerprint_inputs<'a>(
+        &'a self,
+        tables: &'a Tables,
+        rule: &'a Components,
+    ) -> FingerprintInputs<'a> {
+        FingerprintInputs { rule: Some(rule), ..self.engine.settings.fingerprint_inputs(tables.schema()) }
     }
 
     /// Judges kept code again.
     fn admit(
         check: &Check,
         plan: &CachedPlan,
-        ground: Ground<'_>,
+        inputs: FingerprintInputs<'_>,
         policy: &Policy,
     ) -> Result<Box<Ready>, String> {
-        let verdict = verify(&plan.code, policy, ground.schema);
+        let verdict = verify(&plan.code, policy, inputs.schema);
         let Some(code) = verdict.verified().cloned() else {
             return Err(format!("the verifier refuses the kept code: {}", first(&verdict)));
         };
@@ -164,7 +168,7 @@ impl Checks {
             plan: plan.clone(),
             code_from: CodeFrom::Cache,
             recompiled: None,
-            notes: ground.notes(&plan.components),
+            notes: inputs.notes(&plan.components),
             tables: looked_at(check, &verdict),
             effects: verdict.effects,
         }))
@@ -178,7 +182,7 @@ impl Checks {
         results: &Results<'_>,
         head: &Head,
         tables: &Tables,
-        ground: Ground<'_>,
+        inputs: FingerprintInputs<'_>,
         progress: &mut (dyn Progress + '_),
     ) -> Readiness {
         let planner = &results.options.planner;
@@ -193,7 +197,7 @@ impl Checks {
                 Err(reason) => return Readiness::Skipped(SkipReason::NotCompiled, reason),
             }
         } else {
-            match kinds::compile(check, ground.schema) {
+            match kinds::compile(check, inputs.schema) {
                 Ok(compiled) => {
                     let source = if check.kind == "python" { PlanAuthor::File } else { PlanAuthor::Kind };
                     (compiled.code, json!(compiled.plan), source)
@@ -201,7 +205,7 @@ impl Checks {
                 Err(error) => return of_compile_error(&error, why.as_deref()),
             }
         };
-        let verdict = verify(&code, &tables.judged_by.policy, ground.schema);
+        let verdict = verify(&code, &tables.judged_by.policy, inputs.schema);
         let Some(verified) = verdict.verified().cloned() else {
             return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
@@ -221,7 +225,7 @@ impl Checks {
                 code: &code,
                 source,
                 run_id: &head.run_id,
-                components: ground.components(&verdict.effects, source.is_ours()),
+                components: inputs.components(&verdict.effects, source.is_ours()),
             })
         };
         if let Some(otherwise) = read_otherwise(check, &plan) {

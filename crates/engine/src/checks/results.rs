@@ -7,7 +7,7 @@ use ordain_checks::change::grading_of;
 use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, SkipReason, grade};
 use serde_json::{Value, json};
 
-use super::cells::Found;
+use super::cells::CheckFindings;
 use super::compile::{Kept, Readiness, Ready, declared};
 use super::sources::hash_text;
 use super::state::{LastRun, State};
@@ -18,7 +18,7 @@ use super::task::CheckOptions;
 pub(super) struct Ran<'a> {
     pub(super) check: &'a Check,
     pub(super) ready: &'a Ready,
-    pub(super) outcome: Result<Found, String>,
+    pub(super) outcome: Result<CheckFindings, String>,
     /// The worker that is free again.
     pub(super) worker: usize,
     pub(super) duration_ms: f64,
@@ -213,7 +213,7 @@ fn standing_result(
     result
 }
 
-fn show(result: &mut CheckResult, found: &Found) {
+fn show(result: &mut CheckResult, found: &CheckFindings) {
     (result.evaluated, result.failed) = (found.counts.evaluated, found.counts.failed);
     result.failed_pct = found.counts.failed_pct();
     result.summary.clone_from(&found.summary);

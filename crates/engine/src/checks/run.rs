@@ -14,7 +14,7 @@ use ordain_types::{BoxFuture, RunRecord};
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::cells::{Cells, Place};
+use super::cells::{Cells, WorkerCells};
 use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
 use super::notify::{self, Before};
@@ -218,7 +218,7 @@ impl Checks {
                 let Some(worker) = workers.pop() else { break };
                 let inputs = json!({"now": now, "history": history.get(check.check_id.as_str()).cloned().unwrap_or_default()});
                 let artifacts = artifacts.join(file_name(&check.check_id));
-                let place = Place { cells: &cells, worker };
+                let place = WorkerCells { cells: &cells, worker };
                 running.push(self.run_one(check, code, tables, place, inputs, artifacts));
             }
             if running.is_empty() {
@@ -250,7 +250,7 @@ impl Checks {
         check: &'a Check,
         ready: &'a Ready,
         tables: &'a Tables,
-        place: Place<'a>,
+        place: WorkerCells<'a>,
         inputs: Value,
         artifacts: std::path::PathBuf,
     ) -> Result<Ran<'a>, EngineError> {

@@ -13,7 +13,7 @@ use ordain_checks::{RunReport, SkipReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cells::Found;
+use super::cells::CheckFindings;
 use super::error::ChecksError;
 use super::read::write_file;
 
@@ -41,7 +41,7 @@ pub struct LastRun {
     pub grading: Value,
     /// What it found.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: CheckFindings,
 }
 
 /// One result in the history.

@@ -106,7 +106,7 @@ impl Checks {
         let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
         let shown = facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief);
         brief.tables = std::sync::Arc::new(shown.collect());
-        brief.helpers.clone_from(&settings.helpers);
+        settings.helpers.source().clone_into(&mut brief.helpers);
         brief.packages.clone_from(&tables.judged_by.policy.packages);
         brief.limits = settings.limits.clone();
         brief

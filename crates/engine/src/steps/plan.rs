@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use self::drive::{Driven, StepWork, refusal};
 use super::budget::Spent;
 use super::gathered::{Gathered, StepRan};
-use super::settle::{Course, Settled};
+use super::settle::{Settled, StepsDone};
 use super::step::Snapshot;
 use crate::error::EngineError;
 use crate::outcome::error_of;
@@ -106,8 +106,8 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                         Some(Stop::Milestone(title)) => self.at_milestone(&title),
                         _ => self.answered.take().unwrap_or_default(),
                     };
-                    let course = Course { gathered: &self.gathered, version };
-                    match self.trial.settle_steps(story, attempt, course, exchange).await? {
+                    let done = StepsDone { gathered: &self.gathered, version };
+                    match self.trial.settle_steps(story, attempt, done, exchange).await? {
                         Settled::Conflict(trouble) => trouble,
                         Settled::Done(record) => return Ok(*record),
                     }

@@ -16,7 +16,7 @@ use super::budget::Spent;
 use super::cell::{Program, Ran, unanswering};
 use super::gathered::{Gathered, StepRan, conflict, rows_conflict};
 use super::look::printed;
-use super::settle::{Course, Settled};
+use super::settle::{Settled, StepsDone};
 use super::step::{StepTrial, contract};
 use crate::claims;
 use crate::error::EngineError;
@@ -114,8 +114,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             };
             let mut attempt = std::mem::take(&mut ran.attempt);
             attempt.outcome.artifacts = self.gathered.artifacts.values().cloned().collect();
-            let course = Course { gathered: &self.gathered, version };
-            let trouble = match self.trial.settle_steps(story, attempt, course, exchange).await? {
+            let done = StepsDone { gathered: &self.gathered, version };
+            let trouble = match self.trial.settle_steps(story, attempt, done, exchange).await? {
                 Settled::Conflict(trouble) => trouble,
                 Settled::Done(record) => return Ok(*record),
             };

@@ -20,7 +20,7 @@ const CUT_SHORT: &str = "The run was cut short before its end; nothing was chang
 
 /// What the steps gathered, and the version of the rows when they began.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Course<'g> {
+pub(crate) struct StepsDone<'g> {
     pub(crate) gathered: &'g Gathered,
     pub(crate) version: u64,
 }
@@ -39,11 +39,11 @@ impl RunTrial<'_> {
         &self,
         story: &mut Story,
         attempt: Attempt,
-        course: Course<'_>,
+        done: StepsDone<'_>,
         exchange: &Exchange,
     ) -> Result<Settled, EngineError> {
         for _ in 0..TRIES_MAX {
-            match self.settle_once(story, attempt.clone(), course, exchange).await {
+            match self.settle_once(story, attempt.clone(), done, exchange).await {
                 Err(EngineError::Store(StoreError::Conflict)) => {}
                 Err(error) => return rows_conflict(&error).map(Settled::Conflict).ok_or(error),
                 settled => return settled,
@@ -56,17 +56,17 @@ impl RunTrial<'_> {
         &self,
         story: &mut Story,
         mut attempt: Attempt,
-        course: Course<'_>,
+        done: StepsDone<'_>,
         exchange: &Exchange,
     ) -> Result<Settled, EngineError> {
-        let gathered = course.gathered;
+        let gathered = done.gathered;
         attempt.calls.clone_from(&gathered.calls);
         if gathered.pending.is_empty() && !attempt.has_later_calls() {
             let settled = self.settle(story, attempt, None, exchange, false).await?;
             return self.after(settled, story, exchange).await;
         }
         let mut transaction = self.begin_over(&Pending::default(), true).await?;
-        if self.may_have_changed(course.version).await?
+        if self.may_have_changed(done.version).await?
             && let Some(what) = gathered.compare(&mut transaction).await?
         {
             transaction.roll_back().await?;

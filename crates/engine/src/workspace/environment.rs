@@ -21,7 +21,7 @@ pub struct Environment {
 
 /// Where a variable was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum VariableSource {
     /// In the environment of the process.
     Process,
     /// In the workspace's `.env`.
@@ -46,17 +46,17 @@ impl Environment {
     }
 
     /// The value of a variable, and where it was found. The process comes before the file.
-    pub fn find(&self, name: &str) -> Option<(String, Place)> {
+    pub fn find(&self, name: &str) -> Option<(String, VariableSource)> {
         let own = match &self.given {
             Some(given) => given.get(name).cloned(),
             None => std::env::var(name).ok(),
         };
         let is_set = |value: &String| !value.trim().is_empty();
-        let own = own.filter(is_set).map(|value| (value, Place::Process));
+        let own = own.filter(is_set).map(|value| (value, VariableSource::Process));
         // A workspace comes from somewhere else; it may give settings, not steer other programs' variables.
         own.or_else(|| {
             let value = self.file.get(name).filter(|value| is_declared(name) && is_set(value))?;
-            Some((value.clone(), Place::File))
+            Some((value.clone(), VariableSource::File))
         })
     }
 }

@@ -6,7 +6,7 @@
 use ordain_types::{format_bytes, format_duration, parse_bytes, parse_duration};
 use serde::Serialize;
 
-use super::environment::{Environment, Place};
+use super::environment::{Environment, VariableSource};
 use super::error::WorkspaceError;
 use super::file::{File, LevelName, ProfileName, WrittenBytes, WrittenDuration};
 use super::trust::VARIABLE;
@@ -234,7 +234,7 @@ pub(super) fn apply(file: &mut File, environment: &Environment) -> Result<(), Wo
 
 impl Setting {
     /// The value in the environment, the variable that has it, and where that was found.
-    fn find(&self, environment: &Environment) -> Option<(String, &'static str, Place)> {
+    fn find(&self, environment: &Environment) -> Option<(String, &'static str, VariableSource)> {
         self.variables.iter().enumerate().find_map(|(index, &variable)| {
             let (value, place) = environment.find(variable)?;
             let value = value.trim();
@@ -307,8 +307,8 @@ pub(super) fn resolved(workspace: &Workspace, written: &toml::Table) -> Vec<Reso
     let resolve = |setting: &Setting| {
         let found = setting.find(&workspace.environment);
         let source = match (&found, setting.key) {
-            (Some((_, _, Place::Process)), _) => "environment",
-            (Some((_, _, Place::File)), _) => ".env",
+            (Some((_, _, VariableSource::Process)), _) => "environment",
+            (Some((_, _, VariableSource::File)), _) => ".env",
             (None, Some(key)) if is_written(key) => FILE,
             _ => "default",
         };

@@ -12,7 +12,7 @@ use ordain_cell::Level;
 use serde::{Deserialize, Serialize};
 
 use super::FILE;
-use super::environment::{Environment, Place};
+use super::environment::{Environment, VariableSource};
 use super::error::WorkspaceError;
 use super::file::{File, LevelName};
 
@@ -129,7 +129,7 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     }
     let mut asks = BTreeSet::new();
     // What the process's own environment says, the user has said.
-    let is_own = |variable: &str| matches!(environment.find(variable), Some((_, Place::Process)));
+    let is_own = |variable: &str| matches!(environment.find(variable), Some((_, VariableSource::Process)));
     if let Some(address) = file.model.base_url.as_ref().filter(|_| !is_own("ORDAIN_MODEL_BASE_URL")) {
         asks.insert(format!("model.base_url = {address}"));
     }
@@ -166,7 +166,7 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
 fn store_address(file: &File, environment: &Environment) -> Option<String> {
     let url = file.store.url.as_ref()?;
     let url = match url.strip_prefix("env:") {
-        Some(name) => environment.find(name).filter(|(_, place)| *place == Place::File)?.0,
+        Some(name) => environment.find(name).filter(|(_, place)| *place == VariableSource::File)?.0,
         None => url.clone(),
     };
     url.starts_with("postgres").then_some(url)

@@ -16,11 +16,16 @@ const RAW_BYTES_MAX: usize = 64 * 1024 * 1024;
 const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
-/// A client that follows no redirects: a key must not travel to where we did not send it.
-pub(super) fn client(connect: Duration) -> Result<Client, ProviderError> {
+/// A client that follows no redirects: a key must not travel to where we did not send it. The system's certificates are
+/// hundreds of files, so they are read only where the connection is encrypted.
+pub(super) fn client(connect: Duration, is_encrypted: bool) -> Result<Client, ProviderError> {
     let agent = concat!("ordain/", env!("CARGO_PKG_VERSION"));
     let builder = Client::builder().connect_timeout(connect).redirect(reqwest::redirect::Policy::none());
-    builder.user_agent(agent).build().map_err(|error| network("the client", &error))
+    builder
+        .tls_built_in_root_certs(is_encrypted)
+        .user_agent(agent)
+        .build()
+        .map_err(|error| network("the client", &error))
 }
 
 /// One attempt.

@@ -173,7 +173,7 @@ mod tests {
     fn body(dialect: &OpenAi, purpose: Purpose) -> String {
         let request =
             ModelRequest { messages: Vec::new(), purpose, tokens_max: 1, temperature: None, effort: None };
-        let client = http::client(std::time::Duration::from_secs(1)).unwrap();
+        let client = http::client(std::time::Duration::from_secs(1), true).unwrap();
         let request = dialect.request(&client, &request).build().unwrap();
         String::from_utf8_lossy(request.body().and_then(reqwest::Body::as_bytes).unwrap()).into_owned()
     }

@@ -23,7 +23,8 @@ pub(crate) async fn models_at(
     let base_url = checked_address(base_url)?;
     let limit = PROBE * patience;
     let ask = async {
-        let mut request = http::client(limit)?.get(format!("{base_url}/models"));
+        let mut request =
+            http::client(limit, base_url.starts_with("https:"))?.get(format!("{base_url}/models"));
         if let Some(key) = key {
             request = request.bearer_auth(key.reveal());
         }

@@ -92,7 +92,7 @@ pub struct Remote {
 
 impl Remote {
     pub(super) fn new(dialect: Box<dyn Dialect>, timeouts: Timeouts) -> Result<Self, ProviderError> {
-        Ok(Self { dialect, client: http::client(timeouts.connect)?, timeouts })
+        Ok(Self { dialect, client: http::client(timeouts.connect, true)?, timeouts })
     }
 
     async fn attempts(

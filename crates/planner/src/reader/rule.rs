@@ -8,8 +8,8 @@ mod figure;
 mod phrase;
 mod sentence;
 
+use ordain_checks::Check;
 use ordain_checks::kinds::{self, CompiledKind, HINT};
-use ordain_checks::{Check, Samples, Severity};
 use ordain_types::Schema;
 use serde_json::{Map, Value, json};
 
@@ -109,7 +109,7 @@ fn compile(
     };
     let params = rule.params.as_object().cloned().unwrap_or_default();
     let schema = Schema { tables: brief.tables.iter().map(|table| table.table.clone()).collect() };
-    let check = check_of(&rule.table, rule.kind, params, filter);
+    let check = Check { filter, ..Check::new(HINT.to_owned(), &rule.table, rule.kind, params) };
     let mut compiled = kinds::compile(&check, &schema).map_err(|error| {
         let help = error.hint().map(|help| format!("; {help}")).unwrap_or_default();
         format!("{error}{help}")
@@ -131,32 +131,6 @@ fn draft(rule: &Rule, compiled: CompiledKind, params: Map<String, Value>) -> Dra
         title: compiled.plan.intent,
         declared: Some(declared),
         ..Draft::default()
-    }
-}
-
-fn check_of(table: &str, kind: &str, params: Map<String, Value>, filter: Option<String>) -> Check {
-    Check {
-        check_id: HINT.to_owned(),
-        check_name: String::new(),
-        description: String::new(),
-        target_table: vec![table.to_owned()],
-        kind: kind.to_owned(),
-        calculation_hint: None,
-        accepted_reading: None,
-        params,
-        key_columns: Vec::new(),
-        filter,
-        severity: Severity::default(),
-        warn_if: None,
-        fail_if: None,
-        enabled: true,
-        owner: None,
-        tags: Vec::new(),
-        schedule: None,
-        depends_on: Vec::new(),
-        blocking: false,
-        samples: Samples::default(),
-        unknown: Map::new(),
     }
 }
 

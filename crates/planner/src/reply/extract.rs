@@ -8,7 +8,7 @@ use crate::brief::Task;
 
 /// What a reply holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ReplyContent {
     /// A program, and how it was found where that is worth a note.
     Code { code: String, note: Option<String> },
     /// The beginning of a program whose end is not marked.
@@ -32,38 +32,38 @@ const TOOLS: [&str; 7] = [
 const OBJECTS_MAX: usize = 20;
 
 /// Finds the program.
-pub(super) fn code(text: &str, task: Task) -> Found {
+pub(super) fn code(text: &str, task: Task) -> ReplyContent {
     match tagged(text, TAG) {
-        Found::Nothing => {}
+        ReplyContent::Nothing => {}
         found => return found,
     }
     for tag in OTHER_TAGS {
         // People write these tags in prose, too: here the inside has to prove that it is a program.
         match tagged(text, tag) {
-            Found::Code { code, .. } if is_program(&clean::inside(&code, &mut Vec::new()), task) => {
-                return Found::Code { code, note: Some(format!("the program stood in <{tag}> tags")) };
+            ReplyContent::Code { code, .. } if is_program(&clean::inside(&code, &mut Vec::new()), task) => {
+                return ReplyContent::Code { code, note: Some(format!("the program stood in <{tag}> tags")) };
             }
-            Found::Open { code } if is_whole(&clean::inside(&code, &mut Vec::new()), task) => {
-                return Found::Open { code };
+            ReplyContent::Open { code } if is_whole(&clean::inside(&code, &mut Vec::new()), task) => {
+                return ReplyContent::Open { code };
             }
             _ => {}
         }
     }
     match fenced(text, task) {
-        Found::Nothing => {}
+        ReplyContent::Nothing => {}
         found => return found,
     }
     if let Some(code) = objects(text).iter().find_map(|value| code_of(value, 0)) {
-        return Found::Code { code, note: Some("the program stood in JSON".to_owned()) };
+        return ReplyContent::Code { code, note: Some("the program stood in JSON".to_owned()) };
     }
     let raw = clean::inside(text, &mut Vec::new());
     if is_program(&raw, task) {
-        return Found::Code {
+        return ReplyContent::Code {
             code: text.to_owned(),
             note: Some("the reply was the bare program".to_owned()),
         };
     }
-    Found::Nothing
+    ReplyContent::Nothing
 }
 
 /// Whether code parses and sets everything that it has to: then nothing of it can be missing.
@@ -87,7 +87,7 @@ fn is_program(code: &str, task: Task) -> bool {
 }
 
 /// The inside of the last pair of tags.
-pub(super) fn tagged(text: &str, tag: &str) -> Found {
+pub(super) fn tagged(text: &str, tag: &str) -> ReplyContent {
     let lower = text.to_ascii_lowercase();
     let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
     let mut start = None;
@@ -99,10 +99,10 @@ pub(super) fn tagged(text: &str, tag: &str) -> Found {
             start = Some(at + open.len() + end + 1);
         }
     }
-    let Some(start) = start else { return Found::Nothing };
+    let Some(start) = start else { return ReplyContent::Nothing };
     match lower[start..].rfind(&close) {
-        Some(length) => Found::Code { code: text[start..start + length].to_owned(), note: None },
-        None => Found::Open { code: text[start..].to_owned() },
+        Some(length) => ReplyContent::Code { code: text[start..start + length].to_owned(), note: None },
+        None => ReplyContent::Open { code: text[start..].to_owned() },
     }
 }
 
@@ -144,7 +144,7 @@ fn fences(text: &str) -> Vec<Fence> {
 }
 
 /// The programs in fences, joined in order.
-fn fenced(text: &str, task: Task) -> Found {
+fn fenced(text: &str, task: Task) -> ReplyContent {
     let is_python = |fence: &Fence| match fence.language.as_str() {
         "python" | "py" | "python3" => true,
         // A fence without a language may hold anything.
@@ -157,7 +157,7 @@ fn fenced(text: &str, task: Task) -> Found {
     if let Some(last) =
         fences.last().filter(|fence| !fence.is_closed && (is_python(fence) || fence.language.is_empty()))
     {
-        return Found::Open { code: last.body.clone() };
+        return ReplyContent::Open { code: last.body.clone() };
     }
     let bodies: Vec<String> = fences
         .iter()
@@ -166,16 +166,16 @@ fn fenced(text: &str, task: Task) -> Found {
         .collect();
     let note = Some("the program stood in a fence".to_owned());
     match bodies.as_slice() {
-        [] => Found::Nothing,
-        [only] => Found::Code { code: only.clone(), note },
+        [] => ReplyContent::Nothing,
+        [only] => ReplyContent::Code { code: only.clone(), note },
         several => {
             let joined = several.join("\n");
             if glance(&joined).is_none()
                 && let Some(last) = several.iter().rev().find(|body| is_whole(body, task))
             {
-                return Found::Code { code: last.clone(), note };
+                return ReplyContent::Code { code: last.clone(), note };
             }
-            Found::Code { code: joined, note: Some(format!("{} fences were joined", several.len())) }
+            ReplyContent::Code { code: joined, note: Some(format!("{} fences were joined", several.len())) }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::brief::{Brief, OutlineForm, Stage};
 use crate::exchange::{Draft, Reply};
 use crate::prompt::text;
 use crate::provider::Finish;
-use extract::Found;
+use extract::ReplyContent;
 
 const QUESTION_CHARS_MAX: usize = 600;
 const PROGRAM: (&str, &str) = ("<execute_python", "</execute_python>");
@@ -23,23 +23,23 @@ pub(super) fn read(
     // A program may hold such tags in its texts; only text outside of it counts.
     let (outside, has_program) = outside_of_program(reply);
     let [ask, look, outline] = ["ask", "look", "outline"].map(|tag| extract::tagged(&outside, tag));
-    if let Found::Code { code, .. } = &ask {
+    if let ReplyContent::Code { code, .. } = &ask {
         let question = text::line(code, QUESTION_CHARS_MAX);
         // A plan or a question, never both: the cautious reading changes nothing.
         let is_empty = question.is_empty();
         let empty = || unusable("empty-question", "the question in <ask> is empty", None);
         return Some(if is_empty { empty() } else { Reply::Question(question) });
     }
-    let open = [&look, &outline].into_iter().find(|found| matches!(found, Found::Open { .. }));
+    let open = [&look, &outline].into_iter().find(|found| matches!(found, ReplyContent::Open { .. }));
     if let (Some(open), Finish::Length) = (open, finish) {
         return Some(truncated(open));
     }
     match (look, outline) {
-        (Found::Code { .. }, Found::Code { .. }) => Some(several("a look and an outline")),
-        (Found::Code { .. }, _) if has_program => Some(several("a look and a program")),
-        (_, Found::Code { .. }) if has_program => Some(several("an outline and a program")),
-        (Found::Code { code, .. }, _) => Some(read_look(&code, brief, modifications)),
-        (_, Found::Code { code, .. }) => Some(read_outline(&code, brief)),
+        (ReplyContent::Code { .. }, ReplyContent::Code { .. }) => Some(several("a look and an outline")),
+        (ReplyContent::Code { .. }, _) if has_program => Some(several("a look and a program")),
+        (_, ReplyContent::Code { .. }) if has_program => Some(several("an outline and a program")),
+        (ReplyContent::Code { code, .. }, _) => Some(read_look(&code, brief, modifications)),
+        (_, ReplyContent::Code { code, .. }) => Some(read_outline(&code, brief)),
         _ => None,
     }
 }

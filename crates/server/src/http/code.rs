@@ -2,23 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::response::Response;
 use ordain_engine::{CodeTask, EngineError, PlanFile};
 use ordain_types::RunKind;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::answer::{self, RunAnswers, RunHeaders};
-use super::caller::{Caller, May, Run};
-use super::exec::check_name;
-use super::files::{self, Form, NewFile, Uploads, WithFiles};
-use super::frame::Context;
+use super::answer::{RunAnswers, RunHeaders};
+use super::caller::Caller;
+use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work};
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::service::Service;
-use super::session_book::InSession;
 use super::telling::Telling;
 
 /// A question about files.
@@ -49,6 +44,26 @@ pub(crate) struct NewCode {
     allow_partial: bool,
 }
 
+/// The same as parts of a form.
+type CodeForm = Form<NewCode>;
+
+/// Answer a question about files with code
+///
+/// The code sees the files and the workspace's tables, to read. The answer is the run's record; what the code left in
+/// `artifacts` can be downloaded.
+#[utoipa::path(
+    post,
+    path = "/v1/code",
+    tag = "code",
+    operation_id = "code",
+    params(RunHeaders),
+    request_body(content((NewCode = "application/json"), (CodeForm = "multipart/form-data"))),
+    responses(RunAnswers)
+)]
+pub(crate) async fn create(posted: Posted<NewCode>) -> Result<Response, Problem> {
+    posted.carry_out().await
+}
+
 impl WithFiles for NewCode {
     const NEEDED: &'static str = "request";
     const KNOWN: &'static str = "request, plan, model, no_cache, session and allow_partial";
@@ -71,48 +86,14 @@ impl WithFiles for NewCode {
     }
 }
 
-/// The same as parts of a form.
-type CodeForm = Form<NewCode>;
-
-/// Answer a question about files with code
-///
-/// The code sees the files and the workspace's tables, to read. The answer is the run's record; what the code left in
-/// `artifacts` can be downloaded.
-#[utoipa::path(
-    post,
-    path = "/v1/code",
-    tag = "code",
-    operation_id = "code",
-    params(RunHeaders),
-    request_body(content((NewCode = "application/json"), (CodeForm = "multipart/form-data"))),
-    responses(RunAnswers)
-)]
-pub(crate) async fn create(
-    State(service): State<Service>,
-    may: May<Run>,
-    Extension(context): Extension<Context>,
-    request: Request,
-) -> Result<Response, Problem> {
-    service.must_take_code()?;
-    let headers = request.headers().clone();
-    let (new, uploads) = files::read::<NewCode>(request, &service).await?;
-    let claim = answer::idempotency_key(&headers, &may.caller.id)?;
-    let run = new.begin(&service, &may.caller, uploads, (claim, "http")).await?;
-    answer::of_run(run, &context, &headers).await
-}
-
-impl NewCode {
-    /// Begins to answer the question, under an idempotency key if there is one, over a protocol.
-    pub(crate) async fn begin(
+impl Work for NewCode {
+    async fn begin(
         self,
         service: &Service,
         caller: &Caller,
         uploads: Uploads,
         (claim, through): (Option<String>, &str),
     ) -> Result<Arc<LiveRun>, Problem> {
-        if let Some(session) = &self.session {
-            check_name(session, "/session")?;
-        }
         let session = service.enter_session(caller, self.session.as_deref())?;
         let task = CodeTask {
             files: uploads.named()?,
@@ -129,15 +110,15 @@ impl NewCode {
 }
 
 impl Service {
-    /// Begins to answer a question about files.
+    /// Begins to answer a question about files. `kept` is what the run needs for as long as it runs: the files on disk,
+    /// and the session.
     pub(crate) fn begin_code(
         &self,
         caller: &Caller,
         mut task: CodeTask,
-        kept: (Uploads, Option<InSession>),
+        kept: impl Send + 'static,
         conversation: Option<String>,
     ) -> Result<Arc<LiveRun>, Problem> {
-        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
         let run_id = self.engine().store().new_run_id()?;
         task.run_id = Some(run_id.clone());
         let about = About {
@@ -150,10 +131,9 @@ impl Service {
         };
         task.cache &= !caller.is_limited();
         let engine = self.engine_for(caller);
-        self.begin(about, cells, |run| async move {
+        self.begin(caller, about, |run| async move {
             let mut telling = Telling(run);
             let ended = engine.code_with(task, &mut telling).await;
-            // The files are on disk, and the session is held, for as long as the run needs them.
             drop(kept);
             let record = ended?.record;
             if let Some(conversation) = conversation {

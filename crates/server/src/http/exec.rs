@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
@@ -12,10 +10,9 @@ use ordain_types::{Limits, RunKind, parse_bytes, parse_duration};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::answer::{self, RunAnswers, RunHeaders};
-use super::caller::{Caller, May, Run};
-use super::files::{self, Form, NewFile, Uploads, WithFiles};
-use super::frame::Context;
+use super::answer::{RunAnswers, RunHeaders};
+use super::caller::Caller;
+use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work};
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::requests::shortened;
@@ -100,32 +97,18 @@ type ExecForm = Form<NewExec>;
     request_body(content((NewExec = "application/json"), (ExecForm = "multipart/form-data"))),
     responses(RunAnswers)
 )]
-pub(crate) async fn create(
-    State(service): State<Service>,
-    may: May<Run>,
-    Extension(context): Extension<Context>,
-    request: Request,
-) -> Result<Response, Problem> {
-    service.must_take_code()?;
-    let headers = request.headers().clone();
-    let (new, uploads) = files::read::<NewExec>(request, &service).await?;
-    let claim = answer::idempotency_key(&headers, &may.caller.id)?;
-    let run = new.begin(&service, &may.caller, uploads, (claim, "http"))?;
-    answer::of_run(run, &context, &headers).await
+pub(crate) async fn create(posted: Posted<NewExec>) -> Result<Response, Problem> {
+    posted.carry_out().await
 }
 
-impl NewExec {
-    /// Begins to run the code, under an idempotency key if there is one, over a protocol.
-    pub(crate) fn begin(
+impl Work for NewExec {
+    async fn begin(
         self,
         service: &Service,
         caller: &Caller,
         uploads: Uploads,
         (claim, through): (Option<String>, &str),
     ) -> Result<Arc<LiveRun>, Problem> {
-        if let Some(session) = &self.session {
-            check_name(session, "/session")?;
-        }
         let session = service.enter_session(caller, self.session.as_deref())?;
         let mut exec = into_exec(self, &uploads, service, caller, through)?;
         exec.session = session.as_ref().map(|session| session.name.clone());
@@ -140,7 +123,6 @@ fn begin(
     mut exec: Exec,
     held: (Uploads, Option<InSession>),
 ) -> Result<Arc<LiveRun>, Problem> {
-    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
     exec.run_id = Some(run_id.clone());
     let about = About {
@@ -152,7 +134,7 @@ fn begin(
         conversation: None,
     };
     let engine = service.engine().clone();
-    service.begin(about, cells, |run| async move {
+    service.begin(caller, about, |run| async move {
         let mut telling = Telling(run);
         let ended = engine.exec(exec, &mut telling).await;
         // The files are on disk for as long as the run needs them, and the session is in use.

@@ -6,11 +6,13 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::multipart::{Field, Multipart, MultipartError};
-use axum::extract::{FromRequest as _, Request};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{StatusCode, header};
+use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ordain_cell::InputFile;
@@ -22,7 +24,11 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::answer;
 use super::body;
+use super::caller::{Caller, May, Run};
+use super::frame::Context;
+use super::live::LiveRun;
 use super::problem::Problem;
 use super::service::Service;
 use super::uploads;
@@ -79,6 +85,52 @@ pub(crate) trait WithFiles: DeserializeOwned + Default {
 
     /// Takes a part of a form; `false` if it is not known.
     fn set(&mut self, part: &str, text: String) -> Result<bool, Problem>;
+}
+
+/// Work that comes with files.
+pub(crate) trait Work: WithFiles + Send {
+    /// Begins to carry it out, under an idempotency key if there is one, over a protocol.
+    fn begin(
+        self,
+        service: &Service,
+        caller: &Caller,
+        uploads: Uploads,
+        claim_and_protocol: (Option<String>, &str),
+    ) -> impl Future<Output = Result<Arc<LiveRun>, Problem>> + Send;
+}
+
+/// Work that a caller sent with files, and may have carried out.
+pub(crate) struct Posted<T> {
+    service: Service,
+    caller: Caller,
+    context: Context,
+    request: Request,
+    work: PhantomData<T>,
+}
+
+impl<T: Work> FromRequest<Service> for Posted<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, service: &Service) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let caller = May::<Run>::from_request_parts(&mut parts, service).await?.caller;
+        let context = parts.extensions.get::<Context>().cloned().unwrap_or_default();
+        let request = Request::from_parts(parts, body);
+        Ok(Self { service: service.clone(), caller, context, request, work: PhantomData })
+    }
+}
+
+impl<T: Work> Posted<T> {
+    /// Reads it, begins it, and answers with its run.
+    pub(crate) async fn carry_out(self) -> Result<Response, Problem> {
+        let Self { service, caller, context, request, .. } = self;
+        service.must_take_code()?;
+        let headers = request.headers().clone();
+        let (new, uploads) = read::<T>(request, &service).await?;
+        let claim = answer::idempotency_key(&headers, &caller.id)?;
+        let run = new.begin(&service, &caller, uploads, (claim, "http")).await?;
+        answer::of_run(run, &context, &headers).await
+    }
 }
 
 /// The description of a body as the parts of a form: any of its settings by name, and any number of files as `file`.

@@ -33,10 +33,10 @@ const REQUEST_ID_MAX: usize = 64;
 
 /// What is found out about a request on its way.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Context(Arc<Found>);
+pub(crate) struct Context(Arc<RequestFacts>);
 
 #[derive(Debug, Default)]
-struct Found {
+struct RequestFacts {
     request_id: String,
     /// Where it stands in its trace, and the name of that trace.
     trace: Option<(TraceContext, String)>,
@@ -53,7 +53,7 @@ struct Found {
 impl Context {
     fn new(request_id: String, trace: Option<TraceContext>, uploading: Uploading) -> Self {
         let trace = trace.map(|context| (context.clone(), context.trace()));
-        Self(Arc::new(Found { request_id, trace, uploading, ..Found::default() }))
+        Self(Arc::new(RequestFacts { request_id, trace, uploading, ..RequestFacts::default() }))
     }
 
     /// Counts bytes of the body that came.

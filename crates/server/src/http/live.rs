@@ -18,8 +18,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use super::caller::Caller;
 use super::problem::{KEY_REUSED, Problem, REQUEST_TOO_LONG, STILL_RUNNING};
-use super::rate::Cells;
 use super::service::Service;
 use super::spans;
 use crate::trace::{self, TraceContext};
@@ -331,8 +331,8 @@ impl Service {
     /// Begins a run as a task of its own. `work` is given the run, to tell what happens in it.
     pub(crate) fn begin<F, E>(
         &self,
+        caller: &Caller,
         about: About,
-        cells: Cells,
         work: impl FnOnce(Arc<LiveRun>) -> F,
     ) -> Result<Arc<LiveRun>, Problem>
     where
@@ -343,6 +343,7 @@ impl Service {
             let detail = "the server is stopping and takes no new work";
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", detail).after(5));
         }
+        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
         let run = Arc::new(LiveRun::new(about, self.engine().store().timestamp()));
         self.inner.live.add(&run)?;
         let data =

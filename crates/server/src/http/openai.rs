@@ -38,7 +38,7 @@ use super::service::Service;
 use approval::Decision;
 use reply::{Completion, Head, Reply};
 use request::{Chat, NewCompletion};
-use retries::{Call, Found, Watching};
+use retries::{Call, CallRun, Watching};
 use work::Work;
 
 /// How long a stream waits for the run to be under way, so that what is refused at once has its own status.
@@ -141,12 +141,12 @@ async fn complete(
     let work = Box::pin(Work::of(&chat, service, caller)).await?;
     let has_key = call.given.is_some();
     match service.join_or_begin(caller, call, &work).await? {
-        Found::Record(record) => {
+        CallRun::Record(record) => {
             context.is_about(record.run_id.as_str());
             let reply = reply_to(service, &wanted, &record).replayed(!wanted.is_retry && !has_key);
             Ok(written(&chat, &reply))
         }
-        Found::Run(watching) => {
+        CallRun::Run(watching) => {
             context.is_about(watching.run.about.run_id.as_str());
             watched(&chat, watching, wanted).await
         }

@@ -26,7 +26,7 @@ pub(crate) struct Places {
 
 /// A place that a connection has.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     _permit: OwnedSemaphorePermit,
     /// Whether it is one of the few for health checks.
     pub(crate) is_spare: bool,
@@ -44,13 +44,13 @@ impl Places {
     }
 
     /// Waits for a place: a usual one if there is one, else a spare one.
-    pub(crate) async fn take(&self) -> Place {
+    pub(crate) async fn take(&self) -> ConnectionSlot {
         loop {
             if let Ok(permit) = Arc::clone(&self.usual).try_acquire_owned() {
-                return Place { _permit: permit, is_spare: false, address: None };
+                return ConnectionSlot { _permit: permit, is_spare: false, address: None };
             }
             if let Ok(permit) = Arc::clone(&self.spare).try_acquire_owned() {
-                return Place { _permit: permit, is_spare: true, address: None };
+                return ConnectionSlot { _permit: permit, is_spare: true, address: None };
             }
             // The first connection to end makes room; these are not closed by us.
             tokio::select! {
@@ -61,16 +61,18 @@ impl Places {
     }
 
     /// The place of a caller that has come: a spare one becomes a usual one, if one was given back meanwhile.
-    pub(crate) fn settle(&self, place: Place) -> Place {
+    pub(crate) fn settle(&self, place: ConnectionSlot) -> ConnectionSlot {
         match Arc::clone(&self.usual).try_acquire_owned() {
-            Ok(permit) if place.is_spare => Place { _permit: permit, is_spare: false, address: None },
+            Ok(permit) if place.is_spare => {
+                ConnectionSlot { _permit: permit, is_spare: false, address: None }
+            }
             _ => place,
         }
     }
 
     /// Whether one more connection from an address may be. Those of this machine count only altogether, since a proxy
     /// has many callers behind one address.
-    pub(crate) fn admits(&self, place: &mut Place, from: IpAddr) -> bool {
+    pub(crate) fn admits(&self, place: &mut ConnectionSlot, from: IpAddr) -> bool {
         if from.is_loopback() {
             return true;
         }
@@ -85,7 +87,7 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let Some((from, counts)) = self.address.take() else { return };
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);

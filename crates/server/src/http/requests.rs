@@ -150,7 +150,6 @@ impl Service {
         caller: &Caller,
         mut ask: Ask,
     ) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
-        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
         let run_id = self.engine().store().new_run_id()?;
         ask.run_id = Some(run_id.clone());
         let about = About {
@@ -164,7 +163,7 @@ impl Service {
         // A kept plan was written for somebody who may see more, or less.
         ask.cache &= !caller.is_limited();
         let engine = self.engine_for(caller);
-        self.begin(about, cells, |run| async move {
+        self.begin(caller, about, |run| async move {
             let mut telling = Telling(run);
             engine.ask_with(ask, &mut telling).await
         })

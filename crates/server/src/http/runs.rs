@@ -334,7 +334,6 @@ impl Service {
             let (run, state, operation) = (record.run_id.to_string(), record.state, "resumed");
             return Err(StoreError::WrongState { run, state, operation }.into());
         }
-        let cells = self.inner.rates.cell(caller, &self.inner.options)?;
         let about = About {
             run_id: record.run_id.clone(),
             kind: record.kind,
@@ -345,7 +344,7 @@ impl Service {
         };
         let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
         let (engine, run_id) = (self.engine_for(caller), record.run_id.clone());
-        self.begin(about, cells, |run| async move {
+        self.begin(caller, about, |run| async move {
             let mut telling = Telling(run);
             engine.resume_run(run_id.as_str(), decision, ask, &mut telling).await
         })

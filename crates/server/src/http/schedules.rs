@@ -65,19 +65,18 @@ impl Service {
             self.must_take_code()?;
         }
         let caller = Caller { id: Schedules::WHO.to_owned(), key: None };
-        let cells = self.inner.rates.cell(&caller, &self.inner.options)?;
         let run_id = self.engine().store().new_run_id()?;
         let (task, claim) = (due.scheduled.task.clone(), Some(due.idempotency_key()));
         let about = About {
             run_id: run_id.clone(),
             kind: task.kind(),
             request: task.request().to_owned(),
-            who: caller.id,
+            who: caller.id.clone(),
             claim: claim.clone(),
             conversation: None,
         };
         let (service, schedules) = (self.clone(), schedules.clone());
-        self.begin(about, cells, |run| async move {
+        self.begin(&caller, about, |run| async move {
             let how = ScheduledRun { idempotency_key: claim, run_id: Some(run_id) };
             let (record, checked) = schedules.run(task, how, &mut Telling(run)).await?;
             if let Some(checked) = checked {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 
 use super::caller::Caller;
+use super::exec::check_name;
 use super::problem::Problem;
 use super::service::Service;
 
@@ -84,8 +85,9 @@ impl Service {
         caller: &Caller,
         session: Option<&str>,
     ) -> Result<Option<InSession>, Problem> {
-        let most = self.inner.options.sessions;
-        session.map(|session| self.inner.sessions.enter(caller, session, most)).transpose()
+        let Some(session) = session else { return Ok(None) };
+        check_name(session, "/session")?;
+        self.inner.sessions.enter(caller, session, self.inner.options.sessions).map(Some)
     }
 
     /// Ends sessions that nobody uses, for ever.

@@ -12,28 +12,22 @@ use std::time::Instant;
 
 use anyhow::bail;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_engine::{Ask, Engine, Mode};
 use ordain_planner::{Brief, ColumnBrief, Reply, TableBrief, Task, reader};
 use ordain_types::{Column, ColumnType, PlanSource, RunRecord, Table};
 use serde_json::json;
 
+use super::UsualArgs;
 use super::sample::{Sample, rounded};
+use super::shop::Shop;
 use crate::commands::python;
+use crate::failure::Outcome;
 use crate::runtime;
 
-/// Names that the requests go through, so that no request is asked twice in the same words.
+/// Names that the requests go through.
 const NAMES: [&str; 4] = ["aviator", "wayfarer", "classic", "moon"];
-
-/// Options of `ordain bench ask`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Fewer rounds
-    #[arg(long)]
-    quick: bool,
-    /// Print the figures as JSON
-    #[arg(long)]
-    json: bool,
-}
+/// Prices that the questions go through; a plan says its price, so each has a plan of its own.
+const PRICES: usize = 4;
 
 /// One way to ask, and what it takes.
 struct Way {
@@ -43,10 +37,8 @@ struct Way {
 }
 
 /// Carries out `ordain bench ask`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Err(error) = python::ensure(Profile::Core) {
-        return Ok(python::report(&error));
-    }
+pub(super) fn run(args: &UsualArgs) -> Outcome {
+    python::ensure(Profile::Core)?;
     let rounds = if args.quick { 40 } else { 300 };
     let ways = runtime::on_two_threads(Box::pin(measure(rounds)))??;
     if args.json { print_json(&ways) } else { print_table(&ways) }?;
@@ -54,38 +46,33 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn measure(rounds: usize) -> anyhow::Result<Vec<Way>> {
-    let folder = tempfile::tempdir()?;
-    let root = folder.path().join("shop");
-    init(&root, Some("sunglasses"))?;
-    let workspace = Workspace::load(&root)?;
-    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS, None)?;
-    executor.warm(Profile::Core).await?;
-    let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
-    let question = |round: usize| format!("Do you have anything under ${}?", 61 + round);
+    let shop = Shop::open().await?;
+    let engine = &shop.engine;
+    let question = |round: usize| format!("Do you have anything under ${}?", 61 + round % PRICES);
     let purchase = |round: usize| format!("buy {} {}", 1 + round % 2, NAMES[round % NAMES.len()]);
     let ways = vec![
         Way {
             name: "question, plan from the cache",
             key: "read_cached",
-            sample: asked(&engine, rounds, true, question).await?,
+            sample: asked(engine, rounds, true, question).await?,
         },
         Way {
             name: "question, plan by rules",
             key: "read_planned",
-            sample: asked(&engine, rounds, false, question).await?,
+            sample: asked(engine, rounds, false, question).await?,
         },
         Way {
             name: "purchase, plan from the cache",
             key: "write_cached",
-            sample: asked(&engine, rounds, true, purchase).await?,
+            sample: asked(engine, rounds, true, purchase).await?,
         },
         Way {
             name: "purchase, plan by rules",
             key: "write_planned",
-            sample: asked(&engine, rounds, false, purchase).await?,
+            sample: asked(engine, rounds, false, purchase).await?,
         },
     ];
-    executor.close().await;
+    shop.executor.close().await;
     let reading = Way { name: "reading 21 words, 100,000 rows", key: "reading", sample: reading(rounds)? };
     Ok(ways.into_iter().chain([reading]).collect())
 }

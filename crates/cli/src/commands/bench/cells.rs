@@ -20,8 +20,10 @@ use ordain_verify::{Contract, VerifiedCode};
 
 use commands::Commands;
 
+use super::UsualArgs;
 use super::sample::Sample;
 use crate::commands::python;
+use crate::failure::Outcome;
 use crate::runtime;
 use crate::verification;
 
@@ -33,17 +35,6 @@ const PANDAS: &str = "import pandas as pd\nprint(pd.DataFrame({'a':[1,2,3]}).a.s
 const WEIGHED: usize = 50;
 /// Jobs in flight while the sustained rate is measured.
 const IN_FLIGHT: usize = 4;
-
-/// Options of `ordain bench cells`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Fewer rounds
-    #[arg(long)]
-    quick: bool,
-    /// Print the figures as JSON
-    #[arg(long)]
-    json: bool,
-}
 
 /// Everything that was measured.
 #[derive(Debug, Default)]
@@ -64,20 +55,17 @@ struct Figures {
 }
 
 /// Carries out `ordain bench cells`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &UsualArgs) -> Outcome {
     let mut installed = Vec::new();
     for profile in [Profile::Core, Profile::Data] {
-        match python::ensure(profile) {
-            Ok(found) => installed.push(found),
-            Err(error) => return Ok(python::report(&error)),
-        }
+        installed.push(python::ensure(profile)?);
     }
     let figures = runtime::on_one_thread(Box::pin(measure(args, &installed[1])))??;
     if args.json { report::print_json(&figures) } else { report::print_table(&figures, &installed[1]) }?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(args: &Args, data: &Installed) -> anyhow::Result<Figures> {
+async fn measure(args: &UsualArgs, data: &Installed) -> anyhow::Result<Figures> {
     let (rounds, warm_runs, sustained) =
         if args.quick { (5, 10, Duration::from_secs(1)) } else { (15, 20, Duration::from_secs(4)) };
     let mut options = LocalOptions::new(DataDir::from_env()?);

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::sample::rounded;
 use crate::commands::python;
 use crate::engine;
+use crate::failure::Outcome;
 
 const PEER: &str = include_str!("checks.py");
 
@@ -59,11 +60,8 @@ struct Measured {
 }
 
 /// Carries out `ordain bench checks`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let data = match python::ensure(Profile::Data) {
-        Ok(data) => data,
-        Err(error) => return Ok(python::report(&error)),
-    };
+pub(super) fn run(args: &Args) -> Outcome {
+    let data = python::ensure(Profile::Data)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (many, rows) = if args.quick { (100, 100_000) } else { (1000, 1_000_000) };
     let mut measured = Vec::new();

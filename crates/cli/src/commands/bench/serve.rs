@@ -10,32 +10,24 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use ordain_cell::Discard;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Exec, Judgement, PlanFile, Planner, Workspace, init};
+use ordain_engine::{Ask, Engine, Exec, Judgement, PlanFile, Planner};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_types::PlanSource;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
+use super::UsualArgs;
 use super::load;
 use super::sample::{Sample, rounded};
+use super::shop::Shop;
 use crate::commands::python;
+use crate::failure::Outcome;
 use crate::runtime;
 
 const QUESTION: &str = "Do you have anything under $100?";
 const CODE: &str = "print(1 + 1)";
 /// Clients at once.
 const CLIENTS: [usize; 3] = [1, 8, 64];
-
-/// Options of `ordain bench serve`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Fewer rounds
-    #[arg(long)]
-    quick: bool,
-    /// Print the figures as JSON
-    #[arg(long)]
-    json: bool,
-}
 
 /// One kind of request, over HTTP at each number of clients, and in this process where there is such a call.
 struct Kind {
@@ -58,10 +50,8 @@ impl Measured {
 }
 
 /// Carries out `ordain bench serve`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Err(error) = python::ensure(Profile::Core) {
-        return Ok(python::report(&error));
-    }
+pub(super) fn run(args: &UsualArgs) -> Outcome {
+    python::ensure(Profile::Core)?;
     http::raise_descriptor_limit();
     let rounds = if args.quick { 64 } else { 512 };
     let kinds = runtime::on_all_threads(Box::pin(measure(rounds)))??;
@@ -70,17 +60,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
-    let folder = tempfile::tempdir()?;
-    let root = folder.path().join("shop");
-    init(&root, Some("sunglasses"))?;
-    let workspace = Workspace::load(&root)?;
-    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS, None)?;
-    executor.warm(Profile::Core).await?;
-    let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
-    let in_process = (exec_here(&engine, rounds).await?, ask_here(&engine, rounds).await?);
+    let opened = Shop::open().await?;
+    let engine = &opened.engine;
+    let in_process = (exec_here(engine, rounds).await?, ask_here(engine, rounds).await?);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    let service = Service::new(engine, Planner::Rules, HttpOptions::new("bench", address, workspace.state()));
+    let options = HttpOptions::new("bench", address, opened.workspace.state());
+    let service = Service::new(engine.clone(), Planner::Rules, options);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let server = tokio::spawn(http::serve(listener, service, async {
         let _ = stopped.await;
@@ -113,7 +99,7 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
     ];
     let _ = stop.send(());
     server.await?;
-    executor.close().await;
+    opened.executor.close().await;
     Ok(kinds)
 }
 

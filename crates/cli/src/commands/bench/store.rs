@@ -23,6 +23,7 @@ use serde_json::json;
 
 use super::sample::{Sample, rounded};
 use crate::commands::python;
+use crate::failure::Outcome;
 
 const PLAN: &str = "\
 import uuid
@@ -68,14 +69,11 @@ struct Size {
 }
 
 /// Carries out `ordain bench store`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> Outcome {
     if let Some(url) = &args.postgres {
         return run_writers(args, url);
     }
-    let core = match python::ensure(Profile::Core) {
-        Ok(core) => core,
-        Err(error) => return Ok(python::report(&error)),
-    };
+    let core = python::ensure(Profile::Core)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let folder = tempfile::tempdir()?;
     let (sizes, rounds): (&[usize], usize) =
@@ -103,7 +101,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Writers on PostgreSQL.
-fn run_writers(args: &Args, url: &str) -> anyhow::Result<ExitCode> {
+fn run_writers(args: &Args, url: &str) -> Outcome {
     let span = Duration::from_secs(if args.quick { 2 } else { 8 });
     let folder = tempfile::tempdir()?;
     let measured = crate::runtime::on_all_threads(Box::pin(writers::measure(url, folder.path(), span)))??;

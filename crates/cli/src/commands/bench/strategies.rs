@@ -10,14 +10,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Planner, Progress, Workspace, init};
+use ordain_engine::{Ask, Engine, Planner, Progress};
 use ordain_planner::provider::Replay;
 use ordain_planner::{Model, ModelSettings, Quiet};
 use ordain_types::{Event, RunRecord, Strategy};
 use serde_json::{Value, json};
 
+use super::UsualArgs;
 use super::sample::{Sample, rounded};
+use super::shop::Shop;
 use crate::commands::python;
+use crate::failure::Outcome;
 use crate::runtime;
 
 /// Steps of the outline by which the cost of a step is measured.
@@ -26,17 +29,6 @@ const STEPS: usize = 20;
 const SESSION_STEPS: usize = 50;
 /// From this step on a session's memory should not grow.
 const SETTLED_STEP: usize = 10;
-
-/// Options of `ordain bench strategies`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Fewer rounds
-    #[arg(long)]
-    quick: bool,
-    /// Print the figures as JSON
-    #[arg(long)]
-    json: bool,
-}
 
 /// What was measured.
 struct Figures {
@@ -48,11 +40,9 @@ struct Figures {
 }
 
 /// Carries out `ordain bench strategies`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &UsualArgs) -> Outcome {
     // A session has all packages, whatever its steps import.
-    if let Err(error) = python::ensure(Profile::Full) {
-        return Ok(python::report(&error));
-    }
+    python::ensure(Profile::Full)?;
     let rounds = if args.quick { 2 } else { 10 };
     let figures = runtime::on_two_threads(Box::pin(measure(rounds)))??;
     if args.json { print_json(&figures) } else { print_table(&figures) }?;
@@ -60,17 +50,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn measure(rounds: usize) -> anyhow::Result<Figures> {
-    let folder = tempfile::tempdir()?;
-    let root = folder.path().join("shop");
-    init(&root, Some("sunglasses"))?;
-    let workspace = Workspace::load(&root)?;
-    let executor = crate::engine::executor(&workspace, crate::commands::serve::IDLE_CELLS, None)?;
-    executor.warm(Profile::Core).await?;
-    let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
+    let shop = Shop::open().await?;
+    let engine = &shop.engine;
     let (mut step, mut exec) = (Sample::default(), Sample::default());
     for _ in 0..rounds {
         let started = Instant::now();
-        let record = carried_out(&engine, chain()?, Strategy::Plan, &mut Quiet).await?;
+        let record = carried_out(engine, chain()?, Strategy::Plan, &mut Quiet).await?;
         let each = u32::try_from(record.plan.steps.len()).unwrap_or(u32::MAX);
         step.add(started.elapsed() / each.max(1));
         for _ in 0..STEPS {
@@ -81,10 +66,10 @@ async fn measure(rounds: usize) -> anyhow::Result<Figures> {
         }
     }
     let mut steps = Watched::default();
-    carried_out(&engine, pair()?, Strategy::Plan, &mut steps).await?;
+    carried_out(engine, pair()?, Strategy::Plan, &mut steps).await?;
     let mut session = Watched::default();
-    carried_out(&engine, session_of(SESSION_STEPS)?, Strategy::React, &mut session).await?;
-    executor.close().await;
+    carried_out(engine, session_of(SESSION_STEPS)?, Strategy::React, &mut session).await?;
+    shop.executor.close().await;
     let memory = |at: usize| session.memory.get(at).copied().unwrap_or_default();
     Ok(Figures {
         step,

@@ -25,6 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use self::felt::Felt;
 use super::sample::{Sample, rounded};
 use crate::commands::python;
+use crate::failure::Outcome;
 use crate::runtime;
 
 /// Runs that wait for approval, which the page of approvals shows whole.
@@ -59,10 +60,8 @@ struct Page {
 }
 
 /// Carries out `ordain bench ui`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Err(error) = python::ensure(Profile::Core) {
-        return Ok(python::report(&error));
-    }
+pub(super) fn run(args: &Args) -> Outcome {
+    python::ensure(Profile::Core)?;
     let (pages, felt) = runtime::on_all_threads(Box::pin(measure(args.runs)))??;
     if args.json { print_json(&pages, &felt) } else { print_table(&pages, &felt, args.runs) }?;
     Ok(ExitCode::SUCCESS)

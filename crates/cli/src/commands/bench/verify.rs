@@ -5,13 +5,15 @@ use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use ordain_types::{Column, ColumnType, Table};
 use ordain_verify::{Contract, Helper, Policy, Schema, verify};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::sample::{Sample, rounded};
+
+use crate::failure::Outcome;
 
 /// Measure verdicts on programs of 20, 200 and 2 000 lines, against Python's `ast`.
 #[derive(Debug, clap::Args)]
@@ -58,18 +60,18 @@ struct Ratios {
 
 const PEER: &str = include_str!("verify.py");
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> Outcome {
     let rounds = if args.quick { 100 } else { 1000 };
     let (policy, schema) = world();
     let mut ours = Vec::new();
     for lines in [20, 200, 2000] {
         let program = program(lines);
         let verdict = verify(&program, &policy, &schema);
-        ensure!(
-            verdict.is_accepted(),
-            "the program of {lines} lines is not accepted: {:?}",
-            verdict.findings
-        );
+        if !verdict.is_accepted() {
+            return Err(
+                anyhow!("the program of {lines} lines is not accepted: {:?}", verdict.findings).into()
+            );
+        }
         // A 2 000-line program takes about a hundred times as long as one of 20.
         ours.push(measure(rounds.min(200_000 / lines), || {
             std::hint::black_box(verify(std::hint::black_box(&program), &policy, &schema));

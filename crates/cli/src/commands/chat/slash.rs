@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ordain_types::RunRecord;
 
 use super::Chat;
-use crate::failure;
+use crate::failure::Failure;
 use crate::show::diff::Extent;
 use crate::show::{code, diff, run as show_run};
 use crate::workspace;
@@ -81,7 +81,7 @@ impl Chat {
         let record = match found {
             Ok(record) => record,
             Err(error) => {
-                failure::print(&error, error.hint().as_deref());
+                Failure::from(error).report();
                 return Ok(());
             }
         };

@@ -9,9 +9,8 @@ use ordain_checks::report::differences;
 use ordain_engine::Workspace;
 use ordain_engine::checks::State;
 
-use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome, USAGE};
 use crate::runtime;
 use crate::show::line;
 
@@ -27,26 +26,15 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check diff`.
-pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> Outcome {
     if let [before, after] = args.runs.as_slice() {
         return between(args, &workspace, before, after);
     }
-    let files = match super::files(&workspace) {
-        Ok(files) => files,
-        Err(code) => return Ok(code),
-    };
-    if let Err(code) = super::ensure_python() {
-        return Ok(code);
-    }
+    let files = super::files(&workspace)?;
+    super::ensure_python()?;
     runtime::on_two_threads(Box::pin(async {
-        let checks = match super::open(workspace, &ExecutorArgs::default()).await {
-            Ok(checks) => checks,
-            Err(code) => return Ok(code),
-        };
-        let changes = match checks.changes(&files, 2).await {
-            Ok(changes) => changes,
-            Err(error) => return Ok(engine::of_engine(&error)),
-        };
+        let checks = super::open(workspace, &ExecutorArgs::default()).await?;
+        let changes = checks.changes(&files, 2).await?;
         let mut stdout = io::stdout().lock();
         if args.json {
             writeln!(stdout, "{}", serde_json::to_string_pretty(&changes)?)?;
@@ -77,19 +65,16 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> anyhow::Result<Exit
     }))?
 }
 
-fn between(args: &Args, workspace: &Workspace, before: &str, after: &str) -> anyhow::Result<ExitCode> {
-    let state = match State::open(&workspace.state().join("checks")) {
-        Ok(state) => state,
-        Err(error) => return Ok(super::of_checks(&error)),
-    };
+fn between(args: &Args, workspace: &Workspace, before: &str, after: &str) -> Outcome {
+    let state = State::open(&workspace.state().join("checks"))?;
     let mut reports = Vec::new();
     for run in [before, after] {
         let Some(report) = state.report(run) else {
-            failure::print_text(
-                &format!("no report is kept of a run `{}`", line(run)),
+            return Err(Failure::new(
+                USAGE,
+                format!("no report is kept of a run `{}`", line(run)),
                 Some("see `ordain check history CHECK` for ids; the newest 50 runs are kept"),
-            );
-            return Ok(ExitCode::from(USAGE));
+            ));
         };
         reports.push(report);
     }

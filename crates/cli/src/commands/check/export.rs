@@ -12,10 +12,9 @@ use ordain_checks::{Check, CheckResult, Selection};
 use ordain_engine::checks::{CheckOptions, CheckTask, write_file};
 use ordain_engine::{Quiet, Workspace};
 
-use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
-use crate::planner::{self, PlannerArgs};
+use crate::failure::{Failure, Outcome};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::line;
 use crate::workspace;
@@ -75,17 +74,15 @@ fn compiled(
     selection: Selection,
     files: &CheckFiles,
     workspace: &Arc<Workspace>,
-) -> io::Result<Result<Exported, ExitCode>> {
-    if let Err(code) = super::ensure_python() {
-        return Ok(Err(code));
-    }
+) -> Result<Exported, Failure> {
+    super::ensure_python()?;
     runtime::on_two_threads(Box::pin(async {
-        let planner = args.planner.choose(workspace).await.map_err(|error| planner::of_planner(&error))?;
+        let planner = args.planner.choose(workspace).await?;
         let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
         let options = CheckOptions { selection, planner, is_trial: true, ..CheckOptions::default() };
         let note = workspace::note();
         let task = CheckTask { options, ..checks.task(files.clone(), &note.who, &note.through) };
-        let ran = checks.run(task, &mut Quiet).await.map_err(|error| engine::of_engine(&error))?;
+        let ran = checks.run(task, &mut Quiet).await?;
         let results = ran.1.map(|run| run.report.results).unwrap_or_default();
         let pair = |result: &'_ CheckResult| {
             let entry = files.entries.iter().find(|entry| entry.check.check_id == result.check_id);
@@ -94,32 +91,23 @@ fn compiled(
         let pairs: Vec<(&Check, &CheckResult)> =
             results.iter().filter_map(|result| Some((pair(result)?, result))).collect();
         Ok(export_python(&pairs))
-    }))
+    }))?
 }
 
 /// Carries out `ordain check export`.
-pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let mut selection = Selection::default();
     for terms in &args.select {
-        if let Err(error) = selection.add(terms) {
-            failure::print(&error, Some(&error.hint));
-            return Ok(ExitCode::from(USAGE));
-        }
+        selection.add(terms)?;
     }
-    let files = match super::files(workspace) {
-        Ok(files) => files,
-        Err(code) => return Ok(code),
-    };
+    let files = super::files(workspace)?;
     let exported = match args.to {
         To::Records(target) => {
             let checks =
                 files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
             export(target, &checks.cloned().collect::<Vec<_>>())
         }
-        To::Python => match compiled(args, selection, &files, workspace)? {
-            Ok(exported) => exported,
-            Err(code) => return Ok(code),
-        },
+        To::Python => compiled(args, selection, &files, workspace)?,
     };
     let text = if args.json { serde_json::to_string_pretty(&exported)? + "\n" } else { exported.text };
     match &args.output {

@@ -8,7 +8,7 @@ use ordain_checks::CheckStatus;
 use ordain_engine::Workspace;
 use ordain_engine::checks::{Past, State};
 
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::line;
 
@@ -29,18 +29,14 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check history`.
-pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
     let history = State::open(&workspace.state().join("checks")).and_then(|state| state.history());
-    let history = match history {
-        Ok(history) => history,
-        Err(error) => return Ok(super::of_checks(&error)),
-    };
+    let history = history?;
     let is_wanted = |past: &&Past| args.check.as_ref().is_none_or(|check| past.result.check_id == *check);
     let wanted: Vec<&Past> = history.iter().filter(is_wanted).collect();
     if let Some(check) = args.check.as_ref().filter(|_| wanted.is_empty()) {
         let problem = format!("no run of a check `{check}` is kept");
-        failure::print_text(&problem, Some("`ordain check list` shows the checks"));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(&problem, "`ordain check list` shows the checks"));
     }
     let mut stdout = io::stdout().lock();
     if args.json {

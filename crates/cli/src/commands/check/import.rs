@@ -9,7 +9,7 @@ use ordain_checks::import::{ImportError, Imported, Tool, import, import_workflow
 use ordain_engine::Workspace;
 
 use super::add;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::given;
 use crate::show::line;
 
@@ -53,24 +53,18 @@ impl Args {
 }
 
 /// Carries out `ordain check import`.
-pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> anyhow::Result<ExitCode> {
-    let imported = match read(args) {
-        Ok(imported) => imported,
-        Err((problem, hint)) => {
-            failure::print_text(&problem, Some(&hint));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> Outcome {
+    let imported = read(args)?;
     if args.json {
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&imported)?)?;
     } else {
         tell(&imported)?;
     }
     match workspace.filter(|_| args.add) {
-        Some(workspace) => match add::add(workspace, &imported.checks) {
-            Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
-            Err(error) => return Ok(super::of_checks(&error)),
-        },
+        Some(workspace) => {
+            let added = add::add(workspace, &imported.checks)?;
+            writeln!(io::stderr(), "{}", line(&add::told(&added)))?;
+        }
         None if !args.json => {
             io::stdout().lock().write_all(export(Target::Json, &imported.checks).text.as_bytes())?;
         }
@@ -96,20 +90,21 @@ fn tell(imported: &Imported) -> io::Result<()> {
     writeln!(stderr, "{} rules became checks, {} did not", imported.checks.len(), imported.unmapped.len())
 }
 
-/// What the file gives, or what is wrong with it and what to do.
-fn read(args: &Args) -> Result<Imported, (String, String)> {
+/// What the file gives.
+fn read(args: &Args) -> Result<Imported, Failure> {
     let hint = format!("name a file of {}; see `ordain check import --help`", args.from);
-    let of_import = |error: ImportError| (format!("{}: {error}", args.path.display()), hint.clone());
+    let wrong = |problem: String| Failure::usage(problem, &hint);
+    let of_import = |error: ImportError| wrong(format!("{}: {error}", args.path.display()));
     if args.from == Tool::Workflows {
         let folder = if args.path.is_dir() {
             args.path.as_path()
         } else {
             args.path.parent().unwrap_or(Path::new("."))
         };
-        let workflows = text_of(&folder.join("workflows.json")).map_err(|problem| (problem, hint.clone()))?;
+        let workflows = text_of(&folder.join("workflows.json")).map_err(wrong)?;
         return import_workflows(&workflows, checks_beside(folder).as_deref()).map_err(of_import);
     }
-    let text = text_of(&args.path).map_err(|problem| (problem, hint.clone()))?;
+    let text = text_of(&args.path).map_err(wrong)?;
     import(args.from, &text, args.table.as_deref()).map_err(of_import)
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use ordain_engine::Workspace;
 use serde_json::json;
 
+use crate::failure::Outcome;
 use crate::show::grid::Grid;
 use crate::show::line;
 
@@ -21,17 +22,11 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check list`.
-pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let files = match super::files(workspace) {
-        Ok(files) => files,
-        Err(code) => return Ok(code),
-    };
+pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
+    let files = super::files(workspace)?;
     let mut selection = ordain_checks::Selection::default();
     for terms in &args.select {
-        if let Err(error) = selection.add(terms) {
-            crate::failure::print(&error, Some(&error.hint));
-            return Ok(ExitCode::from(crate::failure::USAGE));
-        }
+        selection.add(terms)?;
     }
     let entries: Vec<_> = files.entries.iter().filter(|entry| selection.holds(&entry.check)).collect();
     let mut stdout = io::stdout().lock();

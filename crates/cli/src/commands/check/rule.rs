@@ -11,10 +11,9 @@ use ordain_engine::Workspace;
 use ordain_engine::checks::{ADDED_TO, add_checks, read_checks};
 use serde_json::{Value, json};
 
-use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
-use crate::planner::{self, PlannerArgs};
+use crate::failure::{Failure, Outcome, USAGE};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::show::line;
 use crate::workspace;
@@ -57,37 +56,25 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check add`.
-pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let files = read_checks(&workspace.root).unwrap_or_else(|_| CheckFiles::default());
     let id = args.id.clone().unwrap_or_else(|| free_id(&files));
-    let check: Check = match serde_json::from_value(json!({
+    let check: Check = serde_json::from_value(json!({
         "check_id": id, "check_name": args.rule, "target_table": [args.table], "kind": "hint",
         "calculation_hint": args.rule, "severity": args.severity,
-    })) {
-        Ok(check) => check,
-        Err(error) => {
-            failure::print_text(
-                &format!("the severity `{}` is not known: {error}", line(&args.severity)),
-                None,
-            );
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+    }))
+    .map_err(|error| {
+        Failure::new(USAGE, format!("the severity `{}` is not known: {error}", line(&args.severity)), None)
+    })?;
     if files.entries.iter().any(|entry| entry.check.check_id == check.check_id) {
-        failure::print_text(
-            &format!("there is a check `{}` already", line(&check.check_id)),
-            Some("choose another --id"),
-        );
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(
+            format!("there is a check `{}` already", line(&check.check_id)),
+            "choose another --id",
+        ));
     }
-    if let Err(code) = super::ensure_python() {
-        return Ok(code);
-    }
+    super::ensure_python()?;
     let tried = runtime::on_two_threads(Box::pin(try_out(args, workspace, &check)))?;
-    let result = match tried {
-        Ok(result) => result,
-        Err(code) => return Ok(code),
-    };
+    let result = tried?;
     if !args.json {
         write_reading(&mut io::stdout().lock(), &result)?;
     }
@@ -96,9 +83,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
         let accepted = Check { accepted_reading: result.understood.clone(), ..check };
         let written =
             add_checks(&workspace.root, &[accepted]).and_then(|change| change.write(&workspace.root));
-        if let Err(error) = written {
-            return Ok(super::of_checks(&error));
-        }
+        written?;
     }
     if args.json {
         writeln!(
@@ -107,33 +92,23 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<Exi
             json!({ "added": is_agreed, "result": result, "cases": cases(&result) })
         )?;
     }
-    match (is_agreed, result.is_open()) {
-        (true, _) => writeln!(io::stderr(), "added {} to {ADDED_TO}", line(&result.check_id))?,
-        (false, true) => failure::print_text(
-            "the rule cannot be evaluated, so it was not added",
-            Some("say it in other words"),
-        ),
-        (false, false) => {
-            failure::print_text("nothing was added", Some("say --yes if the rule is read as you mean it"));
-        }
+    if result.is_open() {
+        let problem = "the rule cannot be evaluated, so it was not added";
+        return Err(Failure::new(exit::ERROR, problem, Some("say it in other words")));
     }
-    Ok(ExitCode::from(if is_agreed {
-        exit::OK
-    } else if result.is_open() {
-        exit::ERROR
-    } else {
-        USAGE
-    }))
+    if !is_agreed {
+        return Err(Failure::usage("nothing was added", "say --yes if the rule is read as you mean it"));
+    }
+    writeln!(io::stderr(), "added {} to {ADDED_TO}", line(&result.check_id))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn try_out(args: &Args, workspace: &Arc<Workspace>, check: &Check) -> Result<CheckResult, ExitCode> {
-    let change =
-        add_checks(&workspace.root, std::slice::from_ref(check)).map_err(|error| super::of_checks(&error))?;
-    let planner = args.planner.choose(workspace).await.map_err(|error| planner::of_planner(&error))?;
+async fn try_out(args: &Args, workspace: &Arc<Workspace>, check: &Check) -> Result<CheckResult, Failure> {
+    let change = add_checks(&workspace.root, std::slice::from_ref(check))?;
+    let planner = args.planner.choose(workspace).await?;
     let checks = super::open(Arc::clone(workspace), &args.executor).await?;
     let note = workspace::note();
-    let tried = checks.try_out(&change, &check.check_id, planner, &note.who).await;
-    tried.map_err(|error| engine::of_engine(&error))
+    Ok(checks.try_out(&change, &check.check_id, planner, &note.who).await?)
 }
 
 /// An id of the form `CHK-007` that no check has.

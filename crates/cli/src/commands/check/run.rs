@@ -18,8 +18,8 @@ use ordain_engine::{EngineError, Planner, Progress as _, Workspace};
 use super::bar::Bar;
 use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
-use crate::planner::{self, PlannerArgs};
+use crate::failure::{Failure, Outcome, USAGE};
+use crate::planner::PlannerArgs;
 use crate::runtime;
 use crate::workspace;
 
@@ -46,14 +46,11 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// What is selected; or the exit code of a selection that is not understood, which is then told.
-    pub(super) fn selection(&self) -> Result<Selection, ExitCode> {
+    /// What is selected.
+    pub(super) fn selection(&self) -> Result<Selection, Failure> {
         let mut selection = Selection::default();
         for terms in &self.select {
-            if let Err(error) = selection.add(terms) {
-                failure::print(&error, Some(&error.hint));
-                return Err(ExitCode::from(USAGE));
-            }
+            selection.add(terms)?;
         }
         Ok(selection)
     }
@@ -133,26 +130,19 @@ impl FromStr for Wanted {
 }
 
 /// Carries out `ordain check run`.
-pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let to_stdout =
         args.format.iter().filter(|wanted| wanted.file.is_none()).count() + usize::from(args.json);
     if to_stdout > 1 {
-        failure::print_text(
+        return Err(Failure::usage(
             "several formats would go to standard output",
-            Some("give all but one a file: `--format junit=report.xml`"),
-        );
-        return Ok(ExitCode::from(USAGE));
+            "give all but one a file: `--format junit=report.xml`",
+        ));
     }
-    let (mut options, files) = match prepare(&args.chosen, workspace) {
-        Ok(prepared) => prepared,
-        Err(code) => return Ok(code),
-    };
+    let (mut options, files) = prepare(&args.chosen, workspace)?;
     (options.if_changed, options.frozen, options.force) = (args.if_changed, args.frozen, args.force);
     runtime::on_two_threads(Box::pin(async {
-        let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
-            Ok(checks) => checks,
-            Err(code) => return Ok(code),
-        };
+        let checks = ready(&args.chosen, &mut options, &files, workspace).await?;
         carry_out(args, &checks, &files, &options).await
     }))?
 }
@@ -173,7 +163,7 @@ pub(super) async fn carry_out(
     checks: &Checks,
     files: &CheckFiles,
     options: &CheckOptions,
-) -> anyhow::Result<ExitCode> {
+) -> Outcome {
     let mut bar = Bar::new(false);
     let ran = loop {
         match checks.run(task(checks, files, options, &args.chosen), &mut bar).await {
@@ -190,16 +180,12 @@ pub(super) async fn carry_out(
     let (record, CheckRun { report, is_interrupted, is_frozen, .. }) = match ran {
         Ok((record, Some(ran))) => (record, ran),
         Ok((_, None)) => return Ok(ExitCode::SUCCESS),
-        Err(error) => return Ok(engine::of_engine(&error)),
+        Err(error) => return Err(error.into()),
     };
-    if let Err(error) = print_all(args, checks, &nearby(&report)) {
-        failure::print_text(&format!("the results could not be written: {error}"), None);
-        return Ok(ExitCode::from(USAGE));
-    }
+    print_all(args, checks, &nearby(&report))
+        .map_err(|error| Failure::new(USAGE, format!("the results could not be written: {error}"), None))?;
     tell(&report, is_interrupted);
-    if let Err(error) = engine::send_calls(checks.store(), &checks.workspace().tools, &record).await {
-        return Ok(workspace::of_store(&error));
-    }
+    engine::send_calls(checks.store(), &checks.workspace().tools, &record).await?;
     let circumstances =
         Circumstances { is_misused: false, is_interrupted, is_frozen, allows_skipped: args.allow_skipped };
     Ok(ExitCode::from(exit::exit_code(&report.results, args.fail_on, circumstances)))
@@ -275,24 +261,18 @@ fn tell(report: &RunReport, is_interrupted: bool) {
 }
 
 /// Carries out `ordain check compile`.
-pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
-    let (mut options, files) = match prepare(&args.chosen, workspace) {
-        Ok(prepared) => prepared,
-        Err(code) => return Ok(code),
-    };
+pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> Outcome {
+    let (mut options, files) = prepare(&args.chosen, workspace)?;
     options.is_trial = true;
     runtime::on_two_threads(Box::pin(async {
-        let checks = match ready(&args.chosen, &mut options, &files, workspace).await {
-            Ok(checks) => checks,
-            Err(code) => return Ok(code),
-        };
+        let checks = ready(&args.chosen, &mut options, &files, workspace).await?;
         let mut bar = Bar::new(args.json);
         let ran = checks.run(task(&checks, &files, &options, &args.chosen), &mut bar).await;
         bar.finish();
         let report = match ran {
             Ok((_, Some(ran))) => ran.report,
             Ok((_, None)) => return Ok(ExitCode::SUCCESS),
-            Err(error) => return Ok(engine::of_engine(&error)),
+            Err(error) => return Err(error.into()),
         };
         print_compiled(&report, args.json)?;
         let is_broken = report.results.iter().any(ordain_checks::CheckResult::is_open);
@@ -319,10 +299,7 @@ fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {
 }
 
 /// Reads the selection and the files, and sees that pandas is there.
-pub(super) fn prepare(
-    chosen: &Chosen,
-    workspace: &Workspace,
-) -> Result<(CheckOptions, CheckFiles), ExitCode> {
+pub(super) fn prepare(chosen: &Chosen, workspace: &Workspace) -> Result<(CheckOptions, CheckFiles), Failure> {
     let selection = chosen.selection()?;
     let files = super::files(workspace)?;
     if files.entries.is_empty() {
@@ -333,8 +310,7 @@ pub(super) fn prepare(
     }
     if !chosen.select.is_empty() && !files.entries.iter().any(|entry| selection.holds(&entry.check)) {
         let problem = format!("no check fits `{}`", chosen.select.join(","));
-        failure::print_text(&problem, Some("see `ordain check list` for ids, tags and owners"));
-        return Err(ExitCode::from(USAGE));
+        return Err(Failure::usage(&problem, "see `ordain check list` for ids, tags and owners"));
     }
     let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
     if !chosen.executor.is_remote() && chosen_ones.into_iter().any(needs_frames) {
@@ -351,13 +327,10 @@ pub(super) async fn ready(
     options: &mut CheckOptions,
     files: &CheckFiles,
     workspace: &Arc<Workspace>,
-) -> Result<Checks, ExitCode> {
+) -> Result<Checks, Failure> {
     let is_hint = |kind: &str| kind == HINT;
     let has_hints = files.entries.iter().any(|entry| is_hint(&entry.check.kind));
-    options.planner = if has_hints && !options.frozen {
-        chosen.planner.choose(workspace).await.map_err(|error| planner::of_planner(&error))?
-    } else {
-        Planner::Rules
-    };
+    options.planner =
+        if has_hints && !options.frozen { chosen.planner.choose(workspace).await? } else { Planner::Rules };
     super::open(Arc::clone(workspace), &chosen.executor).await
 }

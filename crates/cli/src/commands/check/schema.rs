@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use ordain_checks::checks_schema;
 use ordain_checks::report::RUN_REPORT_SCHEMA;
 
+use crate::failure::Outcome;
+
 const EXAMPLES: &str = "\
 Examples:
   ordain check schema > checks.schema.json            then name it in your editor's settings
@@ -21,7 +23,7 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check schema`.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> Outcome {
     let text = if args.report {
         RUN_REPORT_SCHEMA.to_owned()
     } else {

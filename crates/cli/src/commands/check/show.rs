@@ -8,9 +8,8 @@ use ordain_engine::Workspace;
 use ordain_types::nearest;
 use serde_json::{Value, json};
 
-use crate::engine;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::runtime;
 use crate::show::{line, lines};
 
@@ -25,28 +24,20 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check show`.
-pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
-    let files = match super::files(workspace) {
-        Ok(files) => files,
-        Err(code) => return Ok(code),
-    };
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
+    let files = super::files(workspace)?;
     let Some(entry) = files.entries.iter().find(|entry| entry.check.check_id == args.check) else {
         let ids = files.entries.iter().map(|entry| entry.check.check_id.as_str());
         let hint = nearest(&args.check, ids)
             .map_or_else(|| "see `ordain check list`".to_owned(), |id| format!("did you mean `{id}`?"));
-        failure::print_text(&format!("there is no check `{}`", line(&args.check)), Some(&hint));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(format!("there is no check `{}`", line(&args.check)), &hint));
     };
-    let looked = runtime::on_one_thread(Box::pin(async {
+    let (kept, last) = runtime::on_one_thread(Box::pin(async {
         let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
-        let last = checks.state().map_err(|error| super::of_checks(&error))?.last.remove(&args.check);
-        let kept = checks.kept_code(&args.check).await.map_err(|error| engine::of_engine(&error))?;
-        Ok((kept, last))
-    }))?;
-    let (kept, last) = match looked {
-        Ok(looked) => looked,
-        Err(code) => return Ok(code),
-    };
+        let last = checks.state()?.last.remove(&args.check);
+        let kept = checks.kept_code(&args.check).await?;
+        Ok::<_, Failure>((kept, last))
+    }))??;
     let mut stdout = io::stdout().lock();
     if args.json {
         let shown =

@@ -10,7 +10,7 @@ use ordain_engine::Workspace;
 
 use super::add;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::runtime;
 use crate::show::line;
 
@@ -37,34 +37,21 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check suggest`.
-pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
-    if let Err(code) = super::ensure_python() {
-        return Ok(code);
-    }
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
+    super::ensure_python()?;
     let suggestions = runtime::on_two_threads(Box::pin(async {
         let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
-        checks.suggest(&args.table).await.map_err(|error| super::of_checks(&error))
-    }))?;
-    let suggestions = match suggestions {
-        Ok(suggestions) => suggestions,
-        Err(code) => return Ok(code),
-    };
+        Ok::<_, Failure>(checks.suggest(&args.table).await?)
+    }))??;
     print(args, &suggestions)?;
     if args.add.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let wanted = match wanted(&args.add, &suggestions) {
-        Ok(wanted) => wanted,
-        Err(unknown) => {
-            let ids = "the ids are those that the command prints without --add";
-            failure::print_text(&format!("`{}` is not proposed", line(&unknown)), Some(ids));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    match add::add(workspace, &wanted) {
-        Ok(added) => writeln!(io::stderr(), "{}", line(&add::told(&added)))?,
-        Err(error) => return Ok(super::of_checks(&error)),
-    }
+    let wanted = wanted(&args.add, &suggestions).map_err(|unknown| {
+        let ids = "the ids are those that the command prints without --add";
+        Failure::usage(format!("`{}` is not proposed", line(&unknown)), ids)
+    })?;
+    writeln!(io::stderr(), "{}", line(&add::told(&add::add(workspace, &wanted)?)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use ordain_engine::Workspace;
 use ordain_engine::checks::read_checks;
 use serde_json::json;
 
-use crate::failure::USAGE;
+use crate::failure::{Outcome, USAGE};
 
 /// Look at check files without touching data
 #[derive(Debug, clap::Args)]
@@ -18,11 +18,8 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check validate`.
-pub(super) fn run(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let files = match read_checks(&workspace.root) {
-        Ok(files) => files,
-        Err(error) => return Ok(super::of_checks(&error)),
-    };
+pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
+    let files = read_checks(&workspace.root)?;
     let errors = files.problems.len();
     let mut stdout = io::stdout().lock();
     if args.json {

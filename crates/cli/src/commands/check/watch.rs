@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 use ordain_engine::Workspace;
 
 use super::run as running;
-use crate::failure::INTERRUPTED;
+
+use crate::failure::{INTERRUPTED, Outcome};
 
 /// How often files are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -30,12 +31,12 @@ pub(super) struct Args {
 }
 
 /// Carries out `ordain check watch`.
-pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let mut args = args.run.clone();
     args.waits = true;
     let _ = writeln!(io::stderr(), "watching {}: Ctrl-C ends it", workspace.root.display());
     let clock = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Watched { args: &args, workspace, clock }.watch()?;
+    Watched { args: &args, workspace, clock }.watch();
     Ok(ExitCode::from(INTERRUPTED))
 }
 
@@ -47,20 +48,21 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     /// Watches until someone interrupts it.
-    fn watch(&self) -> anyhow::Result<()> {
+    fn watch(&self) {
         let mut seen = marks(&self.workspace.root);
         while !self.is_interrupted(TICK) {
             if marks(&self.workspace.root) == seen {
                 continue;
             }
-            let Some(settled) = self.settled() else { return Ok(()) };
+            let Some(settled) = self.settled() else { return };
             seen = settled;
             let _ = writeln!(io::stderr(), "files changed: running");
-            if running::run(self.args, self.workspace)? == ExitCode::from(INTERRUPTED) {
-                return Ok(());
+            // A run that could not be carried out is shown; the next change may mend it.
+            let ran = running::run(self.args, self.workspace).unwrap_or_else(|failure| failure.report());
+            if ran == ExitCode::from(INTERRUPTED) {
+                return;
             }
         }
-        Ok(())
     }
 
     /// What the files are once their writer has come to an end; `None` if someone ended the watching.

@@ -10,6 +10,7 @@ use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
 use ordain_engine::{CodeTask, EngineSettings, Workspace, profile_for_files};
 use ordain_types::{Limits, parse_bytes, parse_duration};
 
+use crate::failure::Failure;
 use crate::resident::ResidentArgs;
 
 /// Above this a file is shown to cells in place instead of being copied into their memory.
@@ -34,13 +35,6 @@ pub(crate) struct FileArgs {
     resident: ResidentArgs,
 }
 
-/// A command line that cannot be followed.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    pub(crate) message: String,
-    pub(crate) hint: &'static str,
-}
-
 /// Files and limits, resolved.
 #[derive(Debug)]
 pub(crate) struct Setup {
@@ -52,7 +46,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Flags come before what the workspace says.
-    pub(crate) fn new(args: &FileArgs, workspace: Workspace) -> Result<Self, Problem> {
+    pub(crate) fn new(args: &FileArgs, workspace: Workspace) -> Result<Self, Failure> {
         let mut limits = workspace.limits.clone();
         limits.wall = args.timeout.unwrap_or(limits.wall);
         limits.memory_bytes = args.memory.unwrap_or(limits.memory_bytes);
@@ -113,17 +107,17 @@ impl Setup {
 }
 
 /// A file as it is; a folder's files in the order of their names, hidden ones left out.
-fn expand(path: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn expand(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.exists() {
         let message = format!("there is no file `{}`", path.display());
-        return Err(Problem { message, hint: "look at the path; it is relative to the current folder" });
+        return Err(Failure::usage(message, "look at the path; it is relative to the current folder"));
     }
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let unreadable = |error: std::io::Error| Problem {
-        message: format!("the folder `{}` cannot be read: {error}", path.display()),
-        hint: "give the files one by one",
+    let unreadable = |error: std::io::Error| {
+        let message = format!("the folder `{}` cannot be read: {error}", path.display());
+        Failure::usage(message, "give the files one by one")
     };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(unreadable)? {

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use ordain_engine::Workspace;
 use ordain_store::{Database, Store};
 
-use crate::failure;
+use crate::failure::{FAILED, Failure, Outcome};
 use crate::show::line;
-use crate::workspace::{Failure, WorkspaceArgs, with_ledger};
+use crate::workspace::{WorkspaceArgs, with_ledger};
 
 /// Prints what is wrong, and fails if the data are not sound.
-pub(super) fn run(args: &WorkspaceArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &WorkspaceArgs) -> Outcome {
     with_ledger(args, async |store| {
         let workspace = args.load()?;
         let mut out = io::stdout().lock();
@@ -28,7 +28,7 @@ pub(super) fn run(args: &WorkspaceArgs) -> anyhow::Result<ExitCode> {
         warnings(&mut out, &workspace, &store)?;
         let is_sound = damaged.is_empty() && report.is_whole();
         writeln!(out, "store: {}", if is_sound { "sound" } else { "not sound" })?;
-        Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
+        Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     })
 }
 

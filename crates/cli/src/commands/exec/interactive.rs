@@ -5,16 +5,16 @@ use std::process::ExitCode;
 
 use ordain_cell::Executor as _;
 
-use super::{Args, Place, Program, run_one};
-use crate::engine;
-use crate::failure::{self, FAILED, USAGE};
+use super::{Args, ExecContext, Program, run_one};
+
+use crate::failure::{FAILED, Failure, Outcome};
 
 /// The longest block that is read.
 const BLOCK_BYTES_MAX: u64 = 1 << 20;
 
 /// Runs what is typed until the input ends. A block (a line that ends in `:` or `\`, or an open bracket) goes on
 /// until an empty line. At a terminal a program that fails is the user's to see; otherwise it shows in the exit code.
-pub(super) async fn run(args: &Args, place: &Place) -> ExitCode {
+pub(super) async fn run(args: &Args, context: &ExecContext) -> Outcome {
     let is_terminal = io::stdin().is_terminal();
     if is_terminal {
         say("type Python; an empty line ends a block, Ctrl-D ends the session\n");
@@ -27,23 +27,22 @@ pub(super) async fn run(args: &Args, place: &Place) -> ExitCode {
             Ok(Some(code)) => code,
             Ok(None) => break,
             Err(error) => {
-                failure::print_text(&format!("cannot read the input: {error}"), Some("type Python in UTF-8"));
-                return ExitCode::from(USAGE);
+                return Err(Failure::usage(
+                    format!("cannot read the input: {error}"),
+                    "type Python in UTF-8",
+                ));
             }
         };
         if code.trim().is_empty() {
             continue;
         }
         let program = Program { name: format!("input-{number}.py"), code: code.into_bytes() };
-        match run_one(args, place, program).await {
-            Ok(is_ok) => has_failed |= !is_ok,
-            Err(error) => return engine::of_engine(&error),
-        }
+        has_failed |= !run_one(args, context, program).await?;
     }
     if let Some(name) = &args.session {
-        place.executor.end_session(name).await;
+        context.executor.end_session(name).await;
     }
-    if has_failed && !is_terminal { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+    Ok(if has_failed && !is_terminal { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 fn say(text: &str) {

@@ -9,12 +9,12 @@ use std::process::ExitCode;
 
 use ordain_engine::Workspace;
 use ordain_store::{CachedPlan, Store};
-use ordain_types::RunRecord;
+use ordain_types::{RunRecord, Schema};
+use ordain_verify::{Contract, Policy, verify};
 use serde_json::Value;
 
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome};
 use crate::show::line;
-use crate::workspace::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -32,16 +32,10 @@ pub(super) struct Args {
 }
 
 /// Shows the action, and writes it if that is wanted.
-pub(super) async fn run(args: &Args, store: &Store, root: &Path) -> Result<ExitCode, Failure> {
+pub(super) async fn run(args: &Args, store: &Store, root: &Path) -> Outcome {
     let plan = store.plan(&args.id).await?;
     let written_by = store.run(&plan.run_id).await?;
-    let action = match Action::of(&plan, &written_by, args) {
-        Ok(action) => action,
-        Err((problem, hint)) => {
-            failure::print_text(&problem, Some(hint));
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+    let action = Action::of(&plan, &written_by, args, &store.schema())?;
     let mut out = io::stdout().lock();
     for (file, added) in action.files() {
         writeln!(out, "--- {file}\n+++ {file}")?;
@@ -56,8 +50,7 @@ pub(super) async fn run(args: &Args, store: &Store, root: &Path) -> Result<ExitC
     }
     if let Err(problem) = action.write(root) {
         let hint = "nothing was written; give another `--name` or `--word`, or put the action in by hand";
-        failure::print_text(&problem, Some(hint));
-        return Ok(ExitCode::from(USAGE));
+        return Err(Failure::usage(&problem, hint));
     }
     writeln!(io::stderr(), "`{}` is an action now; plans and the reader can call it", args.name)?;
     Ok(ExitCode::SUCCESS)
@@ -70,34 +63,34 @@ struct Action {
 }
 
 impl Action {
-    /// The error says what is wrong with the plan, and what would help.
-    fn of(plan: &CachedPlan, written_by: &RunRecord, args: &Args) -> Result<Self, (String, &'static str)> {
+    fn of(plan: &CachedPlan, written_by: &RunRecord, args: &Args, schema: &Schema) -> Result<Self, Failure> {
         if plan.kind != "ask" {
-            return Err((
+            return Err(Failure::usage(
                 format!("plan `{}` is of the kind `{}`", plan.plan_id, line(&plan.kind)),
                 "only plans of requests can be actions",
             ));
         }
         if !is_identifier(&args.name) {
-            return Err((
+            return Err(Failure::usage(
                 format!("`{}` is no name of a function", line(&args.name)),
                 "use letters, digits and `_`",
             ));
         }
         // Moving code into a function changes the inside of such a text.
         if ["\"\"\"", "'''"].iter().any(|quotes| plan.code.contains(quotes)) {
-            return Err((
+            return Err(Failure::usage(
                 "its code holds a text over several lines".to_owned(),
                 "put the function in by hand",
             ));
         }
-        if plan.code.contains("user_request") {
-            return Err((
+        let verdict = verify(&plan.code, &Policy::for_contract(Contract::Ask), schema);
+        if verdict.effects.provided.contains("user_request") {
+            return Err(Failure::usage(
                 "its code reads the words of the request".to_owned(),
                 "an action is called with values alone",
             ));
         }
-        let params = params(plan, written_by);
+        let params = params(written_by);
         let names: Vec<&str> = params.keys().map(String::as_str).collect();
         let mut function = format!("\n\ndef {}({}):\n", args.name, names.join(", "));
         let title = title(plan).replace(['"', '\\'], " ");
@@ -138,19 +131,11 @@ impl Action {
 }
 
 /// The values that a plan takes, with what each was in the run that wrote it.
-fn params(plan: &CachedPlan, written_by: &RunRecord) -> BTreeMap<String, Value> {
-    let bound = written_by.plan.steps.iter().flat_map(|step| &step.params);
-    let bound: BTreeMap<&str, &Value> = bound.map(|param| (param.name.as_str(), &param.value)).collect();
-    let mut found = BTreeMap::new();
-    for piece in plan.code.split("params[").skip(1) {
-        let name: String =
-            piece.chars().skip(1).take_while(|sign| sign.is_alphanumeric() || *sign == '_').collect();
-        if is_identifier(&name) {
-            let value = bound.get(name.as_str()).or(written_by.plan.params.get(&name).as_ref()).copied();
-            found.insert(name, value.cloned().unwrap_or_default());
-        }
-    }
-    found
+fn params(written_by: &RunRecord) -> BTreeMap<String, Value> {
+    let of_plan = written_by.plan.params.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let steps = written_by.plan.steps.iter().flat_map(|step| &step.params);
+    let of_steps = steps.map(|param| (param.name.clone(), param.value.clone()));
+    of_plan.chain(of_steps).filter(|(name, _)| is_identifier(name)).collect()
 }
 
 fn declaration(args: &Args, plan: &CachedPlan, params: &BTreeMap<String, Value>) -> String {

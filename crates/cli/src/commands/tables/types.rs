@@ -11,38 +11,28 @@ use serde_json::{Value, json};
 
 use crate::commands::check;
 use crate::executor::ExecutorArgs;
-use crate::failure::{self, USAGE};
+use crate::failure::{Failure, Outcome, USAGE};
 use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, line};
-use crate::workspace::{self, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 
 /// What a reading says besides the type, in the order in which it is shown.
 const DETAILS: [&str; 7] = ["currency", "unit", "decimal", "thousands", "order", "format", "zone"];
 
 /// Carries out `ordain tables --types`.
-pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> anyhow::Result<ExitCode> {
-    let workspace = match args.load() {
-        Ok(workspace) => Arc::new(workspace),
-        Err(error) => return Ok(workspace::of_workspace(&error)),
-    };
-    if let Err(code) = check::ensure_python() {
-        return Ok(code);
-    }
-    let found = runtime::on_two_threads(Box::pin(async {
+pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Outcome {
+    let workspace = Arc::new(args.load()?);
+    check::ensure_python()?;
+    let mut tables = runtime::on_two_threads(Box::pin(async {
         let checks = check::open(workspace, &ExecutorArgs::default()).await?;
-        checks.all_tables().await.map_err(|error| check::of_checks(&error))
-    }))?;
-    let mut tables = match found {
-        Ok(tables) => tables,
-        Err(code) => return Ok(code),
-    };
+        Ok::<_, Failure>(checks.all_tables().await?)
+    }))??;
     if let Some(name) = name {
         if !tables.contains_key(name) {
             let hint = nearest(name, tables.keys().map(String::as_str))
                 .map(|near| format!("did you mean `{near}`?"));
-            failure::print_text(&format!("there is no table `{}`", line(name)), hint.as_deref());
-            return Ok(ExitCode::from(USAGE));
+            return Err(Failure::new(USAGE, format!("there is no table `{}`", line(name)), hint.as_deref()));
         }
         tables.retain(|known, _| known == name);
     }

@@ -36,12 +36,12 @@ pub struct MemberState {
 pub(super) struct Member {
     pub(super) remote: RemoteExecutor,
     in_flight: AtomicUsize,
-    known: Mutex<Known>,
+    known: Mutex<LastProbe>,
 }
 
-/// What is known of it.
+/// What it said when it was last asked.
 #[derive(Debug)]
-struct Known {
+struct LastProbe {
     is_well: bool,
     /// Failures since it was last well.
     failures: u32,
@@ -64,7 +64,8 @@ pub(super) struct Rank {
 impl Member {
     pub(super) fn new(remote: RemoteExecutor) -> Self {
         // It counts as well until it proves otherwise, so that the first job need not wait for the first probe.
-        let known = Known { is_well: true, failures: 0, load: 0, waiting: 0, running_max: 1, profiles: None };
+        let known =
+            LastProbe { is_well: true, failures: 0, load: 0, waiting: 0, running_max: 1, profiles: None };
         Self { remote, in_flight: AtomicUsize::new(0), known: Mutex::new(known) }
     }
 
@@ -141,7 +142,7 @@ impl Member {
         known.failures = known.failures.saturating_add(1);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, LastProbe> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

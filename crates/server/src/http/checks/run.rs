@@ -185,7 +185,6 @@ pub(crate) fn begin(
         return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
     }
     let checks = served(service)?.clone();
-    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
     let run_id = service.engine().store().new_run_id()?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let has_hints = wanted.files.entries.iter().any(|entry| entry.check.kind == HINT);
@@ -206,7 +205,7 @@ pub(crate) fn begin(
         conversation: None,
     };
     let service_of_run = service.clone();
-    service.begin(about, cells, |run| async move { carry_out(&service_of_run, &checks, task, run).await })
+    service.begin(caller, about, |run| async move { carry_out(&service_of_run, &checks, task, run).await })
 }
 
 /// Runs the checks.

@@ -13,15 +13,16 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 
 use super::super::body;
-use super::super::caller::Scope;
+use super::super::caller::{Caller, Scope};
 use super::super::checks::run::{self as check_run, NewCheckRun, Wanted};
 use super::super::code::NewCode;
 use super::super::exec::NewExec;
-use super::super::files;
+use super::super::files::{self, Work};
 use super::super::live::{LiveRun, RunEvent};
 use super::super::problem::Problem;
 use super::super::requests::NewRequest;
 use super::super::runs::{Decision, HowToApprove};
+use super::super::service::Service;
 use super::tools::{AboutRun, Action};
 use super::{Mcp, THROUGH, tell};
 
@@ -65,18 +66,8 @@ impl Mcp {
                 wanted.through = THROUGH;
                 check_run::begin(service, caller, wanted, None)
             }
-            "code" => {
-                service.must_take_code()?;
-                let mut new: NewCode = read(arguments)?;
-                let uploads = files::keep(&mut new, service)?;
-                new.begin(service, caller, uploads, (None, THROUGH)).await
-            }
-            _ => {
-                service.must_take_code()?;
-                let mut new: NewExec = read(arguments)?;
-                let uploads = files::keep(&mut new, service)?;
-                new.begin(service, caller, uploads, (None, THROUGH))
-            }
+            "code" => with_files::<NewCode>(service, caller, arguments).await,
+            _ => with_files::<NewExec>(service, caller, arguments).await,
         }
     }
 
@@ -132,6 +123,18 @@ impl Mcp {
         let record = self.service.decide(seen.run_id.as_str(), decision, note).await?;
         Ok(self.result(&record).await)
     }
+}
+
+/// Begins work that comes with files.
+async fn with_files<T: Work>(
+    service: &Service,
+    caller: &Caller,
+    arguments: Value,
+) -> Result<Arc<LiveRun>, Problem> {
+    service.must_take_code()?;
+    let mut new: T = read(arguments)?;
+    let uploads = files::keep(&mut new, service)?;
+    new.begin(service, caller, uploads, (None, THROUGH)).await
 }
 
 fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, Problem> {

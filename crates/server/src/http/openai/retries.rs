@@ -62,7 +62,7 @@ pub(super) struct Watching {
 
 /// What a call leads to.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum CallRun {
     /// A run that goes on or has just ended.
     Run(Watching),
     /// A run of which only the record is left.
@@ -70,8 +70,8 @@ pub(super) enum Found {
 }
 
 /// What is known of a call under the lock.
-enum Known {
-    Found(Watching),
+enum CallState {
+    Watched(Watching),
     /// It is being cancelled; whether it was committed before is not known yet.
     Ending(Arc<LiveRun>),
     /// It has ended; what it changed may have been taken back since, or be committed in spite of a problem.
@@ -85,22 +85,22 @@ impl Service {
         caller: &Caller,
         call: Call,
         work: &Work,
-    ) -> Result<Found, Problem> {
+    ) -> Result<CallRun, Problem> {
         let key = call.given.clone().unwrap_or_else(|| format!("chat:{}:{}", call.who, call.fingerprint));
         if let Some(record) = self.told_before_the_start(&key, &call).await? {
-            return Ok(Found::Record(Box::new(record)));
+            return Ok(CallRun::Record(Box::new(record)));
         }
         let mut previous = None;
         loop {
             match self.look(&key, &call, caller, work, previous.as_ref())? {
-                Known::Found(watching) => return Ok(Found::Run(watching)),
-                Known::Ending(run) => {
+                CallState::Watched(watching) => return Ok(CallRun::Run(watching)),
+                CallState::Ending(run) => {
                     run.ended().await;
                 }
-                Known::Over(run) => {
+                CallState::Over(run) => {
                     let recorded = self.engine().store().run(run.about.run_id.as_str()).await;
                     if let Some(record) = recorded.ok().filter(changed) {
-                        return Ok(Found::Record(Box::new(record)));
+                        return Ok(CallRun::Record(Box::new(record)));
                     }
                     previous = Some(run);
                 }
@@ -116,10 +116,10 @@ impl Service {
         caller: &Caller,
         work: &Work,
         previous: Option<&Arc<LiveRun>>,
-    ) -> Result<Known, Problem> {
+    ) -> Result<CallState, Problem> {
         let watch = |run: &Arc<LiveRun>, is_joined| {
             let (service, run) = (self.clone(), Arc::clone(run));
-            Known::Found(Watching { service, key: key.to_owned(), run, is_joined })
+            CallState::Watched(Watching { service, key: key.to_owned(), run, is_joined })
         };
         let mut calls = lock(&self.inner.retries.calls);
         calls.retain(|_, called| called.is_worth_keeping());
@@ -132,14 +132,14 @@ impl Service {
             }
             let is_known = previous.is_some_and(|run| Arc::ptr_eq(run, &called.run));
             match called.run.outcome().as_deref() {
-                None if called.is_left => return Ok(Known::Ending(Arc::clone(&called.run))),
+                None if called.is_left => return Ok(CallState::Ending(Arc::clone(&called.run))),
                 None => {
                     called.watchers += 1;
                     return Ok(watch(&called.run, true));
                 }
                 Some(Ok(record)) if !changed(record) => {}
                 Some(_) if is_known => {}
-                Some(_) => return Ok(Known::Over(Arc::clone(&called.run))),
+                Some(_) => return Ok(CallState::Over(Arc::clone(&called.run))),
             }
             // A key that the caller gave stands for the first outcome, except where nobody waited for it.
             if call.given.is_none() || called.is_left {

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use ordain_engine::{Ask, CodeTask};
-use ordain_types::{RunKind, Strategy, format_bytes};
+use ordain_types::{Strategy, format_bytes};
 use tempfile::TempDir;
 
 use super::request::{Chat, GivenFile};
 use crate::http::body;
 use crate::http::caller::Caller;
-use crate::http::live::{About, LiveRun};
+use crate::http::live::LiveRun;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
-use crate::http::telling::Telling;
 
 /// Work that can be begun, more than once if a run was left.
 #[derive(Debug)]
@@ -62,7 +61,6 @@ impl Work {
         let folder = tempfile::tempdir().map_err(failed)?;
         let mut task = CodeTask {
             planner: service.inner.planner.clone(),
-            cache: !caller.is_limited(),
             ..CodeTask::new(&chat.request, &caller.id, "http")
         };
         for (place, file) in files.iter().enumerate() {
@@ -94,28 +92,8 @@ impl Work {
                 service.begin_ask(caller, ask)
             }
             Self::Code(task, folder) => {
-                begin_code(service, caller, CodeTask::clone(task), Arc::clone(folder))
+                service.begin_code(caller, CodeTask::clone(task), Arc::clone(folder), None)
             }
         }
     }
-}
-
-fn begin_code(
-    service: &Service,
-    caller: &Caller,
-    mut task: CodeTask,
-    folder: Arc<TempDir>,
-) -> Result<Arc<LiveRun>, Problem> {
-    let cells = service.inner.rates.cell(caller, &service.inner.options)?;
-    let run_id = service.engine().store().new_run_id()?;
-    task.run_id = Some(run_id.clone());
-    let (request, who) = (task.request.clone(), caller.id.clone());
-    let about = About { run_id, kind: RunKind::Code, request, who, claim: None, conversation: None };
-    let engine = service.engine_for(caller);
-    service.begin(about, cells, |run| async move {
-        let mut telling = Telling(run);
-        let ended = engine.code_with(task, &mut telling).await;
-        drop(folder);
-        ended.map(|answer| answer.record)
-    })
 }

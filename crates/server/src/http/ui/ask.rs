@@ -74,7 +74,7 @@ async fn show(
     let is_live = turns.iter().any(|turn| matches!(turn, Turn::Live(_)));
     let conversation = Conversation {
         earlier: earlier(service, &visit.caller, &name).await?,
-        planner: service.inner.planner.name(),
+        model: service.inner.planner.model(),
         examples: if turns.is_empty() { service.inner.options.examples.clone() } else { Vec::new() },
         once: service.engine().store().new_run_id()?.to_string(),
         name,
@@ -151,7 +151,7 @@ pub(super) async fn words(
     query: Query<Typed>,
 ) -> Result<Response, Turned> {
     let read = read_typed(&service, &visit.caller, &query.text).await?;
-    let warns = service.inner.planner.name() == "rules";
+    let warns = service.inner.planner.model().is_none();
     let unknown = read.not_understood.filter(|_| warns);
     let mut pieces = Vec::new();
     let mut end = 0;
@@ -279,5 +279,5 @@ async fn begin(
     }
     service.must_take_code()?;
     let task = CodeTask { files, planner, idempotency_key, ..CodeTask::new(&new.request, &caller.id, "ui") };
-    service.begin_code(caller, task, (uploads, None), Some(caller.own(name)))
+    service.begin_code(caller, task, uploads, Some(caller.own(name)))
 }

@@ -1,0 +1,31 @@
+//! The example's shop in a folder of its own, with warm cells.
+
+use std::sync::Arc;
+
+use ordain_cell::LocalExecutor;
+use ordain_cell::profile::Profile;
+use ordain_engine::{Engine, Workspace, init};
+use tempfile::TempDir;
+
+use crate::commands::serve::IDLE_CELLS;
+
+/// A shop to ask. Its folder goes with it.
+pub(super) struct Shop {
+    _folder: TempDir,
+    pub(super) workspace: Workspace,
+    pub(super) executor: Arc<LocalExecutor>,
+    pub(super) engine: Engine,
+}
+
+impl Shop {
+    pub(super) async fn open() -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().join("shop");
+        init(&root, Some("sunglasses"))?;
+        let workspace = Workspace::load(&root)?;
+        let executor = crate::engine::executor(&workspace, IDLE_CELLS, None)?;
+        executor.warm(Profile::Core).await?;
+        let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
+        Ok(Self { _folder: folder, workspace, executor, engine })
+    }
+}
