@@ -379,6 +379,8 @@ def plain(value, depth, budget, keeps_frames=False):
 
 def convert(value):
     """Values of common libraries and the rest of the language, as the plain data that stands for them."""
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
     for method in ("isoformat", "to_dict", "tolist", "item"):
         function = getattr(value, method, None)
         if callable(function):

@@ -279,5 +279,5 @@ fn column(name: &str, place: usize, rows: &[Vec<Option<Value>>], is_whole: bool)
             .filter(|value| value.is_array() || value.is_object())
     };
     let shape = nested().next().is_some().then(|| json_shape(nested()));
-    ColumnBrief { name: name.to_owned(), null_share, samples, values, shape }
+    ColumnBrief { name: name.to_owned(), null_share, samples, values, shape, unit: None }
 }

@@ -53,9 +53,20 @@ impl FingerprintInputs<'_> {
             if name.starts_with(COLUMNS_OF) {
                 return None;
             }
+            if let Some(value) = name.strip_prefix(COLUMNS_WITH) {
+                return self.moved(name, value, was);
+            }
             let now = self.today(name);
             if now.as_deref() == Some(was) { None } else { Some(self.difference(name, was, now, kept)) }
         })
+    }
+
+    /// Whether a value that a rule names is now in other columns alone. One that is in no column is gone for good or ill;
+    /// the rule means what it meant.
+    fn moved(&self, name: &str, value: &str, was: &str) -> Option<String> {
+        let now = self.rule?.get(name)?;
+        let stays = was.split(", ").any(|column| now.split(", ").any(|other| other == column));
+        (!stays).then(|| format!("“{value}” is now in {now}, it was in {was}"))
     }
 
     /// What changed about the tables that does not matter to the plan.
@@ -154,6 +165,8 @@ impl FingerprintInputs<'_> {
 
 /// The component with all columns of a table, for the notes. What counts are the columns that the code uses.
 const COLUMNS_OF: &str = "columns of ";
+/// The component with the columns that hold a value which a rule in words names.
+pub(crate) const COLUMNS_WITH: &str = "columns with ";
 
 /// Column and table of a component's name.
 fn column_of(name: &str) -> Option<(&str, &str)> {

@@ -158,6 +158,9 @@ pub struct ColumnBrief {
     pub values: Option<Vec<Value>>,
     /// What its JSON values look like, taken together.
     pub shape: Option<String>,
+    /// What its numbers count, where the data says so: a currency, `kg`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
 }
 
 /// A file that was given with the request, as it was found in a cell.

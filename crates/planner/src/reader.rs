@@ -4,6 +4,7 @@
 //! typed form: each word must stand in it. Exactly one reading is acted on; of several it asks which; of none it says
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
+mod amounts;
 mod code;
 mod compute;
 mod condition;
@@ -31,7 +32,10 @@ mod token;
 mod trace;
 mod words;
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
@@ -39,7 +43,7 @@ use ordain_types::{Catalog, Changes, DirectChanges};
 
 use code::Written;
 use form::{Form, Select};
-use index::{Index, What};
+use index::{Index, Sort, What};
 use lexicon::LEXICON;
 use parse::Parser;
 use token::{Kind, Token};
@@ -75,7 +79,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 7;
+pub const RULES_VERSION: u32 = 8;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -131,6 +135,25 @@ pub fn values(brief: &Brief) -> Vec<(String, String)> {
     found
 }
 
+/// The values of columns whose words all stand in a request, each with the columns that hold it: what a plan rests on
+/// besides the names of the columns.
+pub fn mentioned<'a>(
+    request: &str,
+    columns: impl IntoIterator<Item = (&'a str, &'a [Value])>,
+) -> BTreeMap<String, BTreeSet<String>> {
+    let said: HashSet<String> = token::tokens(request).into_iter().map(|token| token.stem).collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (column, values) in columns {
+        for value in values.iter().filter_map(Value::as_str) {
+            let words = index::split_text(value);
+            if !words.is_empty() && words.iter().all(|word| said.contains(&lexicon::singular(word))) {
+                found.entry(value.to_owned()).or_default().insert(column.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// The index of the last look at the tables: building one costs more than reading.
 static LAST: Mutex<Option<Kept>> = Mutex::new(None);
 
@@ -153,6 +176,9 @@ fn indexed(brief: &Brief) -> Arc<Index> {
 /// Reads one request, perhaps after another whose rows it may refer to.
 fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
     let tokens = token::tokens(request);
+    if let Some(problem) = amounts::problem(index, &tokens) {
+        return Reading::None(Some(problem));
+    }
     if tokens.len() > 2 * TOKENS_MAX {
         return Reading::None(None);
     }
@@ -180,6 +206,9 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Option<&Select>) -> Rea
     let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
     if !index.tables.is_empty() {
         all.extend(first.orders());
+        if let (true, Some(open)) = (all.is_empty(), first.open_order()) {
+            return Reading::None(Some(open));
+        }
         for focus in 0..index.tables.len() {
             all.extend(parser(focus).questions());
         }
@@ -226,7 +255,13 @@ fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> 
     let (_, token) = strange.or(stopped)?;
     let nearest =
         strange.filter(|_| token.text.chars().count() > 3).and_then(|_| index.nearest(&token.lower));
-    Some(Unknown { text: token.text.clone(), at: token.at, is_known: strange.is_none(), nearest })
+    Some(Unknown {
+        text: token.text.clone(),
+        at: token.at,
+        is_known: strange.is_none(),
+        nearest,
+        reason: None,
+    })
 }
 
 /// Whether a token is a later word of a name.
@@ -407,5 +442,27 @@ fn possible(index: &Index) -> String {
 
 fn declined(index: &Index, unknown: Option<&Unknown>) -> String {
     let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
-    format!("{what}, so nothing was done. {} A model understands more: see `ordain models`.", possible(index))
+    let is_read = |text: &str| matches!(read_tokens(index, &token::tokens(text), None), Reading::One(_));
+    format!(
+        "{what}, so nothing was done. {}{} A model understands more: see `ordain models`.",
+        possible(index),
+        examples(index, is_read)
+    )
+}
+
+/// Two requests that are understood here, as a sentence.
+fn examples(index: &Index, is_read: impl Fn(&str) -> bool) -> String {
+    let tables = index.tables.iter().take(4);
+    let requests = tables.flat_map(|table| {
+        let rows = words::plural(&table.noun);
+        let name = |column: &index::Column| index::split_name(&column.name).join(" ");
+        let is_number = |column: &&index::Column| matches!(column.sort, Sort::Number | Sort::Whole);
+        let figure = table.columns.iter().rfind(is_number).map(name);
+        [figure.map(|figure| format!("{rows} with {figure} above 10")), Some(format!("how many {rows}"))]
+    });
+    let read: Vec<String> = requests.flatten().filter(|request| is_read(request)).take(2).collect();
+    if read.is_empty() {
+        return String::new();
+    }
+    format!(" For example: {}.", read.iter().map(|one| format!("“{one}”")).collect::<Vec<_>>().join(", "))
 }

@@ -82,6 +82,15 @@ impl ReceiptKind {
     }
 }
 
+impl RunRecord {
+    /// The plan's own words, after what has to be said first where its change was not made or did not stay.
+    pub fn said(&self) -> Option<String> {
+        let text = self.answer.text.as_ref()?;
+        let proviso = self.receipt.kind.proviso().map(|proviso| format!("{proviso}: "));
+        Some(proviso.unwrap_or_default() + text)
+    }
+}
+
 impl Receipt {
     /// The receipt of a run that has ended.
     pub fn of(record: &RunRecord) -> Self {

@@ -1,5 +1,6 @@
 //! Variables go in and come back as plain data.
 
+use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, Job};
 use ordain_types::Cause;
 use serde_json::{Map, Value, json};
@@ -38,6 +39,15 @@ async fn variables_come_back_as_plain_data() {
         "odd\\ud800": "\\ud800", "counter": {"a": 2, "b": 1}, "colour": "Colour.RED"}, "nothing": null});
     assert_eq!(execution.values, object(expected), "{execution:?}");
     assert_eq!(execution.notes, Map::new(), "a variable that is not set is not missed");
+}
+
+#[tokio::test]
+async fn days_and_numbers_that_are_missing_come_back_as_nothing() {
+    let world = World::new();
+    let code = "import pandas as pd\nrows = [{'day': pd.NaT, 'number': pd.NA, 'real': float('nan')}]";
+    let job = Job { collect: vec!["rows".to_owned()], profile: Profile::Data, ..job(code) };
+    let execution = world.run_job(job).await.unwrap();
+    assert_eq!(execution.values, object(json!({"rows": [{"day": null, "number": null, "real": null}]})));
 }
 
 #[tokio::test]

@@ -170,9 +170,8 @@ fn show(record: &RunRecord) -> io::Result<()> {
                 writeln!(out, "hint: {}", safe_lines(hint))?;
             }
         }
-        (Some(text), None) => {
-            let proviso = record.receipt.kind.proviso().map(|proviso| format!("{proviso}: "));
-            writeln!(out, "{}{}", proviso.unwrap_or_default(), safe_lines(&unmarked(text)))?;
+        (Some(_), None) => {
+            writeln!(out, "{}", safe_lines(&unmarked(&record.said().unwrap_or_default())))?;
         }
         (None, None) => writeln!(out, "({})", record.state)?,
     }

@@ -37,9 +37,8 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
     if run.plan.steps.len() > 1 {
         steps(&run.plan.steps).write(out, "  ")?;
     }
-    if let Some(text) = &run.answer.text {
-        let proviso = run.receipt.kind.proviso().map(|proviso| format!("{proviso}: ")).unwrap_or_default();
-        writeln!(out, "{}", behind("answer   ", &format!("{proviso}{text}")))?;
+    if let Some(text) = run.said() {
+        writeln!(out, "{}", behind("answer   ", &text))?;
     }
     if let Some(error) = &run.error {
         writeln!(out, "{}", behind("error    ", &error_words(error)))?;

@@ -49,7 +49,7 @@ impl Checks {
     }
 
     fn change(&self, check: &Check, state: &State, kept: &Kept, tables: &Tables) -> Change {
-        let rule = rule_of(check);
+        let rule = rule_of(check, tables);
         let inputs = self.fingerprint_inputs(tables, &rule);
         let told = |plan, code, run, why: &str, notes| Change {
             check_id: check.check_id.clone(),

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::Checks;
 use super::results::Results;
-use super::tables::{TableState, Tables};
+use super::tables::{TableFacts, TableState, Tables};
 use crate::cache::{Written, cached_plan, why_stale};
 use crate::error::EngineError;
-use crate::fingerprint::{Components, FingerprintInputs, hash};
+use crate::fingerprint::{COLUMNS_WITH, Components, FingerprintInputs, hash};
 use crate::story::Head;
 
 /// Code that may run.
@@ -125,7 +125,7 @@ impl Checks {
             return unusable;
         }
         let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
-        let rule = rule_of(check);
+        let rule = rule_of(check, tables);
         let inputs = self.fingerprint_inputs(tables, &rule);
         let mut why = None;
         for plan in kept {
@@ -262,9 +262,21 @@ pub(super) fn declared(plan: &CachedPlan) -> Value {
     plan.declared.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-/// The parts of a check's record that its code follows from, as components of the fingerprint.
-pub(super) fn rule_of(check: &Check) -> Components {
-    change::rule_of(check).into_iter().map(|(name, value)| (name, hash(&value.to_string()))).collect()
+/// The parts of a check's record that its code follows from, as components of the fingerprint; of a rule in words also the
+/// columns that hold the values which it names.
+pub(super) fn rule_of(check: &Check, tables: &Tables) -> Components {
+    let parts = change::rule_of(check).into_iter();
+    let mut rule: Components = parts.map(|(name, value)| (name, hash(&value.to_string()))).collect();
+    if check.kind == HINT {
+        let known = tables_of(check).into_iter().filter_map(|name| tables.ready(&name));
+        let columns: Vec<(String, &[Value])> = known.flat_map(TableFacts::values).collect();
+        let columns = columns.iter().map(|(name, values)| (name.as_str(), *values));
+        let named = ordain_planner::reader::mentioned(&check.rule(), columns);
+        rule.extend(named.into_iter().map(|(value, columns)| {
+            (format!("{COLUMNS_WITH}{value}"), columns.into_iter().collect::<Vec<_>>().join(", "))
+        }));
+    }
+    rule
 }
 
 /// The tables that checks want as frames, and those that others only read by calls to the store. Frames need pandas; calls

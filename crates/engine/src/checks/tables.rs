@@ -118,6 +118,12 @@ impl TableFacts {
         columns.collect()
     }
 
+    /// The columns whose values are known, each with its table's name and its values.
+    pub(super) fn values(&self) -> Vec<(String, &[Value])> {
+        let known = self.columns.iter().filter_map(|column| Some((column, column.values.as_deref()?)));
+        known.map(|(column, values)| (format!("{}.{}", self.table.name, column.name), values)).collect()
+    }
+
     /// The table as a planner sees it.
     pub(super) fn brief(&self) -> TableBrief {
         let columns = self.columns.iter().map(|column| ColumnBrief {
@@ -126,6 +132,9 @@ impl TableFacts {
             samples: column.samples.clone(),
             values: column.values.clone(),
             shape: None,
+            unit: ["currency", "unit"]
+                .iter()
+                .find_map(|&key| Some(column.reading.get(key)?.as_str()?.to_owned())),
         });
         TableBrief {
             table: self.table.clone(),

@@ -1,6 +1,7 @@
 //! What a question about files is found by in the plan cache: its words, and what the files look like.
 //!
-//! The rows are left out: the same question about new data with the same columns runs the same code.
+//! The rows are left out: the same question about new data with the same columns runs the same code, as long as the values
+//! that the question names are in the same columns.
 
 use ordain_planner::{Brief, FileBrief};
 use serde_json::{Value, json};
@@ -18,7 +19,19 @@ pub(crate) fn of(brief: &Brief) -> String {
     let words = ordain_planner::reader::spoken(brief.request.trim_end_matches(['?', '.', ' ']));
     let files: Vec<Value> = brief.files.iter().map(schema).collect();
     let meaning = json!([brief.catalog.data, brief.catalog.phrasings, brief.catalog.metrics]);
-    hash(&format!("code\0{}\0{}\0{meaning}", words.join(" "), json!(files)))
+    let named = ordain_planner::reader::mentioned(&brief.request, brief.files.iter().flat_map(values));
+    hash(&format!("code\0{}\0{}\0{meaning}\0{}", words.join(" "), json!(files), json!(named)))
+}
+
+/// The columns of a file whose values are known, each with its values.
+fn values(file: &FileBrief) -> Vec<(&str, &[Value])> {
+    let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
+    let columns = tables.filter_map(|table| table.get("columns")?.as_array()).flatten();
+    columns
+        .filter_map(|column| {
+            Some((column.get("name")?.as_str()?, column.get("values")?.as_array()?.as_slice()))
+        })
+        .collect()
 }
 
 fn schema(file: &FileBrief) -> Value {
@@ -71,6 +84,24 @@ mod tests {
             facts: json!({ "tables": [{ "rows": rows, "columns": [{ "name": "units", "type": kind, "samples": [rows] }] }] }),
         });
         of(&brief)
+    }
+
+    #[test]
+    fn a_value_that_moved_to_another_column_changes_the_key() {
+        let key = |city: &str, region: &str| {
+            let column = |name: &str, value: &str| json!({ "name": name, "type": "text", "values": [value] });
+            let mut brief = Brief::new(Task::Code, "total units of North");
+            brief.files.push(FileBrief {
+                name: "s.csv".to_owned(),
+                bytes: 10,
+                kind: "csv".to_owned(),
+                facts: json!({ "tables": [{ "columns": [column("city", city), column("region", region)] }] }),
+            });
+            of(&brief)
+        };
+        assert_eq!(key("Bonn", "North"), key("Rome", "North"), "other values do not matter");
+        assert_ne!(key("Bonn", "North"), key("North", "Bonn"));
+        assert_ne!(key("Bonn", "North"), key("North", "North"));
     }
 
     #[test]

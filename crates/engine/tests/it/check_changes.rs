@@ -155,3 +155,19 @@ async fn an_idempotency_key_runs_checks_once() {
     assert_eq!(first.run_id, second.run_id);
     assert_eq!(first.request, "run all checks");
 }
+
+#[tokio::test]
+async fn a_rule_whose_value_moved_to_another_column_is_read_anew() {
+    let hint =
+        json!([{"check_id": "h", "target_table": "z", "calculation_hint": "open z must have n above 5"}]);
+    let rows =
+        |kind: &str, state: &str| format!("kind,state,n\n{kind},{state},7\nshut,done,1\n{kind},{state},3\n");
+    let world = World::with(&hint.to_string(), &[("z.csv", rows("open", "new").as_bytes())]);
+    stands(&world.run().await, "h", CheckStatus::Fail, "");
+    // In no column any more: the rule means what it meant, and no row is concerned.
+    world.write("data/z.csv", &rows("late", "new"));
+    stands(&world.run().await, "h", CheckStatus::Pass, "");
+    world.write("data/z.csv", &rows("late", "open"));
+    let moved = &world.run().await["h"];
+    assert_ne!(moved.status, CheckStatus::Pass, "{moved:?}");
+}

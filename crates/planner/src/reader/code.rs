@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::amounts;
 use super::form::{Asked, Cond, Form, Lit, Op, Operand, Path, Select};
 use super::index::{Index, Sort};
 use super::parse::Parser;
@@ -60,7 +61,11 @@ impl Writer<'_> {
             Form::Remove(rows) => self.remove(rows),
             Form::If(rows, cond, form) => {
                 let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]);
-                let no = format!("Nothing was done: it is not so that {}.", self.words(cond));
+                let (is, cond) = match cond {
+                    Cond::Not(inner) => ("is", inner.as_ref()),
+                    cond => ("is not", cond),
+                };
+                let no = format!("Nothing was done: it {is} so that {}.", self.words(cond));
                 let body = indent(&self.form(parser, form)?);
                 format!(
                     "held = {held}\nif held and all(row[\"holds\"] for row in held):\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
@@ -277,8 +282,7 @@ impl Writer<'_> {
     /// A value within an f-string.
     fn cell(&self, name: &str, path: &Path) -> String {
         let column = &self.index.tables[path.table].columns[path.column];
-        let is_money = column.unit.as_deref() == Some("USD");
-        let sign = if is_money { "$" } else { "" };
+        let sign = amounts::sign(column);
         if column.sort == Sort::Number && !column.has_nulls {
             return format!("{sign}{{row['{name}']:,.2f}}");
         }

@@ -1,5 +1,6 @@
 //! Calculations that need no data: primes, Fibonacci numbers, statistics of given numbers, arithmetic, a quoted text.
 
+use super::amounts;
 use super::code::{braces, quote};
 use super::files;
 use super::index::Index;
@@ -13,6 +14,9 @@ const UP_TO_MAX: f64 = 50_000_000.0;
 /// What a calculation is called, and its program; `None` if the request is none, or holds a word that is not part of it.
 pub(crate) fn plan(request: &str, tokens: &[Token]) -> Option<(String, String)> {
     let (index, trace) = (Index::default(), Trace::default());
+    if amounts::problem(&index, tokens).is_some() {
+        return None;
+    }
     let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &trace) };
     let calculation = Calculation { parser };
     let mut starts = vec![calculation.parser.opening()];
@@ -221,7 +225,7 @@ impl Calculation<'_> {
         let mut numbers = Vec::new();
         let mut at = place;
         while let Some((number, _, end)) =
-            parser.number(at).filter(|(number, ..)| matches!(number.unit, Unit::Plain | Unit::Money))
+            parser.number(at).filter(|(number, ..)| matches!(number.unit, Unit::Plain | Unit::Money(_)))
         {
             numbers.push(number.value);
             let comma = parser.sign(',', end);

@@ -344,10 +344,10 @@ impl Parser<'_> {
         }
         let is_count = in_stock.is_some() || self.tokens[self.fill(place)].lower == "fewer";
         // Of files it is not known that a bare number is a price.
-        let is_price = if self.files { number.unit == Unit::Money } else { number.unit != Unit::Percent };
-        if let Some(column) = self.role("price").filter(|_| is_price && !is_count) {
-            found.push((self.own(column), end, 2));
-        }
+        let is_money = matches!(number.unit, Unit::Money(_));
+        let is_price = if self.files { is_money } else { number.unit != Unit::Percent };
+        let price = self.role("price").filter(|_| is_price && !is_count).map(|column| self.own(column));
+        found.extend(price.filter(|path| self.is_in(path, number)).map(|path| (path, end, 2)));
         found
     }
 
@@ -469,7 +469,8 @@ impl Parser<'_> {
                 let (op, lit) = if op == Op::Lt { (Op::Lt, from) } else { (Op::Ge, until) };
                 found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), end, 0));
             }
-        } else if let Some((_, lit, end)) = self.number(end) {
+        } else if let Some((_, lit, end)) = self.number(end).filter(|(number, ..)| self.is_in(&path, number))
+        {
             found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), end, 0));
         }
         for (np, end, cost) in self.np(end).iter().filter(|(np, ..)| np.is_named() && np.order.is_none()) {

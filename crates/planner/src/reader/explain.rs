@@ -70,19 +70,23 @@ pub struct Unknown {
     pub is_known: bool,
     /// A word that is spelled almost like it.
     pub nearest: Option<String>,
+    /// Why it cannot be taken, where it is understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Unknown {
     /// As the beginning of a sentence.
     pub(crate) fn sentence(&self) -> String {
         let text = &self.text;
+        if let Some(reason) = &self.reason {
+            return reason.clone();
+        }
         match (&self.nearest, self.is_known) {
             (Some(nearest), _) => format!("I do not understand “{text}” in that (did you mean “{nearest}”?)"),
             (None, false) => format!("I do not understand “{text}” in that"),
             (None, true) => {
-                format!(
-                    "I do not understand that: I know its words, but can follow them only as far as “{text}”"
-                )
+                format!("I do not understand how “{text}” belongs to what is before it")
             }
         }
     }
@@ -147,7 +151,8 @@ fn explain_plan(brief: &Brief) -> Explained {
             params: draft.params,
         }),
         Reply::Refusal(said) | Reply::Question(said) => {
-            shown.not_understood = Some(Unknown { text: said, at: (0, 0), is_known: true, nearest: None });
+            shown.not_understood =
+                Some(Unknown { text: said, at: (0, 0), is_known: true, nearest: None, reason: None });
         }
         _ => {}
     }
@@ -178,7 +183,7 @@ fn classified(index: &Index, tokens: &[Token]) -> Vec<Classified> {
 /// What a token is that mentions nothing.
 fn class(token: &Token) -> &'static str {
     match token.kind {
-        Kind::Number(_) => "number",
+        Kind::Number(_) | Kind::Unclear(_) => "number",
         Kind::Days(..) => "day",
         Kind::Time(_) => "time",
         Kind::Quoted => "text",

@@ -4,17 +4,20 @@ mod catalog;
 mod chart;
 mod figures;
 mod frames;
+mod gaps;
 mod grammar;
 mod pieces;
 mod texts;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::form::Form;
 use super::index::Index;
 use super::parse::Parser;
 use super::trace::Trace;
-use super::{TOKENS_MAX, Unknown, compute, token, unknown, words};
+use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
 use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, Reply};
 
@@ -64,6 +67,9 @@ fn problems(brief: &Brief) -> String {
 /// Questions about the tables in the files.
 fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
     let (sources, index) = indexed(brief, files, tokens);
+    if let Some(problem) = amounts::problem(&index, tokens) {
+        return Reply::Refusal(format!("{}. Nothing was computed.", problem.sentence()));
+    }
     let trace = Trace::default();
     let mut all: Vec<(Form, u32)> = Vec::new();
     for focus in 0..index.tables.len() {
@@ -108,6 +114,12 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
         }
     }
     index.add_file_words();
+    let columns = |file: &&FileBrief| {
+        let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
+        tables.filter_map(|table| table.get("columns")?.as_array()).flatten().cloned().collect::<Vec<_>>()
+    };
+    let is_comma = |column: &Value| column.get("decimal").and_then(Value::as_str) == Some(",");
+    index.commas |= files.iter().flat_map(columns).any(|column| is_comma(&column));
     (sources, index)
 }
 
@@ -119,16 +131,22 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
         return declined(brief, unknown.map(|unknown| unknown.text.as_str()));
     }
     let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
+    let is_read = |text: &str| {
+        let (tokens, trace) = (token::tokens(text), Trace::default());
+        let parser = |focus| Parser { files: true, ..Parser::new(index, &tokens, focus, &trace) };
+        (0..index.tables.len()).any(|focus| !parser(focus).questions().is_empty())
+    };
     Reply::Refusal(format!(
-        "{what}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.",
-        columns.join(", ")
+        "{what}, so nothing was computed; a model is needed (`--model`, `ordain models`). You can ask about {}.{}",
+        columns.join(", "),
+        super::examples(index, is_read)
     ))
 }
 
 fn declined(brief: &Brief, word: Option<&str>) -> Reply {
     let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
     let what = if brief.files.is_empty() {
-        "it is no calculation that I know, and no file is given"
+        "it is no calculation that I know, and no file is given (`--file FILE`; `ordain import FILE` makes a table to ask about)"
     } else {
         "the files hold no table that it could be about"
     };

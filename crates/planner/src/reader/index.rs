@@ -24,6 +24,9 @@ pub(crate) struct Index {
     pub(crate) tables: Vec<Table>,
     /// What the owner declared.
     pub(crate) catalog: Catalog,
+    /// Whether the data writes fractions with a comma, and whether the tables are files.
+    pub(crate) commas: bool,
+    pub(crate) files: bool,
     mentions: HashMap<String, Vec<Entry>>,
     /// The forms in which a word stands in a column's texts.
     forms: HashMap<(usize, usize, String), Vec<String>>,
@@ -152,7 +155,8 @@ struct Entry {
 impl Index {
     /// Builds the index of a brief's tables.
     pub(crate) fn of(brief: &Brief, catalog: &Catalog) -> Self {
-        let mut index = Self { catalog: catalog.clone(), ..Self::default() };
+        let commas = catalog.data.values().any(|notes| notes.decimal == Some(','));
+        let mut index = Self { catalog: catalog.clone(), commas, ..Self::default() };
         index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
         index.refer(&brief.tables);
         for (place, table) in brief.tables.iter().enumerate() {
@@ -178,6 +182,7 @@ impl Index {
 
     /// Adds what only questions about files know: periods of days, words for rows, verbs of days (`hired`).
     pub(crate) fn add_file_words(&mut self) {
+        self.files = true;
         for place in 0..self.tables.len() {
             for word in ["row", "record", "entry"] {
                 self.add_exact(&[word.to_owned()], What::Table(place), 1);

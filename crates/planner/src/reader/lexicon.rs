@@ -59,8 +59,8 @@ impl Lexicon {
 
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
-        // A particle alone is half a verb, and the other two are no words of requests.
-        if !matches!(class, "particles" | "plain_classes" | "small") {
+        // A particle alone is half a verb, and the others are no words of requests.
+        if !matches!(class, "particles" | "plain_classes" | "small" | "never_taught") {
             self.words.extend(words.iter().cloned());
         }
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::explain::Unknown;
 use super::index::{Index, What};
+use super::lexicon::LEXICON;
 use super::token::{self, Token};
 use super::{Reading, follow, indexed};
 use crate::brief::Brief;
@@ -53,7 +54,13 @@ fn teach(index: &Index, request: &str, unknown: &Unknown) -> String {
         return format!("nothing: it is probably a misspelled “{nearest}”");
     }
     let tokens = token::tokens(request);
+    let is_order = (0..tokens.len())
+        .any(|at| index.at(&tokens, at).iter().any(|(what, ..)| matches!(what, What::Action(_))));
     let at = tokens.iter().position(|token| token.at == unknown.at).unwrap_or_default();
+    if (is_order && at == 0) || LEXICON.has("never_taught", &word) {
+        return "nothing: it may change what is asked, as “imagine” and “instead” do; say the request without it"
+            .to_owned();
+    }
     let table = (0..tokens.len()).find_map(|at| table_at(index, &tokens, at));
     let name = |table: Option<usize>| table.map_or("…", |table| index.tables[table].name.as_str());
     match () {

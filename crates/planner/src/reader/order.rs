@@ -3,6 +3,7 @@
 use ordain_types::{Action, Param, ParamKind};
 use serde_json::json;
 
+use super::explain::Unknown;
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Path, Select};
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
@@ -48,6 +49,23 @@ impl Parser<'_> {
         }
         found.extend(self.prices());
         found
+    }
+
+    /// The word of an order that names nothing: `buy it`, where nothing was said before. It is not a question.
+    pub(crate) fn open_order(&self) -> Option<Unknown> {
+        let begins = self.order_openings().into_iter().map(|(start, ..)| self.fill(start));
+        let verbs = begins.flat_map(|start| self.mentions(start)).filter_map(|(what, end, _)| match what {
+            What::Action(_) => Some(end),
+            _ => None,
+        });
+        let open = verbs.filter_map(|end| {
+            let anything = || self.one("thing", end).filter(|end| self.is_end(*end));
+            self.one("talk.it", end).or_else(anything)
+        });
+        let token = open.max().and_then(|end| self.tokens.get(end - 1))?;
+        let reason = format!("“{}” names nothing here: say which one", token.text);
+        let (text, at) = (token.text.clone(), token.at);
+        Some(Unknown { text, at, is_known: true, nearest: None, reason: Some(reason) })
     }
 
     /// Where an order may begin; whether a wish was said that makes even a question an order; whether it is a question.
@@ -449,7 +467,7 @@ impl Parser<'_> {
                         let fits = match kind {
                             ParamKind::Count => number.unit == Unit::Plain,
                             ParamKind::Percent => matches!(number.unit, Unit::Plain | Unit::Percent),
-                            _ => matches!(number.unit, Unit::Plain | Unit::Money),
+                            _ => matches!(number.unit, Unit::Plain | Unit::Money(_)),
                         };
                         if !fits {
                             return None;

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use super::amounts;
 use super::form::{Cond, Form, Hop, Link, Lit, Path};
-use super::index::{Index, Sort, What};
+use super::index::{Column, Index, Sort, What};
 use super::lexicon::LEXICON;
 use super::phrase::Np;
 use super::token::{Kind, Number, Token};
@@ -201,13 +202,22 @@ impl<'a> Parser<'a> {
             place += 1;
         }
         let token = self.tokens.get(place)?;
-        let Kind::Number(mut number) = token.kind else { return None };
+        let mut number = match token.kind {
+            Kind::Number(number) => number,
+            Kind::Unclear(number) if amounts::is_fraction(self.index, token) => number,
+            _ => return None,
+        };
         if negative {
             number.value = -number.value;
         }
         self.trace.reached(place + 1);
         let at = (token.at.0 - usize::from(negative), token.at.1);
         Some((number, Lit { value: as_json(number.value), at }, place + 1))
+    }
+
+    /// Whether a column is in the currency of a number, as far as both are known.
+    pub(crate) fn is_in(&self, path: &Path, number: &Number) -> bool {
+        amounts::is_same(&self.index.tables[path.table].columns[path.column], number)
     }
 
     /// Days at a place.
@@ -300,7 +310,7 @@ impl<'a> Parser<'a> {
         if role == "age" && self.index.tables[self.focus].is_people {
             // Somebody is old by the day of birth, not by the day of joining.
             let columns = &self.index.tables[self.focus].columns;
-            let is_birth = |column: &super::index::Column| {
+            let is_birth = |column: &Column| {
                 let words = super::index::split_name(&column.name);
                 column.sort == Sort::Day && words.iter().any(|word| LEXICON.has("birth_words", word))
             };
@@ -308,7 +318,8 @@ impl<'a> Parser<'a> {
         }
         if role == "date" || role == "age" {
             let table = &self.index.tables[self.focus];
-            let year = || table.columns.iter().position(|column| column.name == "year");
+            let is_year = |column: &Column| column.cut.is_none() && column.name == "year";
+            let year = || table.columns.iter().position(is_year);
             return self.index.day(self.focus).or_else(year);
         }
         self.index.role(self.focus, role)

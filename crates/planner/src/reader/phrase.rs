@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
-use super::index::What;
+use super::index::{Sort, What};
 use super::parse::{All, Parser, prune};
 use super::token::{Kind, Unit};
 use super::trace::Naming;
@@ -339,6 +339,22 @@ impl Parser<'_> {
         found
     }
 
+    /// The columns that rows may be ordered by for a role. Of several days it is not known which one is meant.
+    fn ordering(&self, role: &str) -> Vec<usize> {
+        let columns = &self.index.tables[self.focus].columns;
+        match self.role(role) {
+            Some(column) => vec![column],
+            None if matches!(role, "date" | "age")
+                && !self.strict
+                && !self.index.tables[self.focus].is_people =>
+            {
+                let is_day = |at: &usize| columns[*at].sort == Sort::Day && columns[*at].cut.is_none();
+                (0..columns.len()).filter(is_day).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
     /// `cheapest`, `second most expensive`, `highest hourly rate`, `last`: the order, which of them, and the end.
     pub(crate) fn superlative(&self, place: usize) -> Vec<(Order, Option<u64>, usize)> {
         let ordinal =
@@ -359,7 +375,14 @@ impl Parser<'_> {
                 }
                 found
             }
-            role => self.role(role).map(|column| (by(self.own(column)), nth, end)).into_iter().collect(),
+            role => {
+                let days = self.columns(end).into_iter();
+                let days = days.filter(|(path, ..)| role == "date" && self.sort(path) == Sort::Day);
+                // `the latest due date` says which day is meant.
+                let named: Vec<_> = days.map(|(path, end, _)| (by(path), nth, end)).collect();
+                let own = self.ordering(role).into_iter().map(|column| (by(self.own(column)), nth, end));
+                own.chain(named).collect()
+            }
         }
     }
 }

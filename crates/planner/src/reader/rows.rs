@@ -199,7 +199,7 @@ impl Parser<'_> {
         if let Some(after) = self.one("to", place) {
             if let Some((number, lit, end)) = self.number(after)
                 && self.is_number(path)
-                && matches!(number.unit, Unit::Plain | Unit::Money)
+                && matches!(number.unit, Unit::Plain | Unit::Money(_))
             {
                 found.push((To::Value(lit), end));
             }

@@ -17,7 +17,7 @@ use super::index::{Index, What};
 use super::parse::Parser;
 use super::token;
 use super::trace::Trace;
-use super::{TOKENS_MAX, unknown};
+use super::{TOKENS_MAX, Unknown, amounts, unknown};
 use crate::brief::Brief;
 use crate::exchange::{Draft, Reply};
 
@@ -37,17 +37,20 @@ pub(crate) fn plan(brief: &Brief) -> Reply {
     }
     match read(brief, hint) {
         Ok(rules) => chosen(brief, &rules, filter),
-        Err(word) => Reply::Refusal(declined(brief, word.as_deref())),
+        Err(unknown) => Reply::Refusal(declined(brief, unknown.as_ref())),
     }
 }
 
 /// The rules that a sentence may state, the plainest ones; the word that is not understood if there is none.
-pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<String>> {
+pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<Unknown>> {
     let index = Index::of(brief, &super::files::described(&brief.catalog));
     let tokens = token::tokens(hint);
     let trace = Trace::default();
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Err(None);
+    }
+    if let Some(problem) = amounts::problem(&index, &tokens) {
+        return Err(Some(problem));
     }
     let mut all: Vec<(Rule, u32)> = Vec::new();
     // The table that the check names first is judged; another one only where the sentence names it before any other.
@@ -65,7 +68,7 @@ pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<String
         }
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Err(unknown(&index, &tokens, trace.furthest()).map(|unknown| unknown.text));
+        return Err(unknown(&index, &tokens, trace.furthest()));
     };
     let mut rules: Vec<Rule> = Vec::new();
     for (rule, _) in all.into_iter().filter(|(_, cost)| *cost == least) {
@@ -131,10 +134,14 @@ fn draft(rule: &Rule, compiled: CompiledKind, params: Map<String, Value>) -> Dra
     }
 }
 
-fn declined(brief: &Brief, word: Option<&str>) -> String {
+fn declined(brief: &Brief, unknown: Option<&Unknown>) -> String {
+    if let Some(reason) = unknown.and_then(|unknown| unknown.reason.as_ref()) {
+        return format!("the reader does not take this rule: {reason}");
+    }
     let columns: Vec<&str> =
         brief.tables[0].table.columns.iter().map(|column| column.name.as_str()).take(12).collect();
-    let word = word.map_or_else(|| "it as a whole".to_owned(), |word| format!("“{word}” in it"));
+    let word =
+        unknown.map_or_else(|| "it as a whole".to_owned(), |unknown| format!("“{}” in it", unknown.text));
     format!(
         "the reader does not understand this rule: {word}; name columns as they are called ({}) and say what must hold \
          (\"price must be above 0\", \"when status is paid, paid_at must not be null\"), or use a model, or a built-in kind",

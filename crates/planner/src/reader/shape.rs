@@ -30,7 +30,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
                 .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
             years: seen.values.as_ref().and_then(|values| years(values)),
             refers: None,
-            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()),
+            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()).or(seen.unit),
             cut: None,
             role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
         })

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Word,
     /// A number in digits, or in letters.
     Number(Number),
+    /// A number whose comma or point can be read in two ways, as `1,5` and `1.000`: its value as a fraction.
+    Unclear(Number),
     /// A day, a month, a quarter or a year: from, and the first day after it.
     Days(String, String),
     /// A time of day, as `14:30`.
@@ -60,8 +62,8 @@ pub(crate) struct Number {
 pub(crate) enum Unit {
     /// `3`.
     Plain,
-    /// `$3`.
-    Money,
+    /// `$3`, with the currency.
+    Money(&'static str),
     /// `3%`.
     Percent,
     /// `3rd`.
@@ -153,6 +155,10 @@ impl Splitter<'_> {
         let Some((digits, value)) = number_at(body) else {
             return self.push(first.len_utf8(), Kind::Sign(first));
         };
+        let is_listed =
+            self.out.last().is_some_and(|last| last.kind == Kind::Sign(',') && last.at.1 == self.at);
+        let unclear = unclear_at(body).filter(|_| !is_listed);
+        let (digits, value) = unclear.unwrap_or((digits, value));
         let after = &body[digits..];
         let percent = after.starts_with('%') || after.starts_with(" %");
         let more = if after.starts_with('%') {
@@ -162,14 +168,20 @@ impl Splitter<'_> {
         } else {
             0
         };
-        let money = sign > 0 || after.starts_with('€') || after.starts_with('$');
-        let more = if sign == 0 && money { after.chars().next().map_or(0, char::len_utf8) } else { more };
-        let unit = match () {
-            () if money => Unit::Money,
-            () if percent => Unit::Percent,
-            () => Unit::Plain,
+        let mark = if sign > 0 { Some(first) } else { after.chars().next() };
+        let currency = mark.and_then(|mark| currency(mark.encode_utf8(&mut [0; 4])));
+        let more = match mark.filter(|_| sign == 0 && currency.is_some()) {
+            Some(mark) => mark.len_utf8(),
+            None => more,
         };
-        self.push(sign + digits + more, Kind::Number(Number { value, unit, spelled: false }));
+        let unit = match currency {
+            Some(currency) => Unit::Money(currency),
+            None if percent => Unit::Percent,
+            None => Unit::Plain,
+        };
+        let number = Number { value, unit, spelled: false };
+        let kind = if unclear.is_some() { Kind::Unclear(number) } else { Kind::Number(number) };
+        self.push(sign + digits + more, kind);
     }
 
     fn word(&mut self, rest: &str) {
@@ -285,6 +297,39 @@ fn number_at(text: &str) -> Option<(usize, f64)> {
     plain.parse().ok().map(|value| (end, value))
 }
 
+/// A number that is a fraction to some and something else to others: how long it is, and its value as a fraction. A comma
+/// may part a fraction or two numbers (`1,5`), a point before three digits a fraction or thousands (`1.000`).
+fn unclear_at(text: &str) -> Option<(usize, f64)> {
+    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let mark = |at: usize| text[at..].chars().next().filter(|_| digits((at + 1).min(text.len())) > 0);
+    let first = digits(0);
+    let more = digits((first + 1).min(text.len()));
+    let mut end = first + 1 + more;
+    let is_unclear = match mark(first)? {
+        ',' => {
+            let is_list = mark(end) == Some(',');
+            !is_list && (matches!(more, 1 | 2) || more > 4 || &text[..first] == "0")
+        }
+        '.' => {
+            let is_group = first <= 3 && more == 3 && !text.starts_with('0');
+            while is_group && mark(end) == Some('.') && digits(end + 1) == 3 {
+                end += 4;
+            }
+            is_group && mark(end) != Some('.')
+        }
+        _ => false,
+    };
+    if is_unclear && mark(end) == Some(',') {
+        end += 1 + digits(end + 1);
+    }
+    is_unclear.then(|| (end, text[..end].replace(',', ".").parse().unwrap_or_default()))
+}
+
+/// The currency that a word or a sign means.
+pub(super) fn currency(word: &str) -> Option<&'static str> {
+    LEXICON.matches("currency", &[word]).first().map(|(_, currency)| *currency)
+}
+
 /// `2026-03-14`, with a time or without; `14.03.2026`.
 fn day_at(text: &str) -> Option<(usize, Kind)> {
     let bytes = text.as_bytes();
@@ -381,13 +426,13 @@ fn spelled(tokens: &[Token]) -> Vec<Token> {
 fn percents(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     for token in tokens {
-        if let Some(Token { kind: Kind::Number(number), at, .. }) = out.last_mut()
+        if let Some(Token { kind: Kind::Number(number) | Kind::Unclear(number), at, .. }) = out.last_mut()
             && token.kind == Kind::Word
         {
             let is_percent = matches!(token.lower.as_str(), "percent" | "pct");
-            let is_money = LEXICON.has("currency", &token.lower);
-            if (is_percent || is_money) && number.unit == Unit::Plain {
-                number.unit = if is_money { Unit::Money } else { Unit::Percent };
+            let currency = currency(&token.lower);
+            if (is_percent || currency.is_some()) && number.unit == Unit::Plain {
+                number.unit = currency.map_or(Unit::Percent, Unit::Money);
                 at.1 = token.at.1;
                 continue;
             }

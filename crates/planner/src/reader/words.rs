@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::form::{
     Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Output, Path, Select, Set, To,
 };
-use super::index::{Index, split_name};
+use super::index::{Index, Sort, split_name};
 
 /// A form in words: what the answer, the record and reports show.
 pub(crate) fn reading(index: &Index, form: &Form) -> String {
@@ -105,7 +105,17 @@ fn output_words(output: Output) -> &'static str {
 /// An order in words.
 pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit: Option<u64>) -> String {
     let by = order.by.as_ref().map(|path| format!(" by {}", column(index, path)));
+    if by.is_none() && index.files {
+        let way = if order.down { "last" } else { "first" };
+        let count =
+            limit.filter(|limit| *limit < 1_000_000).map_or_else(String::new, |limit| format!(" {limit}"));
+        return format!("the {way}{count} as the file is written");
+    }
+    let is_day =
+        order.by.as_ref().is_some_and(|path| index.tables[path.table].columns[path.column].sort == Sort::Day);
     let way = match (&by, order.down) {
+        (Some(_), true) if is_day => "latest",
+        (Some(_), false) if is_day => "earliest",
         (Some(_), true) => "highest",
         (Some(_), false) => "lowest",
         (None, true) => "newest",

@@ -1,5 +1,7 @@
 //! The reader's laws: every word is understood or the request is declined, and every plan passes the verifier.
 
+mod amounts;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -57,6 +59,7 @@ fn table(name: &str, seed: &str) -> TableBrief {
         samples: Vec::new(),
         values: Some(rows.iter().map(|row| row[*name].clone()).collect()),
         shape: None,
+        unit: None,
     });
     TableBrief {
         columns: columns.collect(),
@@ -241,6 +244,13 @@ fn remarks_conditions_and_refusals_change_nothing() {
     }
 }
 
+fn refusal(example: &str, request: &str) -> String {
+    match reader::plan(&brief(example, request)) {
+        Reply::Refusal(said) => said,
+        other => panic!("{request}: {other:?}"),
+    }
+}
+
 #[test]
 fn a_short_answer_edits_what_was_said_before() {
     let turn = |request: &str, status: &str| Turn {
@@ -359,6 +369,31 @@ fn words_that_requests_were_declined_for_are_ranked_with_what_would_teach_them()
     assert!(teach("grab").starts_with("words = [\"grab\", …]"));
     assert!(teach("gizmos").starts_with("synonyms = [\"gizmos\", …]"));
     assert!(teach("clasic").contains("classic"));
+    let missed = reader::missed(
+        &brief("sunglasses", ""),
+        ["imagine I buy 2 moons", "instead of that", "dream I buy a moon"],
+    );
+    for it in &missed {
+        assert!(it.teach.starts_with("nothing"), "{it:?}");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_word_and_requests_that_are_understood() {
+    let said = refusal("sunglasses", "items price of below");
+    assert!(said.contains("how “") && said.contains("For example: “"), "{said}");
+    for request in said.split('“').skip(2).filter_map(|rest| rest.split('”').next()) {
+        assert!(plan(request).is_some(), "{request} in {said}");
+    }
+}
+
+#[test]
+fn a_held_change_is_not_told_as_one_that_was_not_made() {
+    let mut brief = brief("sunglasses", "set the price of Sport to 15");
+    std::sync::Arc::make_mut(&mut brief.catalog).policy.direct_changes = ordain_types::DirectChanges::Hold;
+    let Reply::Plan(draft) = reader::plan(&brief) else { panic!("it is an order") };
+    assert!(draft.hold.is_some() && draft.code.contains("Will change"), "{}", draft.code);
+    assert!(!draft.code.contains("Nothing was changed yet"), "{}", draft.code);
 }
 
 /// What is read of a request, or what is said instead.

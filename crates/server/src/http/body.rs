@@ -134,10 +134,21 @@ async fn gather(mut body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     check_names(bytes)?;
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value: T =
-        serde_path_to_error::deserialize(&mut reader).map_err(|error| not_wanted(&error, "body"))?;
+    let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        if error.inner().is_data() && is_list(bytes) { no_list() } else { not_wanted(&error, "body") }
+    })?;
     reader.end().map_err(|error| not_json(&error, "body"))?;
-    Ok(value)
+    if is_list(bytes) { Err(no_list()) } else { Ok(value) }
+}
+
+/// Whether a body is a list. Values without their names would be taken by their places.
+fn is_list(bytes: &[u8]) -> bool {
+    bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
+}
+
+fn no_list() -> Problem {
+    let detail = "the body must be a JSON object, each value with its name; it is a list";
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail)
 }
 
 /// Reads a value that stands in a larger message, such as the arguments of a tool.
@@ -189,7 +200,15 @@ fn not_wanted(error: &serde_path_to_error::Error<serde_json::Error>, what: &str)
     if write!(said, "{}", error.inner()).is_err() {
         said.0.push('…');
     }
-    let (pointer, message) = (pointer(error.path()), said.0);
+    // What Rust calls a structure is an object to whoever sends JSON.
+    let message = match said.0.split_once("expected struct ") {
+        Some((before, rest)) => {
+            let place = rest.find(" at line ").map_or("", |at| &rest[at..]);
+            format!("{before}expected an object with names{place}")
+        }
+        None => said.0,
+    };
+    let pointer = pointer(error.path());
     if error.inner().is_data() {
         let detail = format!("the {what} is not what is asked for here: {message}");
         return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_body", detail).about(&pointer, message);
@@ -254,9 +273,27 @@ mod tests {
 
     #[test]
     fn a_wrong_part_is_named_by_a_pointer() {
-        let problem = parse::<Vec<std::collections::BTreeMap<String, u8>>>(br#"[{"a":1},{"b/c":"x"}]"#);
-        let problem = problem.unwrap_err();
-        assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, "/1/b~1c"));
+        type Body = std::collections::BTreeMap<String, Vec<u8>>;
+        let problem = parse::<Body>(br#"{"a":[1],"b/c":[1,"x"]}"#).unwrap_err();
+        assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, "/b~1c/1"));
+    }
+
+    #[test]
+    fn values_without_names_are_not_taken_by_their_places() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Body {
+            _request: String,
+            _within: Option<Box<Body>>,
+        }
+        for list in ["[]", r#" ["do it", null]"#] {
+            let problem = parse::<Body>(list.as_bytes()).unwrap_err();
+            assert_eq!(problem.status, 422);
+            assert!(problem.detail.contains("must be a JSON object"), "{}", problem.detail);
+        }
+        for wrong in ["3", r#"{"_request": "x", "_within": [1]}"#, r#"{"_request": "x", "_within": []}"#] {
+            let problem = parse::<Body>(wrong.as_bytes()).unwrap_err();
+            assert!(!problem.detail.contains("struct"), "{}", problem.detail);
+        }
     }
 
     #[test]

@@ -119,9 +119,9 @@ fn turned(record: &RunRecord, session_id: String) -> Turned {
         titles => format!("{} (plan {})", titles.join("; "), writer(record)),
     };
     let code = steps.iter().map(|step| step.code.as_str()).collect::<Vec<_>>().join("\n");
-    let said = match (&record.error, &record.answer.text) {
+    let said = match (&record.error, record.said()) {
         (Some(error), _) => error.message.clone(),
-        (None, Some(text)) => text.clone(),
+        (None, Some(text)) => text,
         (None, None) => record.state.to_string(),
     };
     let printed = record.outcome.stdout.trim_end();

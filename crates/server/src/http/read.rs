@@ -82,6 +82,8 @@ pub(crate) struct UnknownWord {
     /// A word that is spelled almost like it.
     #[schema(required = true)]
     nearest: Option<String>,
+    /// Why it cannot be taken, where it is understood.
+    reason: Option<String>,
 }
 
 /// Something that may come next.

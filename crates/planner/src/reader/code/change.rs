@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ordain_types::DirectChanges;
 
 use super::{Writer, braces, indent, quote};
+use crate::reader::amounts;
 use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
 use crate::reader::order;
 use crate::reader::parse::Parser;
@@ -143,13 +144,14 @@ impl Writer<'_> {
         } else {
             "short = []\n"
         };
+        let sign = amounts::sign(&self.index.tables[table].columns[price]);
         let verb = action.words.first().map_or("do it", String::as_str);
         let is_sale = action.words.iter().any(|word| word == "sell");
         let ask = if is_sale { "Shall I sell them?".to_owned() } else { format!("Shall I {verb} them?") };
         let run = format!(
             "wanted = [{}]\ntotal = sum(count * row[\"price\"] for count, row in wanted)\nnames = \" and \".join(f\"{{count}} {{row['label']}}\" for count, row in wanted)\n\
-             {short}answer_text = f\"{{names}} would come to ${{total:,.2f}}. {ask}\"\nif short:\n    \
-             answer_text = f\"{{names}} would come to ${{total:,.2f}}, but only {{short[0]['stock']}} {{short[0]['label']}} are left.\"\nSTATUS = \"success\"\n",
+             {short}answer_text = f\"{{names}} would come to {sign}{{total:,.2f}}. {ask}\"\nif short:\n    \
+             answer_text = f\"{{names}} would come to {sign}{{total:,.2f}}, but only {{short[0]['stock']}} {{short[0]['label']}} are left.\"\nSTATUS = \"success\"\n",
             parts.join(", "),
         );
         Some(guarded(&queries, &run))

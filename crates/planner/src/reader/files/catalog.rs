@@ -136,6 +136,7 @@ fn table_of(file: &FileBrief, table: &Value, count: usize) -> Option<(Source, Ta
         samples: facts.get("samples").and_then(Value::as_array).cloned().unwrap_or_default(),
         values: facts.get("values").and_then(Value::as_array).cloned(),
         shape: None,
+        unit: ["currency", "unit"].iter().find_map(|&key| Some(facts.get(key)?.as_str()?.to_owned())),
     });
     let brief = TableBrief {
         columns: seen.collect(),

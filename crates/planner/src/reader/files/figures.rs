@@ -1,6 +1,7 @@
 //! Several figures at once, shares and correlations.
 
 use super::frames::{Frame, ROWS, SHOWN, method, single};
+use super::gaps::{gaps_of, spoken};
 use crate::reader::code::{braces, quote};
 use crate::reader::form::{Cond, Measure, Path, Select};
 use crate::reader::words;
@@ -32,10 +33,11 @@ impl Frame<'_> {
             ));
         }
         Some(format!(
-            "{lines}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
+            "{lines}{}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
              answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
              listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
-             answer_text = {} + listed + \".\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+             answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            gaps_of(&spoken(&keys)),
             list.join(", "),
             entries.join(", "),
             quote(&format!("Of {}{said}: ", self.noun())),
@@ -61,10 +63,11 @@ impl Frame<'_> {
         let cells: Vec<String> =
             keys.iter().map(|(_, key)| format!("{{shown(row[{}])}}", single(key))).collect();
         Some(format!(
-            "table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n\
+            "{}table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n\
              answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" if len(table) else {}\n\
+             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" + left_out if len(table) else {}\n\
              STATUS = \"success\" if len(table) else \"no_match\"\n",
+            gaps_of(&spoken(&keys)),
             list.join(", "),
             quote(&format!("Share {said} of {of}: ")),
             cells.join(", "),

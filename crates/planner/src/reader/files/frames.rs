@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::catalog::Source;
 use super::chart;
+use super::gaps::{gaps_of, spoken};
 use crate::reader::code::{braces, capital, named, paths_of, quote};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
 use crate::reader::index::{Index, Period, Sort};
@@ -45,12 +46,14 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<St
 
 const SHOWN_HELPER: &str = "
 
-def shown(value):
+def shown(value, is_id=False):
     \"\"\"A value for people: thousands set apart, days without a time.\"\"\"
     if hasattr(value, \"item\"):
         value = value.item()
     if not isinstance(value, list) and pd.isna(value):
         return \"no value\"
+    if is_id:
+        return str(value)
     if hasattr(value, \"strftime\"):
         return str(value)[:16].removesuffix(\" 00:00\")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -113,7 +116,7 @@ impl<'a> Frame<'a> {
         let Some((day, period)) = columns[column].cut else { return String::new() };
         let method = match period {
             Period::Year => "dt.strftime(\"%Y\")",
-            Period::Quarter => "dt.to_period(\"Q\").astype(\"str\")",
+            Period::Quarter => "dt.to_period(\"Q\").map(str, na_action=\"ignore\")",
             Period::Month => "dt.strftime(\"%Y-%m\")",
             Period::Week => "dt.strftime(\"%G-W%V\")",
             Period::Day => "dt.strftime(\"%Y-%m-%d\")",
@@ -353,14 +356,17 @@ impl<'a> Frame<'a> {
             .collect();
         let cell = |at: usize, column: &str| {
             let value = format!("row[{}]", single(column));
-            if ids[at] { format!("{{{value}}}") } else { format!("{{shown({value})}}") }
+            if ids[at] { format!("{{shown({value}, True)}}") } else { format!("{{shown({value})}}") }
         };
         let mut parts = columns.iter().enumerate().map(|(at, (name, column))| (name, cell(at, column)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
         let rest: Vec<String> =
             parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
         let row = if rest.is_empty() { first } else { format!("{first} ({})", rest.join(", ")) };
-        let said = format!("{}{}", self.noun(), self.said(&select.filter));
+        let by_file = select.order.as_ref().filter(|order| order.by.is_none());
+        let by_file = by_file.map(|order| words::order_words(self.index, order, select.nth, select.limit));
+        let by_file = by_file.map_or_else(String::new, |order| format!(", {order}"));
+        let said = format!("{}{}{by_file}", self.noun(), self.said(&select.filter));
         let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
         Some(format!(
             "{order}answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
@@ -507,11 +513,12 @@ impl<'a> Frame<'a> {
     fn figure(&mut self, select: &Select, measure: &Measure) -> Option<String> {
         let (name, line) = self.measured(measure)?;
         let value = method(measure, &format!("rows[{}]", quote(&name)), "rows");
+        let gaps = gaps_of(&self.measured_gaps(measure, &name));
         let is_count = matches!(measure, Measure::Count | Measure::Distinct(_));
         let test = if is_count { "True" } else { "len(rows) and not pd.isna(value)" };
         Some(format!(
-            "{line}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
-             answer_text = f\"{}\" if is_there else {} if len(rows) else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
+            "{line}{gaps}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
+             answer_text = f\"{}{{left_out}}\" if is_there else {} if len(rows) else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
             self.sentence(select, measure),
             self.nothing(select, measure),
             self.none(select),
@@ -535,8 +542,9 @@ impl<'a> Frame<'a> {
         let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
         let groups = format!("rows.groupby([{}])", list.join(", "));
         let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
+        let gaps = gaps_of(&[spoken(&keys), self.measured_gaps(measure, &name)].concat());
         Some(format!(
-            "{line}table = {value}.reset_index(name={})\n{}",
+            "{line}{gaps}table = {value}.reset_index(name={})\n{}",
             quote(&figure),
             self.grouped(select, measure, by, best, &keys)
         ))
@@ -592,7 +600,7 @@ impl<'a> Frame<'a> {
             "{rename}{order}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
              listed = \", \".join(f\"{} ({{shown(row[{}])}})\" for row in answer_rows[:{SHOWN}])\n\
              more = f\" and {{len(table) - {SHOWN}}} more\" if len(table) > {SHOWN} else \"\"\n\
-             answer_text = f\"{}{{listed}}{{more}}.\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+             answer_text = f\"{}{{listed}}{{more}}.{{left_out}}\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
             cells.join(", "),
             single(&self.figure_name(measure)),
             braces(&title),

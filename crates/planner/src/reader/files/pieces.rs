@@ -1,6 +1,7 @@
 //! Figures of tables that are too large to be read whole.
 
 use super::frames::Frame;
+use super::gaps::{LEFT_OUT, spoken};
 use crate::reader::code::{paths_of, quote};
 use crate::reader::form::{Asked, Measure, Path, Select};
 
@@ -54,9 +55,16 @@ impl Frame<'_> {
         let is_mean = kept.starts_with("agg");
         let mean = if is_mean { "parts = parts[\"sum\"] / parts[\"count\"]\n" } else { "" };
         let file = quote(&self.sources[self.table].files[0]);
+        let gaps = [spoken(&keys), self.measured_gaps(measure, &name)].concat();
+        let empty: Vec<String> = gaps.iter().map(|(said, _)| format!("{}: 0", quote(said))).collect();
+        let count = |(said, column): &(String, String)| {
+            format!("    gaps[{}] += int(rows[{}].isna().sum())\n", quote(said), quote(column))
+        };
         let head = format!(
-            "parts = []\nfor rows in frame.pieces({file}, columns=[{}]):\n{cuts}{filter}{line}",
-            list.join(", ")
+            "parts, gaps = [], {{{}}}\nfor rows in frame.pieces({file}, columns=[{}]):\n{cuts}{filter}{line}{}",
+            empty.join(", "),
+            list.join(", "),
+            gaps.iter().map(count).collect::<String>()
         );
         let read = if kept.is_empty() {
             let all: Vec<String> = keys.iter().map(|(_, key)| quote(key)).chain([quote(&name)]).collect();
@@ -75,15 +83,15 @@ impl Frame<'_> {
         if keys.is_empty() {
             let empty = if *measure == Measure::Count { "0" } else { "None" };
             return Some(format!(
-                "{read}value = parts.iloc[0] if len(parts) else {empty}\nvalue = None if pd.isna(value) else getattr(value, \"item\", lambda: value)()\nanswer_json = value\n\
-                 answer_text = f\"{}\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
+                "{read}{LEFT_OUT}value = parts.iloc[0] if len(parts) else {empty}\nvalue = None if pd.isna(value) else getattr(value, \"item\", lambda: value)()\nanswer_json = value\n\
+                 answer_text = f\"{}{{left_out}}\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
                 self.sentence(select, measure),
                 self.nothing(select, measure),
             ));
         }
         let figure = quote(&self.figure_name(measure));
         Some(format!(
-            "{read}table = parts.reset_index(name={figure})\n{}",
+            "{read}{LEFT_OUT}table = parts.reset_index(name={figure})\n{}",
             self.grouped(select, measure, by, *best, &keys)
         ))
     }

@@ -292,3 +292,70 @@ fn a_department_that_is_written_like_a_pronoun_is_not_passed_over() {
         assert!(draft.code.contains("IT"), "{}", draft.code);
     }
 }
+
+fn shipments() -> FileBrief {
+    file(
+        "shipments.csv",
+        json!({ "tables": [{ "name": null, "rows": 70, "columns": [
+            column("shipment_id", "integer", &[]),
+            column("sent_on", "date", &[]),
+            column("delivered_on", "date", &[]),
+            column("carrier", "category", &["DHL", "UPS"]),
+            column("cost_eur", "real", &[]),
+            json!({ "name": "fee", "type": "decimal", "currency": "USD" }),
+        ]}]}),
+    )
+}
+
+#[test]
+fn the_newest_of_rows_with_two_days_asks_which_day_and_never_takes_the_year() {
+    for request in ["latest shipment", "oldest shipment", "most recent shipment"] {
+        let Reply::Question(said) = reply(&[shipments()], request) else { panic!("{request}") };
+        assert!(said.contains("sent on") && said.contains("delivered on"), "{request}: {said}");
+    }
+    check("newest order", &["sort_values(\"order_date\", ascending=False"]);
+    assert!(matches!(reply(&[managers()], "newest manager"), Reply::Refusal(_)));
+    assert!(code(&[orders()], "last 3 orders").contains("the last 3 as the file is written"));
+}
+
+#[test]
+fn a_currency_that_a_column_is_not_in_is_declined() {
+    for request in [
+        "how many shipments have cost_eur above 500 USD",
+        "shipments with cost_eur above £500",
+        "how many shipments have fee above 10 EUR",
+    ] {
+        let Reply::Refusal(said) = reply(&[shipments()], request) else { panic!("{request}") };
+        assert!(said.contains("I do not convert currencies"), "{request}: {said}");
+    }
+    code(&[shipments()], "how many shipments have cost_eur above 500 euro");
+    code(&[shipments()], "how many shipments have fee above $10");
+}
+
+#[test]
+fn a_fraction_with_a_comma_is_read_as_the_file_writes_it() {
+    let mut german = orders();
+    assert!(matches!(
+        reply(&[german.clone()], "how many orders with unit_price above 12,50"),
+        Reply::Refusal(_)
+    ));
+    german.facts["tables"][0]["columns"][5]["decimal"] = json!(",");
+    assert!(code(&[german.clone()], "how many orders with unit_price above 12,50").contains("> 12.5"));
+    assert!(matches!(reply(&[german], "how many orders with unit_price above 1,000"), Reply::Refusal(_)));
+    assert!(code(&[], "3.142 * 2").contains("3.142"));
+    for request in ["1,5 + 2", "1.000 + 2", "average of 1,5 and 2,5"] {
+        let Reply::Refusal(said) = reply(&[], request) else { panic!("{request}") };
+        assert!(said.contains("two ways"), "{request}: {said}");
+    }
+    code(&[], "average of 1,5,7");
+}
+
+#[test]
+fn rows_without_a_group_or_a_value_are_counted_in_the_answer() {
+    check(
+        "total units by region",
+        &["gaps = {\"region\": int(rows[\"region\"].isna().sum())}", "{left_out}"],
+    );
+    check("average units", &["gaps = {\"units\": int(rows[\"units\"].isna().sum())}"]);
+    assert!(!code(&[orders()], "total units").contains("isna().sum()"));
+}

@@ -293,7 +293,7 @@ impl Parser<'_> {
             .collect();
         // Whether `5%` is 5 or 0.05 here is not known.
         if let Some((number, lit, end)) =
-            self.number(place).filter(|(number, ..)| matches!(number.unit, Unit::Plain | Unit::Money))
+            self.number(place).filter(|(number, ..)| matches!(number.unit, Unit::Plain | Unit::Money(_)))
         {
             let _ = number;
             found.push((Side::Value(lit.value), end, 0));

@@ -155,12 +155,12 @@ fn content(record: &RunRecord) -> String {
 
 /// What the plan says, or why there is nothing to say.
 pub(crate) fn answer(record: &RunRecord) -> String {
-    match (&record.answer.text, &record.error) {
+    match (record.said(), &record.error) {
         (_, Some(error)) => {
             let hint = error.hint.as_ref().map(|hint| format!(" Hint: {hint}.")).unwrap_or_default();
             format!("This was not carried out: {}.{hint}", error.message.trim_end_matches('.'))
         }
-        (Some(text), None) => text.clone(),
+        (Some(text), None) => text,
         (None, None) => format!("The run is {}.", record.state),
     }
 }

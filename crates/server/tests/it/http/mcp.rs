@@ -163,6 +163,7 @@ async fn a_client_that_cannot_ask_is_told_where_a_person_decides() {
     let run = held["structuredContent"]["run_id"].as_str().unwrap();
     assert_eq!(held["structuredContent"]["state"], "held");
     assert!(text(&held).contains(&format!("http://localhost/runs/{run}")), "{held}");
+    assert!(text(&held).contains("Once it is approved: "), "a held change is not told as done: {held}");
     let decided = call(&shop, "run", json!({ "run": run, "action": "approve" })).await;
     assert_eq!(decided["structuredContent"]["state"], "committed", "{decided}");
 }
