@@ -197,7 +197,7 @@ mod tests {
         assert!(page.contains("<del><span class=\"number\">5</span></del>"), "{page}");
         assert!(page.contains("<ins><span class=\"number\">4</span></ins>"), "{page}");
         assert!(page.contains("<th class=\"same\" scope=\"col\">colour</th>"), "{page}");
-        assert!(page.contains("<ins>&lt;i&gt;</ins>"), "{page}");
+        assert!(page.contains("<ins><span class=\"nowrap\">&lt;i&gt;</span></ins>"), "{page}");
     }
 
     #[test]

@@ -39,7 +39,8 @@ const WITH_BODY: [(&str, &str); 4] = [
 pub fn document() -> OpenApi {
     let mut document = super::documented().into_openapi();
     for (path, item) in &mut document.paths.paths {
-        let is_named = path.contains('{');
+        // A request may name the run that it goes on from.
+        let is_named = path.contains('{') || path == "/v1/requests";
         for operation in
             [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
         {
