@@ -98,7 +98,7 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let mut stderr = io::stderr().lock();
         for (problem, hint) in &self.problems {
-            // There is nobody to tell if stderr is closed.
+            // An error here means that stderr is closed, so it cannot be reported.
             let _ = writeln!(stderr, "error: {}", line(problem));
             if let Some(hint) = hint {
                 let _ = writeln!(stderr, "hint: {}", line(hint));

@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     })
 }
 
-/// What an address for copies asks of whoever sends one.
+/// The token that is sent with a copy to an address, from the environment.
 pub(crate) fn token(workspace: &Workspace) -> Option<String> {
     workspace.environment.get("ORDAIN_BACKUP_TOKEN")
 }

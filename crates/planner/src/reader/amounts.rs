@@ -85,7 +85,7 @@ fn is_one(said: &str, own: &str) -> bool {
     said == own || is_dollar(said, own) || is_dollar(own, said)
 }
 
-/// What stands before an amount of a column.
+/// The currency sign to print in front of an amount of the column.
 pub(super) fn sign(column: &Column) -> String {
     match currency_of(column).as_deref() {
         Some("USD" | "dollar") => "$".to_owned(),

@@ -12,7 +12,7 @@ const CONDITIONS_MAX: usize = 5;
 /// Ways to join them that are followed.
 const WAYS_MAX: usize = 60;
 
-/// What stands before a condition.
+/// The word, if any, that joins a condition to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joint {
     /// Nothing, a comma or `and`.
@@ -47,7 +47,7 @@ impl Parser<'_> {
         prune(done)
     }
 
-    /// Where the next condition may begin, and what stands before it.
+    /// Where the next condition may begin, and the word that joins it.
     fn joints(&self, end: usize, is_first: bool) -> Vec<(usize, Joint)> {
         let mut next = vec![(end, Joint::With)];
         if is_first {

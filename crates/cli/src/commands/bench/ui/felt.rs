@@ -1,6 +1,6 @@
 //! How pages feel in a browser: how long a click or a key waits for the next picture, at rest and while runs come in.
 //!
-//! The browser times this itself. It tells of interactions from 16 ms and of tasks from 50 ms on; what is shorter counts
+//! The browser measures this itself. It reports interactions of 16 ms or more and tasks of 50 ms or more; shorter ones count
 //! as zero here.
 
 use std::net::SocketAddr;
