@@ -86,6 +86,9 @@ pub struct CheckPlan {
     pub steps: Vec<String>,
     /// What comes out.
     pub output: String,
+    /// Whether it judges the table itself, its columns or the number of its rows, so that no rows are an answer too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judges_empty: bool,
     /// Values on both sides of its bounds, and what becomes of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<String>,

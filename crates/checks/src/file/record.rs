@@ -9,7 +9,7 @@ use crate::kinds::{HINT, KIND_NAMES};
 use crate::schedule::Schedule;
 
 /// Every field that a record may have.
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "check_id",
     "check_name",
     "description",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 20] = [
     "params",
     "key_columns",
     "filter",
+    "allow_empty",
     "severity",
     "warn_if",
     "fail_if",
@@ -95,6 +96,7 @@ impl<'a> Reader<'a> {
             },
             "key_columns" => check.key_columns = self.keys(member, &check.target_table),
             "filter" => check.filter = self.text(member).filter(|filter| !filter.trim().is_empty()),
+            "allow_empty" => check.allow_empty = self.flag(member, false),
             "severity" => check.severity = self.severity(member),
             "warn_if" => check.warn_if = self.threshold(member),
             "fail_if" => check.fail_if = self.threshold(member),

@@ -44,6 +44,9 @@ pub struct CheckFindings {
     pub artifacts: Vec<String>,
     /// The figure that it saw.
     pub observed: Option<Value>,
+    /// Whether it has not yet seen enough runs to judge.
+    #[serde(skip)]
+    pub is_learning: bool,
     /// What its code printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
@@ -125,6 +128,8 @@ struct Claim {
     samples: Vec<FailedRow>,
     #[serde(default)]
     observed: Option<Value>,
+    #[serde(default)]
+    learning: bool,
 }
 
 impl Checks {
@@ -255,6 +260,7 @@ fn found(execution: &Execution, artifacts: &Path) -> Result<CheckFindings, Strin
         samples: claim.samples,
         artifacts: saved,
         observed: claim.observed.filter(|observed| !observed.is_null()),
+        is_learning: claim.learning,
         stdout: printed(execution),
     })
 }

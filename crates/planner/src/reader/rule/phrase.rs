@@ -25,11 +25,24 @@ impl Parser<'_> {
         for (path, end, cost) in self.columns(start) {
             if path.hops.is_empty() && path.table == self.focus {
                 let end = self.one("rule.values", end).unwrap_or(end);
-                found.push((path.column, end, cost));
-                found.extend(self.in_table(end).map(|end| (path.column, end, cost)));
+                for column in self.namesakes(path.column) {
+                    found.push((column, end, cost));
+                    found.extend(self.in_table(end).map(|end| (column, end, cost)));
+                }
             }
         }
         found
+    }
+
+    /// A column and those that have its name in the file too, which are told apart by a number: `amount`, `amount.1`.
+    fn namesakes(&self, column: usize) -> impl Iterator<Item = usize> {
+        let columns = &self.index.tables[self.focus].columns;
+        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        let is_namesake = move |other: &str| {
+            let rest = other.strip_prefix(columns[column].name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.').is_some_and(is_number))
+        };
+        (0..columns.len()).filter(move |other| is_namesake(&columns[*other].name))
     }
 
     /// Passes over articles, `each` and `every`.
@@ -431,7 +444,7 @@ impl Parser<'_> {
         });
         let (count, start) = number.map_or((None, place), |(number, _, end)| (Some(number.value), end));
         let (end, class) = self.meaning("rule_characters", start)?;
-        let is_class = class.starts_with(['[', '\\']) && class.len() > 2 || class == "\\d";
+        let is_class = class.starts_with(['[', '\\']) && class.len() > 2;
         match count {
             Some(count) => Some((format!("{class}{{{count}}}"), end)),
             None if !is_class => Some((class.to_owned(), end)),

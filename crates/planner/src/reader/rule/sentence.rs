@@ -1,11 +1,13 @@
 //! Rules as sentences: what must hold, what is to be flagged, for which rows.
 
+use std::collections::BTreeSet;
+
 use ordain_checks::kinds::{Side, Test};
 use serde_json::json;
 
 use super::claim::{Claim, Demand, Rule};
 use super::phrase::compare;
-use crate::reader::index::What;
+use crate::reader::index::{Sort, What};
 use crate::reader::parse::{All, Parser, prune};
 use crate::reader::phrase::Np;
 use crate::reader::token::Kind;
@@ -300,10 +302,21 @@ impl Parser<'_> {
         for be in self.lex("be", place) {
             let conds = self.conds(be).into_iter();
             found.extend(conds.filter_map(|(cond, end, cost)| {
-                Some((Claim::Test(self.test_of(&cond)?).demand(true), end, cost))
+                let test = self.test_of(&cond)?;
+                self.names_days(&test, be, end).then(|| (Claim::Test(test).demand(true), end, cost))
             }));
         }
         found
+    }
+
+    /// Whether the words of a demand name every column of days in it: `active since 2020` demands nothing of `joined`.
+    fn names_days(&self, test: &Test, from: usize, end: usize) -> bool {
+        let mut names = BTreeSet::new();
+        test.columns(&mut names);
+        let columns = self.index.tables[self.focus].columns.iter().enumerate();
+        let mut days = columns.filter(|(_, column)| column.sort == Sort::Day && names.contains(&column.name));
+        let is_named = |column: usize| (from..end).any(|at| self.own_column(at).iter().any(|own| own.0 == column));
+        days.all(|(column, _)| is_named(column))
     }
 
     /// `belong to a customer`, where one column says to which.

@@ -252,7 +252,7 @@ fn composed() -> Hints {
         (
             "order_id must be two capital letters, a dash and 3 digits",
             "regex",
-            json!({"column": "order_id", "pattern": "^[A-Z]{2}-\\d{3}$"}),
+            json!({"column": "order_id", "pattern": "^[A-Z]{2}-[0-9]{3}$"}),
         ),
         ("price must be between 1 and 100", "range", json!({"column": "price", "min": 1, "max": 100})),
     ]
