@@ -39,7 +39,7 @@ use serde_json::Value;
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_types::{Catalog, Changes, DirectChanges};
+use ordain_types::{Catalog, Changes, DirectChanges, HeldBy};
 
 use code::Written;
 use form::{Form, Select};
@@ -325,9 +325,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
                 params: params(&brief.request, written),
-                hold: is_held.then(|| {
-                    format!("no action covers this change ({}), so a person must approve it", meaning.words)
-                }),
+                hold: is_held.then_some(HeldBy::DirectChange),
                 ..Draft::default()
             })
         }
