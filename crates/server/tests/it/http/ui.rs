@@ -195,6 +195,7 @@ async fn a_double_click_on_commit_commits_once_and_one_on_ask_asks_once() {
         browser.look(1280, 900, false);
         browser.open(&format!("{home}/approvals"));
         assert!(browser.text().contains("new: rows added to transactions"), "{}", browser.text());
+        assert!(browser.text().contains("the request itself"), "{}", browser.text());
         browser.click(".decide button.primary", 2);
         browser.wait("document.body.innerText.includes('Committed.')");
         browser.open(&format!("{home}/ask"));
@@ -276,6 +277,9 @@ async fn pages_read_and_forms_work_without_scripts() {
         assert!(text.contains("1 row changed in inventory, 1 row added to transactions."), "{text}");
         browser.click(".turn form[action$='/undo'] button", 1);
         browser.wait("document.body.innerText.includes('Taken back.')");
+        // The conversation is still there, and shows what became of the turn.
+        browser
+            .wait("location.pathname.startsWith('/ask/') && !!document.querySelector('.turn .receipt.off')");
     })
     .await;
     assert_eq!(shop.stock().await, before);
@@ -291,7 +295,8 @@ async fn a_row_that_changed_meanwhile_is_marked_before_anybody_commits() {
         browser.open(&format!("{home}/approvals"));
         let text = browser.text();
         assert!(
-            text.contains("changed since this run saw") && text.contains("quantity_in_stock was 23, is 22"),
+            text.contains("changed since this run saw")
+                && text.contains("inventory SG001: quantity_in_stock was 23, is 22"),
             "{text}"
         );
         assert!(browser.barriers().is_empty());
