@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
+use ordain_checks::kinds::{self, TRANSFORM};
 use ordain_planner::reader::{self, Explained};
 use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, TableBrief, Task};
 use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
@@ -12,7 +13,7 @@ use ordain_verify::Policy;
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::tables::Tables;
+use super::tables::{TableFacts, Tables};
 use crate::error::EngineError;
 use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial, Tried};
 use crate::story::{End, Story};
@@ -29,9 +30,20 @@ impl Checks {
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
     ) -> Result<(String, Value), String> {
-        let brief = self.check_brief(check, tables);
+        let is_transform = check.kind == TRANSFORM;
+        let brief = if is_transform {
+            self.transform_brief(check, tables, planner)
+        } else {
+            self.check_brief(check, tables)
+        };
         let mut exchange = planner.begin(&brief);
-        let written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
+        let mut written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
+        if is_transform {
+            written = written.and_then(|(code, plan)| match kinds::with_output(check, &code) {
+                Ok(code) => Ok((code, plan)),
+                Err(error) => Err(format!("{error}; {}", error.hint().unwrap_or_default())),
+            });
+        }
         let reply = written.as_ref().map_or_else(Clone::clone, |(code, _)| code.clone());
         self.log_exchange(check, &brief, planner, &exchange, reply);
         written
@@ -47,8 +59,10 @@ impl Checks {
         progress: &mut (dyn Progress + '_),
     ) -> Result<(String, Value), String> {
         let outline = match planner {
-            Planner::Rules => None,
-            Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
+            Planner::Model(_) if brief.task == Task::Check => {
+                planner.outline(brief, exchange, progress).await.ok()
+            }
+            _ => None,
         };
         let mut trial = Compiling { policy: &tables.judged_by.policy, schema: tables.schema() };
         let limits = RoundLimits { rounds: self.engine.settings.rounds, ..RoundLimits::default() };
@@ -72,12 +86,8 @@ impl Checks {
         let tables = self.tables(None, &BTreeSet::new(), 2).await?;
         let words: Vec<String> =
             hint.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
-        let mut shown: Vec<TableBrief> = tables
-            .states
-            .keys()
-            .filter_map(|name| tables.ready(name))
-            .map(super::TableFacts::brief)
-            .collect();
+        let mut shown: Vec<TableBrief> =
+            tables.states.keys().filter_map(|name| tables.ready(name)).map(TableFacts::brief).collect();
         shown.sort_by_key(|brief| {
             let name = &brief.table.name;
             (
@@ -89,6 +99,20 @@ impl Checks {
         brief.catalog = self.engine.settings.catalog.clone();
         brief.tables = std::sync::Arc::new(shown);
         Ok(reader::explain(&brief))
+    }
+
+    /// A transformation is asked for as a question about files is: its tables are the files.
+    fn transform_brief(&self, check: &Check, tables: &Tables, planner: &Planner) -> Brief {
+        let mut brief = Brief::new(Task::Code, check.calculation_hint.as_deref().unwrap_or_default());
+        if planner.can_repair() {
+            brief.request.push_str(" Set `table` to the DataFrame that results.");
+        }
+        let known = check.target_table.iter().filter_map(|name| tables.ready(name));
+        brief.files = known.map(TableFacts::file_brief).collect();
+        brief.catalog = self.engine.settings.catalog.clone();
+        brief.packages.clone_from(&tables.judged_by.policy.packages);
+        brief.limits = self.engine.settings.limits.clone();
+        brief
     }
 
     fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {
@@ -104,7 +128,7 @@ impl Checks {
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
         let facts = names.into_iter().filter_map(|name| tables.ready(name));
         let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
-        let shown = facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief);
+        let shown = facts.filter(|facts| is_target(&facts.table.name)).map(TableFacts::brief);
         brief.tables = std::sync::Arc::new(shown.collect());
         settings.helpers.source().clone_into(&mut brief.helpers);
         brief.packages.clone_from(&tables.judged_by.policy.packages);
