@@ -166,7 +166,8 @@ def settle(namespace, spec):
     """Puts a few failing rows in place of all of them, and all of them into a file."""
     result = namespace.get("result")
     if isinstance(result, dict) and "table" in result and "form" in result:
-        namespace["result"] = settle_table(as_frame(result["table"]), result["form"], namespace["artifacts"])
+        namespace["result"] = result = dict(result)
+        write_table(as_frame(result.pop("table")), result.pop("form"), namespace["artifacts"])
         return
     if not isinstance(result, dict) or "failed_rows" not in result:
         return
@@ -191,12 +192,11 @@ def settle(namespace, spec):
     result["artifact"] = write_all(hidden(rows, spec["mask"]), namespace["artifacts"])
 
 
-def settle_table(rows, form, folder):
+def write_table(rows, form, folder):
     """Leaves the rows that a transformation made as a file."""
     rows.attrs = {}
     write = {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[form]
     write(folder / f"table.{form}", index=False)
-    return {"status": "PASS", "summary": f"{len(rows):,} rows", "evaluated": len(rows), "failed": 0}
 
 
 def settle_records(result, rows, spec, folder):

@@ -8,6 +8,7 @@ QUICK_FROM = 20_000
 SPAN_MAX = 100
 # Objects within objects become fields down to this depth.
 FLAT_DEPTH_MAX = 4
+KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 
 
@@ -380,9 +381,10 @@ def records_of(tree):
 
 def inner_tables(records):
     """Lists of objects within records as tables of their own, by their columns. Each row says which record holds it: by
-    the first field that no two records have alike, else by the record's place."""
+    a field that no two records have alike, one that is called an id before others, else by the record's place."""
     names = list(dict.fromkeys(name for record in records for name in record))
-    key = next((name for name in names if is_key([record.get(name) for record in records])), None)
+    keys = [name for name in names if is_key([record.get(name) for record in records])]
+    key = next((name for name in keys if KEY_NAMES.search(name)), keys[0] if keys else None)
     found = {}
     for name in names:
         filled = [item for record in records if (item := record.get(name)) not in (None, [])]

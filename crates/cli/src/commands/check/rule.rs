@@ -34,7 +34,7 @@ its bounds. What you agree to is stored as `accepted_reading`: a rule that is la
 pub(super) struct Args {
     /// The rule
     rule: String,
-    /// The table that it is about
+    /// The table that it is about; where there are several, the judged one first, with commas
     #[arg(long, value_name = "NAME")]
     table: String,
     /// What the check is called [default: CHK- and the next number]
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let files = read_checks(&workspace.root).unwrap_or_else(|_| CheckFiles::default());
     let id = args.id.clone().unwrap_or_else(|| files.free_id());
     let check = read_record(&json!({
-        "check_id": id, "check_name": args.rule, "target_table": [args.table], "kind": "hint",
+        "check_id": id, "check_name": args.rule, "target_table": args.table, "kind": "hint",
         "calculation_hint": args.rule, "severity": args.severity,
     }))
     .map_err(|problem| Failure::new(USAGE, problem.message, problem.hint.as_deref()))?;
