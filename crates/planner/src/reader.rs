@@ -9,6 +9,8 @@ mod code;
 mod compute;
 mod condition;
 mod count;
+mod declared;
+mod deeds;
 mod explain;
 pub mod files;
 mod follow;
@@ -50,7 +52,7 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
-pub use metric::metric_query;
+pub use metric::{is_condition, metric_query};
 pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
@@ -79,7 +81,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 8;
+pub const RULES_VERSION: u32 = 9;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -364,10 +366,15 @@ fn is_fixed(index: &Index, form: &Form) -> bool {
         table.read_only || table.append_only || table.key.is_none()
     };
     match form {
-        Form::Sets(sets) => sets
-            .iter()
-            .any(|set| stays(set.rows.table) || index.tables[set.rows.table].key == Some(set.column)),
-        Form::Add(table, _) => index.tables[*table].read_only,
+        Form::Sets(sets) => sets.iter().any(|set| {
+            let table = &index.tables[set.rows.table];
+            let is_own = table.columns[set.column].within.is_none();
+            stays(set.rows.table) || table.key == Some(set.column) || !is_own
+        }),
+        Form::Add(table, values) => {
+            let table = &index.tables[*table];
+            table.read_only || values.iter().any(|(column, _)| table.columns[*column].within.is_some())
+        }
         Form::Remove(rows) => stays(rows.table),
         Form::If(.., form) => is_fixed(index, form),
         Form::Both(both) => is_fixed(index, &both.0) || is_fixed(index, &both.1),

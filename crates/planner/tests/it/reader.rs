@@ -1,6 +1,7 @@
 //! The reader's laws: every word is understood or the request is declined, and every plan passes the verifier.
 
 mod amounts;
+mod deeds;
 
 use std::collections::BTreeMap;
 use std::path::Path;
