@@ -309,6 +309,9 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
+        (Form::Talk("undo"), _) => Reply::Refusal(
+            "What was done stays done: `ordain undo RUN`, or /undo in a chat, takes it back.".to_owned(),
+        ),
         (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
         (form, _) if form.is_direct() && brief.catalog.policy.changes == Changes::Actions => {
             Reply::Refusal(format!(
@@ -443,7 +446,7 @@ fn possible(index: &Index) -> String {
     if verbs.is_empty() {
         format!("{asks}.")
     } else {
-        format!("{asks}, and order me to {}.", verbs.join(", "))
+        format!("{asks}, and give orders that begin with {}.", verbs.join(", "))
     }
 }
 

@@ -37,11 +37,7 @@ pub(crate) fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
     let index = parser.index;
     let mut params = Params::default();
     let comment = words::reading(index, form).replace(['\n', '\r'], " ");
-    let mut writer = Writer { index, params: &mut params };
-    let mut body = writer.form(parser, form)?;
-    if form.is_direct() && writer.is_held() {
-        body.push_str("if STATUS == \"success\":\n    answer_text += \" Nothing is changed before a person approves it.\"\n");
-    }
+    let body = Writer { index, params: &mut params }.form(parser, form)?;
     Some(Written { code: format!("# {comment}\n{body}"), params, is_direct: form.is_direct() })
 }
 

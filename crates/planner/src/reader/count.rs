@@ -19,9 +19,7 @@ impl Parser<'_> {
             for (np, end, cost) in
                 self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
             {
-                let done = self.done_to(*end).into_iter();
-                let done = done
-                    .map(|(cond, end, cost)| (Cond::all([np.conds.clone(), vec![cond]].concat()), end, cost));
+                let done = self.done_to(np, *end);
                 for (filter, end, more) in self.with_more(np, *end).into_iter().chain(done) {
                     for (after, total) in self.tails(end) {
                         // Of things that are kept in stock it is not known here whether pieces are meant.

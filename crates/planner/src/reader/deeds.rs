@@ -6,6 +6,7 @@ use super::index::{Sort, Subject, Verb, What, split_name};
 use super::lexicon::LEXICON;
 use super::metric;
 use super::parse::{All, Parser};
+use super::phrase::Np;
 use super::question::is_plain;
 
 /// What is asked about something that was done.
@@ -130,7 +131,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `frames that Alice bought`, `which frames did we sell on Monday`: rows that something was done to.
-    pub(crate) fn done_to(&self, place: usize) -> All<Cond> {
+    pub(crate) fn done_to(&self, np: &Np, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
         if self.depth > 0 {
             return found;
@@ -139,7 +140,8 @@ impl<'a> Parser<'a> {
             let other = self.about(link.table);
             for (cond, last, _, end, cost) in other.deeds(place, Ask::Rows, false) {
                 if last.is_none() {
-                    found.push((Cond::Some(link, Box::new(cond)), end, cost + 1));
+                    let done = Cond::Some(link, Box::new(cond));
+                    found.push((Cond::all([np.conds.clone(), vec![done]].concat()), end, cost + 1));
                 }
             }
         }

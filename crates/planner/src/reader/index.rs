@@ -509,6 +509,18 @@ impl Index {
         known.then_some(Cond::Cmp(path, Op::Eq, Operand::Lit(lit)))
     }
 
+    /// The one value of a column that is written like a text but for capitals.
+    pub(crate) fn written(&self, table: usize, column: usize, text: &str) -> Option<Value> {
+        let words = split_text(text);
+        let entries = self.mentions.get(&singular(words.first()?))?.iter();
+        let mut same = entries.filter_map(|entry| match &entry.what {
+            What::Value(of, at, Value::String(known)) if (*of, *at) == (table, column) => Some(known),
+            _ => None,
+        });
+        let found = same.find(|known| known.to_lowercase() == text.to_lowercase())?;
+        Some(Value::from(found.as_str()))
+    }
+
     /// Whether some name begins with a word.
     pub(crate) fn begins(&self, token: &super::token::Token) -> bool {
         self.mentions.contains_key(&token.stem) || self.mentions.contains_key(&token.lower)

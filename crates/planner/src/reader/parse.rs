@@ -340,6 +340,7 @@ impl<'a> Parser<'a> {
         match () {
             () if is_all("greeting") || is_all("help") => Some(Form::Talk("greeting")),
             () if is_all("thanks") => Some(Form::Talk("thanks")),
+            () if is_all("talk.undo") => Some(Form::Talk("undo")),
             () => None,
         }
     }

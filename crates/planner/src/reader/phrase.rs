@@ -281,7 +281,10 @@ impl Parser<'_> {
         if let (Some(token), Some(label)) = (self.tokens.get(start), self.index.tables[self.focus].label)
             && token.kind == Kind::Quoted
         {
-            let lit = Lit { value: json!(token.text), at: token.at };
+            // A name in quotes may be written in small letters.
+            let value =
+                self.index.written(self.focus, label, &token.text).unwrap_or_else(|| json!(token.text));
+            let lit = Lit { value, at: token.at };
             found.push((Cond::Cmp(self.own(label), Op::Eq, Operand::Lit(lit)), start + 1, 0));
         }
         found

@@ -184,11 +184,8 @@ impl Parser<'_> {
                     }
                 }
                 // `which hives does Ruth own`
-                let done = self.done_to(*end).into_iter();
-                let done = done
-                    .map(|(cond, end, cost)| (Cond::all([np.conds.clone(), vec![cond]].concat()), end, cost));
                 let more = self.with_more(np, *end).into_iter().filter(|(filter, ..)| !filter.asks_others());
-                for (filter, after, more) in more.chain(done) {
+                for (filter, after, more) in more.chain(self.done_to(np, *end)) {
                     if after != *end {
                         let select = Select { filter, ..np.select(self.focus, asked.clone()) };
                         found.push((select, after, cost + extra + more));

@@ -28,7 +28,7 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
                     value(&lit.value)
                 )
             });
-            format!("add a {}: {}", index.tables[*table].noun, list(values))
+            format!("add {}: {}", a(&index.tables[*table].noun), list(values))
         }
         Form::Remove(rows) => {
             format!("remove {} from {}", row_words(index, rows), index.tables[rows.table].name)
@@ -134,11 +134,11 @@ pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit:
 pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
     match measure {
         Measure::Count => "number".to_owned(),
-        Measure::Distinct(path) => format!("number of different {}", column(index, path)),
+        Measure::Distinct(path) => format!("number of different {}", plural(&column(index, path))),
         Measure::Of("size", path) => format!("total {} without its sign", column(index, path)),
-        // The total of a column that is called so.
+        // `total total` says nothing.
         Measure::Of("sum" | "pieces", path) if column(index, path).starts_with("total") => {
-            column(index, path)
+            format!("sum of {}", column(index, path))
         }
         Measure::Of(function, path) => {
             let function = match *function {
@@ -180,6 +180,9 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
             Cond::Cmp(path, super::form::Op::Eq, operand) => {
                 format!("{} is not {}", column(index, path), operand_words(index, operand))
             }
+            Cond::Cmp(path, op, operand) => {
+                format!("{} is not {} {}", column(index, path), op.words(), operand_words(index, operand))
+            }
             Cond::Word(path, word) => format!("{} is without “{}”", column(index, path), value(&word.value)),
             Cond::Some(link, inner) => {
                 format!("there is no {}{}", index.tables[link.table].noun, where_words(index, inner))
@@ -196,7 +199,7 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
         }
         Cond::Word(path, word) => format!("{} has “{}”", column(index, path), value(&word.value)),
         Cond::Some(link, inner) => {
-            format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner))
+            format!("there is {}{}", a(&index.tables[link.table].noun), where_words(index, inner))
         }
     }
 }
@@ -306,6 +309,11 @@ pub(crate) fn value(value: &Value) -> String {
 
 fn list(items: impl Iterator<Item = String>) -> String {
     items.filter(|item| !item.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// A noun with its article.
+pub(crate) fn a(noun: &str) -> String {
+    format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
 }
 
 /// Several of a noun.

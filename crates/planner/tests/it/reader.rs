@@ -628,6 +628,26 @@ fn or_joins_values_of_one_column_and_never_swallows_another_condition() {
 }
 
 #[test]
+fn a_name_in_quotes_may_be_written_small() {
+    let quoted = said(&brief("sunglasses", "buy 1 \"moon\""));
+    assert_eq!(quoted, said(&brief("sunglasses", "buy 1 Moon")));
+}
+
+#[test]
+fn a_value_that_is_so_already_is_not_told_as_changed() {
+    let code = plan("set the price of Sport to 110").unwrap().code;
+    assert!(code.contains("is {row['now']} already") && code.contains("Nothing was changed: "), "{code}");
+}
+
+#[test]
+fn what_was_done_is_not_taken_back_by_words_and_the_refusal_says_how() {
+    for request in ["undo that", "cancel that", "Undo."] {
+        let said = said(&brief("sunglasses", request));
+        assert!(said.contains("ordain undo"), "{request}: {said}");
+    }
+}
+
+#[test]
 fn a_bound_on_a_count_is_never_a_bound_on_the_price() {
     for request in ["Buy 1 Moon if there are fewer than 20", "Buy 1 Moon if fewer than 4 are left"] {
         let read = said(&brief("sunglasses", request));
@@ -642,7 +662,7 @@ fn rows_come_and_go_only_where_every_value_is_said() {
     let shop = |request: &str| said(&brief("sunglasses", request));
     assert_eq!(shop("remove the Moon"), "remove Moon from inventory");
     let added = shop("add a new item called Pilot with item id SG099, price 70 and description \"Metal\"");
-    assert_eq!(added, "add a item: name Pilot, item id SG099, price 70, description Metal");
+    assert_eq!(added, "add an item: name Pilot, item id SG099, price 70, description Metal");
     assert!(shop("add a new item called Pilot for $70").contains("not understand"));
     assert!(shop("add an item called Pilot with price 70").contains("I need to know the item id"));
     assert!(shop("remove all items").contains("not understand"));
