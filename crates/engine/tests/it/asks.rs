@@ -4,6 +4,7 @@ use ordain_engine::{Approval, EngineSettings, Mode};
 use ordain_store::{BeginOptions, Intent};
 use ordain_types::{ReceiptKind, RunState};
 
+use crate::steps::with;
 use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
 
 /// A statement that never ends by itself.
@@ -154,11 +155,10 @@ async fn a_plan_that_raises_is_rolled_back_with_its_line(database: Database) {
 }
 
 async fn a_deadline_inside_a_host_call_leaves_a_run_and_an_entry(database: Database) {
-    let mut settings = EngineSettings::default();
-    settings.limits.wall = std::time::Duration::from_secs(2);
-    let world = world_with(database, &inventory(), settings).await;
+    let world = world(database).await;
+    let impatient = with(&world, |settings| settings.limits.wall = std::time::Duration::from_secs(2));
     let code = format!("inventory_tbl.update({{'price': 1}}, where('name') == 'Classic')\n{ENDLESS}");
-    let record = world.ask(&code).await;
+    let record = impatient.ask(ask(&code, Mode::Commit)).await.unwrap();
     assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
     assert_eq!(record.outcome.error.as_ref().unwrap().cause, ordain_types::Cause::Timeout);
     let store = world.engine.store();
@@ -193,12 +193,14 @@ async fn a_run_that_sleeps_with_the_writers_lock_is_ended_when_others_wait(datab
 async fn a_statement_that_takes_too_long_ends_the_run(database: Database) {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options_at(folder.path(), database.fresh_url().as_deref());
+    let patient = world_at(options.clone()).await;
     options.limits.query_wall = std::time::Duration::from_millis(300);
     let world = world_at(options).await;
     let caught = format!("try:\n    {}\nexcept Exception:\n    pass\nanswer_text = 'x'\nSTATUS = 'success'\n", ENDLESS.lines().next().unwrap());
     let record = world.ask(&caught).await;
     assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
-    assert_eq!(world.ask(BUY).await.state, RunState::Committed);
+    assert_eq!(patient.ask(BUY).await.state, RunState::Committed);
+    patient.executor.close().await;
     world.executor.close().await;
 }
 
@@ -327,7 +329,7 @@ async fn a_run_waits_for_others_to_write_no_longer_than_it_may_take(database: Da
     // The record is written by a writer too, so the other one ends once the run has given up.
     let ask = world.ask(BUY);
     let released = async {
-        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
         other.roll_back().await.unwrap();
     };
     let (record, ()) = tokio::join!(ask, released);

@@ -2,6 +2,7 @@
 
 mod amounts;
 mod deeds;
+mod newcomer;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -624,26 +625,6 @@ fn or_joins_values_of_one_column_and_never_swallows_another_condition() {
         ["frames that are not round or under $100 or red", "frames under $100 that are round or sold"]
     {
         assert!(shop(request).contains("understand"), "{request}: {}", shop(request));
-    }
-}
-
-#[test]
-fn a_name_in_quotes_may_be_written_small() {
-    let quoted = said(&brief("sunglasses", "buy 1 \"moon\""));
-    assert_eq!(quoted, said(&brief("sunglasses", "buy 1 Moon")));
-}
-
-#[test]
-fn a_value_that_is_so_already_is_not_told_as_changed() {
-    let code = plan("set the price of Sport to 110").unwrap().code;
-    assert!(code.contains("is {row['now']} already") && code.contains("Nothing was changed: "), "{code}");
-}
-
-#[test]
-fn what_was_done_is_not_taken_back_by_words_and_the_refusal_says_how() {
-    for request in ["undo that", "cancel that", "Undo."] {
-        let said = said(&brief("sunglasses", request));
-        assert!(said.contains("ordain undo"), "{request}: {said}");
     }
 }
 
