@@ -9,8 +9,8 @@ use std::time::Duration;
 use ordain_cell::Level;
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
 use ordain_types::{
-    Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Limits, Metric, Phrasing, Reference,
-    TableNotes, parse_bytes, parse_duration,
+    Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Ending, Limits, Metric, Phrasing,
+    Reference, TableNotes, parse_bytes, parse_duration,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -467,17 +467,18 @@ struct WrittenColumn {
     synonyms: Vec<String>,
     unit: Option<String>,
     references: Option<Reference>,
+    ends: Option<Ending>,
 }
 
 impl WrittenColumn {
     fn section(self) -> Result<ColumnSection, &'static str> {
-        let Self { column_type, nullable, description, synonyms, unit, references } = self;
+        let Self { column_type, nullable, description, synonyms, unit, references, ends } = self;
         if column_type.is_none() && nullable.is_some() {
             return Err("`nullable` needs the column's `type` beside it");
         }
         let nullable = nullable.unwrap_or(true);
         let declaration = column_type.map(|column_type| ColumnDeclaration { column_type, nullable });
-        let notes = ColumnNotes { data_type: None, description, synonyms, unit, references };
+        let notes = ColumnNotes { data_type: None, description, synonyms, unit, references, ends };
         Ok(ColumnSection { declaration, notes })
     }
 }
