@@ -33,6 +33,7 @@ use params::Params;
 pub use condition::{Side, Test};
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
+pub(crate) use params::wrong_params;
 pub use transform::{TRANSFORM, output, with_output};
 
 /// The kind whose code a planner writes.

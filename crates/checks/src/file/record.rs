@@ -5,7 +5,7 @@ use ordain_types::nearest;
 use super::Problem;
 use super::node::{Content, Member, Node};
 use crate::check::{Check, Samples, Severity, Threshold};
-use crate::kinds::{HINT, KIND_NAMES};
+use crate::kinds::{HINT, KIND_NAMES, wrong_params};
 use crate::schedule::Schedule;
 
 /// Every field that a record may have.
@@ -152,6 +152,9 @@ impl<'a> Reader<'a> {
                 format!("a check of kind `{}` has no `calculation_hint`", check.kind),
                 "state the rule in words",
             );
+        }
+        if let Some(error) = wrong_params(check) {
+            self.wrong(self.line, error.to_string(), &error.hint().unwrap_or_default());
         }
         if check.target_table.is_empty() {
             check.target_table = sides(check);

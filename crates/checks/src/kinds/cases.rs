@@ -163,7 +163,11 @@ mod tests {
                 json!({"must": {"compare": {"left": {"column": "price"}, "op": "<", "right": {"value": 0}}}, "max_share": 0.005}),
                 "0 does not count, -0.01 counts",
             ),
-            ("range", json!({"column": "units", "max": 9_007_199_254_740_992_i64}), "9007199254740992 passes, 9007199254740993 fails"),
+            (
+                "range",
+                json!({"column": "units", "max": 9_007_199_254_740_992_i64}),
+                "9007199254740992 passes, 9007199254740993 fails",
+            ),
         ] {
             let record = json!({"check_id": "A", "check_name": "a", "target_table": ["orders"], "kind": kind, "params": params});
             let check: Check = serde_json::from_value(record).unwrap();

@@ -157,8 +157,11 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
     Ok(())
 }
 
-fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
+pub(super) fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
     let Some(given) = params.get(name) else { return Ok(None) };
+    if !given.is_object() {
+        return Err(params.wrong(name, "a condition, such as {\"null\": \"email\"} or {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}}"));
+    }
     serde_json::from_value(given.clone())
         .map(Some)
         .map_err(|error| params.wrong(name, &format!("a condition ({error})")))

@@ -297,7 +297,9 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
     code.line("    # Three figures show what is far off, and what is far off must not be learnt.");
     code.line("    limit = max(limit, abs(usual) / 2) if len(history) > 2 else float(\"inf\")");
     code.line("holds = abs(observed - usual) <= limit");
-    code.line(format!("state = f\"learning: {{len(history)}} of {LEARNING} runs seen, \" if is_learning else \"\""));
+    code.line(format!(
+        "state = f\"learning: {{len(history)}} of {LEARNING} runs seen, \" if is_learning else \"\""
+    ));
     code.line("state += f\"usually {usual:g} ± {spread:g}\"");
     code.step(format!("compare the {metric} with its own history"));
     code.end_with_verdict(

@@ -96,7 +96,13 @@ impl Results<'_> {
         }
         let is_graded_alike = last.grading == grading_of(check);
         if is_graded_alike && !self.options.if_changed {
-            return Some(skipped(check, SkipReason::Filtered, "neither its rule nor its data changed"));
+            let mut result = skipped(check, SkipReason::Filtered, "neither its rule nor its data changed");
+            if grade(check, &last.found.counts) == CheckStatus::Fail {
+                show(&mut result, &last.found);
+                result.summary =
+                    format!("left out, and it failed in run {}: {}", last.run_id, result.summary);
+            }
+            return Some(result);
         }
         last.grading = grading_of(check);
         let mut result = standing_result(check, ready, last, !is_graded_alike, tables);
@@ -312,9 +318,10 @@ fn unjudged(
     let plan = declared(&ready.plan);
     let judged = plan.pointer("/tables/0").and_then(Value::as_str);
     let judged = judged.or_else(|| check.target_table.first().map(String::as_str))?;
-    // Code of its owner's may judge more than rows, and says so.
+    // Code of its owner's may judge more than rows, and says so; a transformation judges nothing.
     let has_counted = check.kind == "python" && found.counts.evaluated > Some(0);
-    if check.allow_empty || has_counted || plan.get("judges_empty").is_some() || tables.ready(judged)?.rows > 0 {
+    let is_excepted = check.allow_empty || has_counted || check.kind == TRANSFORM;
+    if is_excepted || plan.get("judges_empty").is_some() || tables.ready(judged)?.rows > 0 {
         return learning;
     }
     let words = format!(

@@ -315,7 +315,8 @@ impl Parser<'_> {
         test.columns(&mut names);
         let columns = self.index.tables[self.focus].columns.iter().enumerate();
         let mut days = columns.filter(|(_, column)| column.sort == Sort::Day && names.contains(&column.name));
-        let is_named = |column: usize| (from..end).any(|at| self.own_column(at).iter().any(|own| own.0 == column));
+        let is_named =
+            |column: usize| (from..end).any(|at| self.own_column(at).iter().any(|own| own.0 == column));
         days.all(|(column, _)| is_named(column))
     }
 
@@ -475,12 +476,13 @@ impl Parser<'_> {
         found
     }
 
-    /// `no order may have a negative price`, `no two rows may share the same a`.
+    /// `no order may have a negative price`, `no order has a negative price`, `no two rows may share the same a`.
     fn none_may(&self, start: usize) -> All<Demand> {
         let mut found: All<Demand> = Vec::new();
         for begin in self.exact("no", self.fill(start)) {
             for (when, end, cost) in self.judged_rows(begin) {
-                for after in self.lex("rule.may", end).into_iter().chain(self.lex("rule.must", end)) {
+                let said = self.lex("rule.may", end).into_iter().chain(self.lex("rule.must", end));
+                for after in said.chain([end]) {
                     for (demand, end, more) in self.said_of_rows(after) {
                         found.push((with_when(demand.opposite(), when.clone()), end, cost + more));
                     }
