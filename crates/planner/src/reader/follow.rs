@@ -101,7 +101,7 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
         return picked(index, last, past.offered.get(place.checked_sub(1)?)?);
     }
     if is("talk.no") {
-        return Some(Form::Talk("no"));
+        return Some(Form::Talk(if past.is_done { "undo" } else { "no" }));
     }
     if let (true, Form::Offer(calls)) = (is("talk.yes"), last) {
         return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
