@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::kinds::{HINT, TRANSFORM};
+
 /// A standing rule about data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
@@ -103,6 +105,11 @@ impl Check {
             samples: Samples::default(),
             unknown: Map::new(),
         }
+    }
+
+    /// Whether a planner writes its code, from words.
+    pub fn is_words(&self) -> bool {
+        self.kind == HINT || self.kind == TRANSFORM && !self.params.contains_key("code")
     }
 
     /// The rule as its owner wrote it: the words of a hint, or the kind with what it needs.

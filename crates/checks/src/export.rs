@@ -122,7 +122,7 @@ fn records(checks: &[Check]) -> Value {
 
 /// A check that has no place in the file.
 fn left_out(check: &Check, reason: &str) -> Unmapped {
-    let reason = if check.kind == crate::kinds::HINT {
+    let reason = if check.is_words() {
         "its rule is in words, and only rules of a built-in kind are written"
     } else if check.filter.is_some() {
         "its filter is a pandas query, which other tools do not run"

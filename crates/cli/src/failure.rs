@@ -77,6 +77,14 @@ impl Failure {
         Self { problems: problems.iter().map(told).collect(), code: USAGE }
     }
 
+    /// The same with another name for something in its words.
+    pub(crate) fn naming(mut self, from: &str, to: &str) -> Self {
+        for (problem, _) in &mut self.problems {
+            *problem = problem.replace(from, to);
+        }
+        self
+    }
+
     /// The same, behind what it kept from being done.
     pub(crate) fn behind(mut self, what: &str) -> Self {
         for (problem, _) in &mut self.problems {

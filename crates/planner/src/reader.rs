@@ -9,6 +9,8 @@ mod code;
 mod compute;
 mod condition;
 mod count;
+mod declared;
+mod deeds;
 mod explain;
 pub mod files;
 mod follow;
@@ -40,7 +42,7 @@ use serde_json::Value;
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_types::{Catalog, Changes, DirectChanges};
+use ordain_types::{Catalog, Changes, DirectChanges, HeldBy};
 
 use code::Written;
 use form::{Form, Select};
@@ -51,7 +53,7 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
-pub use metric::metric_query;
+pub use metric::{is_condition, metric_query};
 pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
@@ -327,6 +329,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
+        (Form::Talk("undo"), _) => Reply::Refusal(settled("RUN")),
         (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
         (Form::Settled(run), _) => Reply::Refusal(settled(run)),
         (form, _) if form.is_direct() && brief.catalog.policy.changes == Changes::Actions => {
@@ -346,9 +349,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
                 params: params(&brief.request, written),
-                hold: is_held.then(|| {
-                    format!("no action covers this change ({}), so a person must approve it", meaning.words)
-                }),
+                hold: is_held.then_some(HeldBy::DirectChange),
                 ..Draft::default()
             })
         }
@@ -385,10 +386,15 @@ fn is_fixed(index: &Index, form: &Form) -> bool {
         table.read_only || table.append_only || table.key.is_none()
     };
     match form {
-        Form::Sets(sets) => sets
-            .iter()
-            .any(|set| stays(set.rows.table) || index.tables[set.rows.table].key == Some(set.column)),
-        Form::Add(table, _) => index.tables[*table].read_only,
+        Form::Sets(sets) => sets.iter().any(|set| {
+            let table = &index.tables[set.rows.table];
+            let is_own = table.columns[set.column].within.is_none();
+            stays(set.rows.table) || table.key == Some(set.column) || !is_own
+        }),
+        Form::Add(table, values) => {
+            let table = &index.tables[*table];
+            table.read_only || values.iter().any(|(column, _)| table.columns[*column].within.is_some())
+        }
         Form::Remove(rows) => stays(rows.table),
         Form::If(.., form) => is_fixed(index, form),
         Form::Both(both) => is_fixed(index, &both.0) || is_fixed(index, &both.1),
@@ -466,7 +472,7 @@ fn possible(index: &Index) -> String {
     if verbs.is_empty() {
         format!("{asks}.")
     } else {
-        format!("{asks}, and order me to {}.", verbs.join(", "))
+        format!("{asks}, and give orders that begin with {}.", verbs.join(", "))
     }
 }
 

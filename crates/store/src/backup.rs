@@ -5,6 +5,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -12,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::Answer;
 use crate::error::StoreError;
 use crate::ledger::{self, EntryNote, Ledger};
-use crate::options::{Database, StoreOptions};
+use crate::options::{Clock, Database, StoreOptions};
 use crate::session::Intent;
 use crate::store::Store;
 
@@ -20,6 +21,10 @@ use crate::store::Store;
 const MANIFEST: &str = "backup.json";
 /// The copied database.
 const COPY: &str = "store.db";
+/// How far apart the names of two copies are.
+const MOMENT: Duration = Duration::from_millis(1);
+/// How many moments a copy waits for a name of its own.
+const TRIES_MAX: u32 = 100;
 
 /// One copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,12 +67,7 @@ impl Store {
     pub fn back_up<'a>(&'a self, to: &'a Path) -> Answer<'a, Backup> {
         Box::pin(async move {
             let store = self.inner();
-            let at = store.clock.timestamp();
-            let folder = to.join(at.replace(':', "-"));
-            // A folder that is there already is another copy, or one that somebody else is making.
-            fs_err::create_dir_all(to)
-                .and_then(|()| fs_err::create_dir(&folder))
-                .map_err(|error| failed(&error))?;
+            let (at, folder) = new_folder(&store.clock, to).await?;
             let copy = folder.join(COPY);
             store.pool.session().await?.copy_to(copy.clone()).await?;
             let described = tokio::task::spawn_blocking(move || described(&copy)).await;
@@ -101,6 +101,25 @@ impl Store {
             fs_err::remove_dir(&copy.folder).map_err(|error| failed(&error))?;
         }
         Ok(copies)
+    }
+}
+
+/// Makes a folder below `to` that is named for the moment. One that is there already is another copy, or one that somebody
+/// else is making; then the next moment is taken.
+async fn new_folder(clock: &Clock, to: &Path) -> Result<(String, PathBuf), StoreError> {
+    fs_err::create_dir_all(to).map_err(|error| failed(&error))?;
+    let mut tries = 0;
+    loop {
+        let at = clock.timestamp();
+        let folder = to.join(at.replace(':', "-"));
+        match fs_err::create_dir(&folder) {
+            Ok(()) => return Ok((at, folder)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && tries < TRIES_MAX => {
+                tries += 1;
+            }
+            Err(error) => return Err(failed(&error)),
+        }
+        tokio::time::sleep(MOMENT).await;
     }
 }
 

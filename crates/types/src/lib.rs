@@ -10,6 +10,7 @@ mod cause;
 mod diff;
 mod event;
 mod future;
+mod held;
 mod limits;
 mod nearest;
 mod outline;
@@ -29,12 +30,13 @@ pub use approval::Approval;
 pub use call::{Call, TakenBack, UndoCall};
 pub use catalog::{
     Action, BoundParam, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges,
-    Metric, Param, ParamKind, Phrasing, Reference, TableNotes,
+    Ending, Metric, Param, ParamKind, Phrasing, Records, Reference, TableNotes,
 };
 pub use cause::Cause;
 pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
 pub use event::Event;
 pub use future::BoxFuture;
+pub use held::HeldBy;
 pub use limits::Limits;
 pub use nearest::nearest;
 pub use outline::{FRAME, ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};

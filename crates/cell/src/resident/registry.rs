@@ -56,6 +56,16 @@ pub fn list(resident: &Resident) -> io::Result<Vec<Helper>> {
 }
 
 impl Helper {
+    /// Whether it runs the same program file as this process, so that this program's commands may use it.
+    pub fn is_of_this_build(&self) -> bool {
+        let file = |process: &dyn std::fmt::Display| {
+            let file = std::fs::metadata(format!("/proc/{process}/exe")).ok()?;
+            Some((file.dev(), file.ino()))
+        };
+        let own = file(&"self");
+        own.is_some() && own == file(&self.note.process)
+    }
+
     /// Ends it, with its cells, and waits until it is gone.
     pub fn stop(&self) -> io::Result<()> {
         let Some(process) = Pid::from_raw(self.note.process) else { return Ok(()) };

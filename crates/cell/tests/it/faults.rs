@@ -3,25 +3,14 @@
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Executor as _, Job, Output, Stream};
+use ordain_cell::{CellError, Discard, Executor as _, Job};
 use ordain_types::{Cause, Limits};
 use rustix::process::{Pid, Signal};
 
 use crate::processes::{descendants, is_running, parent};
-use crate::world::{World, eventually, job, printed, stdout};
+use crate::world::{Started, World, eventually, job, printed, stdout};
 
 const ENDLESS: &str = "print('running', flush=True)\nwhile True: pass";
-
-/// Tells when the first output has come.
-struct Started(Option<tokio::sync::oneshot::Sender<()>>);
-
-impl Output for Started {
-    fn write(&mut self, _stream: Stream, _bytes: &[u8]) {
-        if let Some(started) = self.0.take() {
-            started.send(()).unwrap();
-        }
-    }
-}
 
 fn kill(process: u32) {
     let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
@@ -86,7 +75,11 @@ async fn a_job_that_was_lost_without_a_trace_is_run_again() {
     let outer = zygote(&world).await;
     let zygote = inner(outer);
     assert!(eventually(|| descendants(zygote).is_empty()).await);
-    let run = world.run("import time\ntime.sleep(1)\nprint('whole')");
+    // Both times it waits for the same moment, so that it has printed nothing when the zygote goes.
+    let moment = std::time::UNIX_EPOCH.elapsed().unwrap() + Duration::from_secs(8);
+    let code =
+        format!("import time\nwhile time.time() < {}: time.sleep(0.05)\nprint('whole')", moment.as_secs());
+    let run = world.run(&code);
     let killed = async {
         assert!(eventually(|| !descendants(zygote).is_empty()).await);
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -127,8 +120,23 @@ async fn a_job_whose_zygote_was_lost_after_a_host_call_may_run_again_once_the_ca
     }
 }
 
-#[tokio::test]
-async fn all_cells_are_in_one_memory_group_where_one_can_be_had() {
+/// The group is one for the whole process, so the test has a process of its own.
+#[test]
+fn all_cells_are_in_one_memory_group_where_one_can_be_had() {
+    const ALONE: &str = "ORDAIN_TEST_MEMORY_GROUP";
+    if std::env::var_os(ALONE).is_some() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        return runtime.block_on(look_at_the_memory_group());
+    }
+    let name = "faults::all_cells_are_in_one_memory_group_where_one_can_be_had";
+    let alone = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture", "-q"])
+        .env(ALONE, "1")
+        .status();
+    assert!(alone.unwrap().success());
+}
+
+async fn look_at_the_memory_group() {
     let group = |process: u32| {
         let text = std::fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
         text.lines().find(|line| line.contains(":memory:") || line.starts_with("0::")).map(str::to_owned)
@@ -211,8 +219,7 @@ async fn leaving_a_job_ends_its_cell() {
     world.run("pass").await;
     let zygote = inner(zygote(&world).await);
     assert!(eventually(|| descendants(zygote).is_empty()).await);
-    let endless = world.run("while True: pass");
-    assert!(tokio::time::timeout(Duration::from_millis(200), endless).await.is_err());
+    world.begin_and_leave(job(ENDLESS)).await;
     assert!(eventually(|| descendants(zygote).is_empty()).await, "{:?}", descendants(zygote));
 }
 

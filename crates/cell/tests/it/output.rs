@@ -1,17 +1,35 @@
 //! Output is taken at the descriptors, as it comes, byte for byte, up to its limit.
 
-use ordain_cell::{Output, Stream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ordain_cell::{Executor as _, Host, HostCall, HostFuture, NoHost, Output, Stream};
 use ordain_types::Cause;
 
-use crate::world::{World, printed, stderr, stdout};
+use crate::world::{World, job, printed, stderr, stdout};
 
 /// Writes down which stream each piece came from.
-#[derive(Default)]
-struct Pieces(Vec<(Stream, Vec<u8>)>);
+#[derive(Clone, Default)]
+struct Pieces(Arc<Mutex<Vec<Piece>>>);
+
+type Piece = (Stream, Vec<u8>);
 
 impl Output for Pieces {
     fn write(&mut self, stream: Stream, bytes: &[u8]) {
-        self.0.push((stream, bytes.to_owned()));
+        self.0.lock().unwrap().push((stream, bytes.to_owned()));
+    }
+}
+
+/// A call is answered when so many pieces have come.
+impl Host for Pieces {
+    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
+        Box::pin(async move {
+            let wanted = call.arguments["pieces"].as_u64().unwrap();
+            while (self.0.lock().unwrap().len() as u64) < wanted {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            Ok(serde_json::Value::Null)
+        })
     }
 }
 
@@ -54,13 +72,17 @@ async fn a_program_may_redirect_its_own_output() {
 #[tokio::test]
 async fn output_comes_live_and_in_order() {
     let world = World::new();
-    let mut pieces = Pieces::default();
-    let code = "import os, time\nfor n in range(3):\n    os.write(1, b'out%d' % n)\n    time.sleep(0.1)\n    \
-                os.write(2, b'err%d' % n)\n    time.sleep(0.1)\n";
-    let execution = world.run_live(code, &mut pieces).await;
+    let pieces = Pieces::default();
+    // It goes on when what it wrote has come.
+    let code = "import ordain, os\nfor n in range(3):\n    os.write(1, b'out%d' % n)\n    \
+                ordain.call('came', pieces=2 * n + 1)\n    os.write(2, b'err%d' % n)\n    \
+                ordain.call('came', pieces=2 * n + 2)\n";
+    let (mut host, mut output) = (pieces.clone(), pieces.clone());
+    let execution = world.executor.run(job(code), &mut host, &mut output).await.unwrap();
     assert_eq!(execution.cause, Cause::Ok);
+    let pieces = pieces.0.lock().unwrap();
     let text: Vec<_> =
-        pieces.0.iter().map(|(stream, bytes)| (*stream, std::str::from_utf8(bytes).unwrap())).collect();
+        pieces.iter().map(|(stream, bytes)| (*stream, std::str::from_utf8(bytes).unwrap())).collect();
     let expected = [
         (Stream::Stdout, "out0"),
         (Stream::Stderr, "err0"),
@@ -91,14 +113,12 @@ async fn the_limit_counts_both_streams_and_cuts_exactly() {
     assert_eq!((exact.stdout.len(), exact.stderr.len()), (600, 400));
 
     let mut pieces = Pieces::default();
-    let mut job = crate::world::job(code);
+    let mut job = job(code);
     job.limits.output_bytes = 999;
-    let over = ordain_cell::Executor::run(&world.executor, job, &mut ordain_cell::NoHost, &mut pieces)
-        .await
-        .unwrap();
+    let over = world.executor.run(job, &mut NoHost, &mut pieces).await.unwrap();
     assert_eq!((over.cause, over.output_truncated), (Cause::OutputLimit, true));
     assert_eq!(over.stdout.len() + over.stderr.len(), 999);
-    let live: usize = pieces.0.iter().map(|(_, bytes)| bytes.len()).sum();
+    let live: usize = pieces.0.lock().unwrap().iter().map(|(_, bytes)| bytes.len()).sum();
     assert_eq!(live, 999, "what is shown is within the limit too");
 }
 

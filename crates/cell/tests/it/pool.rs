@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, Discard, Executor, NoHost};
+use ordain_cell::{CellError, Discard, Host, HostCall, HostFuture, NoHost};
 use ordain_types::Cause;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinSet;
 
 use crate::world::{World, job, printed};
 
@@ -17,15 +19,24 @@ async fn of_a_thousand_jobs_those_beyond_the_queue_are_refused_at_once() {
         options.waiting_max = 40;
         options.idle_cells = 2;
     }));
-    let tasks: Vec<_> = (0..1000)
-        .map(|n| {
-            let world = Arc::clone(&world);
-            tokio::spawn(async move { (n, world.run_job(job(&format!("print({n})"))).await) })
-        })
-        .collect();
+    let gate = Arc::new(Semaphore::new(0));
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let (called, is_called) = oneshot::channel();
+        let (world, mut host) = (Arc::clone(&world), Held(Some(called), Arc::clone(&gate)));
+        held.push(tokio::spawn(async move {
+            world.run_with("import ordain\nordain.call('wait')\nprint('held')", &mut host).await
+        }));
+        is_called.await.unwrap();
+    }
+    let mut tasks = JoinSet::new();
+    for n in 0..1000 {
+        let world = Arc::clone(&world);
+        tasks.spawn(async move { (n, world.run_job(job(&format!("print({n})"))).await) });
+    }
     let (mut ran, mut refused) = (0, 0);
-    for task in tasks {
-        match task.await.unwrap() {
+    while let Some(task) = tasks.join_next().await {
+        match task.unwrap() {
             (n, Ok(execution)) => {
                 assert_eq!(printed(&execution), format!("{n}\n"));
                 ran += 1;
@@ -34,11 +45,15 @@ async fn of_a_thousand_jobs_those_beyond_the_queue_are_refused_at_once() {
                 assert!(matches!(error, CellError::Busy { waiting: 40 }), "{error}");
                 assert_eq!(error.to_string(), "40 jobs are waiting, which is the limit");
                 refused += 1;
+                // Those that run are held until all the others have been refused.
+                gate.add_permits(if refused == 960 { 2 } else { 0 });
             }
         }
     }
-    // All thousand come before the first is done: two run and forty wait.
-    assert_eq!((ran, refused), (42, 958));
+    assert_eq!((ran, refused), (40, 960));
+    for job in held {
+        assert_eq!(printed(&job.await.unwrap()), "held\n");
+    }
     assert_eq!(printed(&world.run("print('next')").await), "next\n", "a full queue is full only for a while");
 }
 
@@ -53,16 +68,15 @@ async fn a_queue_that_holds_them_all_runs_them_all() {
     let tasks: Vec<_> = (0..300)
         .map(|n| {
             let (world, running) = (Arc::clone(&world), Arc::clone(&running));
-            let code = match n % 10 {
-                0 => format!("print({n})\n1 / 0"),
-                1 => format!("print({n}, flush=True)\nimport os\nos._exit(1)"),
-                _ => format!("print({n})"),
+            let end = match n % 10 {
+                0 => "1 / 0",
+                1 => "import os\nos._exit(1)",
+                _ => "",
             };
-            tokio::spawn(async move {
-                let mut output = Running(running, false);
-                let execution = world.executor.run(job(&code), &mut NoHost, &mut output).await.unwrap();
-                (n, execution)
-            })
+            let code = format!(
+                "import ordain\nordain.call('begin')\nprint({n}, flush=True)\nordain.call('end')\n{end}"
+            );
+            tokio::spawn(async move { (n, world.run_with(&code, &mut Running(running)).await) })
         })
         .collect();
     for task in tasks {
@@ -78,23 +92,31 @@ async fn a_queue_that_holds_them_all_runs_them_all() {
     assert_eq!(running.load(Ordering::SeqCst), 0);
 }
 
-/// Counts the jobs that have written and not ended.
-struct Running(Arc<AtomicUsize>, bool);
+/// A host that says when it is called and answers when it is let.
+struct Held(Option<oneshot::Sender<()>>, Arc<Semaphore>);
 
-impl ordain_cell::Output for Running {
-    fn write(&mut self, _stream: ordain_cell::Stream, _bytes: &[u8]) {
-        if !std::mem::replace(&mut self.1, true) {
-            let running = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-            assert!(running <= 3, "{running} jobs run at once");
-        }
+impl Host for Held {
+    fn call(&mut self, _call: HostCall) -> HostFuture<'_> {
+        Box::pin(async {
+            self.0.take().unwrap().send(()).unwrap();
+            self.1.acquire().await.unwrap().forget();
+            Ok(serde_json::Value::Null)
+        })
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.1 {
+/// Counts the jobs that have begun and not ended.
+struct Running(Arc<AtomicUsize>);
+
+impl Host for Running {
+    fn call(&mut self, call: HostCall) -> HostFuture<'_> {
+        if call.name == "begin" {
+            let running = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+            assert!(running <= 3, "{running} jobs run at once");
+        } else {
             self.0.fetch_sub(1, Ordering::SeqCst);
         }
+        Box::pin(std::future::ready(Ok(serde_json::Value::Null)))
     }
 }
 

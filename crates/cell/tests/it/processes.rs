@@ -28,10 +28,18 @@ pub(crate) fn is_running(process: u32) -> bool {
 
 /// The parent of a process, unless it is gone or only waits to be collected.
 pub(crate) fn parent(process: u32) -> Option<u32> {
+    let (state, parent) = status(process)?;
+    (state != "Z" && state != "X").then_some(parent)
+}
+
+/// The state of a process in the kernel's letters.
+pub(crate) fn state(process: u32) -> Option<String> {
+    status(process).map(|(state, _)| state)
+}
+
+fn status(process: u32) -> Option<(String, u32)> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in brackets may hold anything, so the fields are counted from its end.
     let mut fields = status.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (state != "Z" && state != "X").then_some(parent)
+    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
 }

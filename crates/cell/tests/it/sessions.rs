@@ -54,7 +54,6 @@ async fn two_sessions_and_single_jobs_never_see_each_other() {
 #[tokio::test]
 async fn a_session_that_died_starts_fresh() {
     let world = World::with(|options| options.sessions_max = 1);
-    let wall = Duration::from_millis(300);
     for (end, cause) in [
         ("while True: pass", Cause::Timeout),
         ("import os\nos._exit(1)", Cause::NoResult),
@@ -63,7 +62,9 @@ async fn a_session_that_died_starts_fresh() {
     ] {
         world.run_in("a", "x = 1").await;
         let mut job = in_session("a", end);
-        job.limits.wall = wall;
+        if cause == Cause::Timeout {
+            job.limits.wall = Duration::from_millis(300);
+        }
         assert_eq!(world.run_job(job).await.unwrap().cause, cause);
         let next = world.run_in("a", "print('x' in globals())").await;
         assert_eq!(printed(&next), "False\n", "after {cause}");
@@ -303,7 +304,9 @@ async fn a_thread_left_behind_never_calls_the_host_of_an_ended_job() {
     assert_eq!(host.calls, 0, "between two jobs nothing runs");
     // The thread goes on with the next job. Its call comes before that job has begun, which ends the session (the job
     // then fails, or runs in a new one), or while it runs, and is then that job's own.
-    let next = world.run_in("a", "print('later' in globals())\nimport time\ntime.sleep(0.5)").await;
+    let join = "print('later' in globals())\nimport threading\n\
+                for thread in threading.enumerate()[1:]: thread.join()";
+    let next = world.run_in("a", join).await;
     assert_eq!(host.calls, 0);
     let is_kept = printed(&world.run_in("a", "print('later' in globals())").await) == "True\n";
     assert_eq!(is_kept, next.cause == Cause::Ok && stdout(&next) == "True\n", "{next:?}");
@@ -312,19 +315,23 @@ async fn a_thread_left_behind_never_calls_the_host_of_an_ended_job() {
 #[tokio::test]
 async fn a_thread_that_a_job_left_behind_does_not_run_until_the_next_one() {
     let world = World::new();
-    let count = "import threading, time\nn = 0\ndef count():\n    global n\n    while True:\n        n += 1\n        \
-                 time.sleep(0.001)\nthreading.Thread(target=count, daemon=True).start()\ntime.sleep(0.05)\nseen = n";
+    let count = "import threading, time\ndef count():\n    while True: time.sleep(0.001)\n\
+                 threading.Thread(target=count, daemon=True).start()";
     assert_eq!(printed(&world.run_in("a", count).await), "");
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    // It would have counted to hundreds meanwhile. A slow machine counts less, which is no less true.
-    assert_eq!(printed(&world.run_in("a", "print(n - seen < 500)").await), "True\n");
+    let outer = world.executor.zygote_process(ordain_cell::profile::Profile::Core).await.unwrap();
+    let is_stopped = |process: &u32| crate::processes::state(*process).as_deref() == Some("T");
+    assert!(eventually(|| crate::processes::descendants(outer).iter().any(is_stopped)).await);
+    assert_eq!(
+        printed(&world.run_in("a", "print(threading.active_count())").await),
+        "2\n",
+        "it goes on then"
+    );
 }
 
 #[tokio::test]
 async fn leaving_a_job_of_a_session_ends_the_session_s_cell() {
     let world = World::new();
     world.run_in("a", "x = 1").await;
-    let endless = world.run_job(in_session("a", "while True: pass"));
-    assert!(tokio::time::timeout(Duration::from_millis(300), endless).await.is_err());
+    world.begin_and_leave(in_session("a", "print('running', flush=True)\nwhile True: pass")).await;
     assert_eq!(printed(&world.run_in("a", "print('x' in globals())").await), "False\n");
 }

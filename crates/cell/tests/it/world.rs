@@ -7,7 +7,7 @@ use std::time::Duration;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     CellError, Discard, Execution, Executor, Host, InputFile, Job, LocalExecutor, LocalOptions, NoHost,
-    Output,
+    Output, Stream,
 };
 use ordain_types::{Cause, Limits};
 use ordain_verify::{Contract, Policy, Schema, VerifiedCode};
@@ -48,6 +48,22 @@ impl World {
         self.run_job(job).await.unwrap()
     }
 
+    /// Runs a program until its time is over. It gets more time until it has come so far as to print something, for as
+    /// long as a loaded machine may need.
+    pub(crate) async fn run_out_of_time(&self, job: Job, host: &mut dyn Host) -> Execution {
+        let mut wall = Duration::from_millis(400);
+        loop {
+            let mut job = job.clone();
+            job.limits.wall = wall;
+            let execution = self.run_job_with(job, host).await;
+            assert_eq!(execution.cause, Cause::Timeout, "{execution:?}");
+            if !execution.stdout.is_empty() || wall > Duration::from_mins(1) {
+                return execution;
+            }
+            wall *= 4;
+        }
+    }
+
     /// Runs a program that may call a host.
     pub(crate) async fn run_with(&self, code: &str, host: &mut dyn Host) -> Execution {
         self.run_job_with(job(code), host).await
@@ -66,6 +82,28 @@ impl World {
     /// Runs a program and passes its output on as it comes.
     pub(crate) async fn run_live(&self, code: &str, output: &mut dyn Output) -> Execution {
         self.executor.run(job(code), &mut NoHost, output).await.unwrap()
+    }
+
+    /// Runs an endless program and leaves it once it has printed something.
+    pub(crate) async fn begin_and_leave(&self, job: Job) {
+        let (started, has_started) = tokio::sync::oneshot::channel();
+        let (mut host, mut output) = (NoHost, Started(Some(started)));
+        let run = self.executor.run(job, &mut host, &mut output);
+        tokio::select! {
+            ended = run => panic!("it ended: {ended:?}"),
+            started = has_started => started.unwrap(),
+        }
+    }
+}
+
+/// Tells when the first output has come.
+pub(crate) struct Started(pub(crate) Option<tokio::sync::oneshot::Sender<()>>);
+
+impl Output for Started {
+    fn write(&mut self, _stream: Stream, _bytes: &[u8]) {
+        if let Some(started) = self.0.take() {
+            started.send(()).unwrap();
+        }
     }
 }
 

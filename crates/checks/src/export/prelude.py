@@ -51,6 +51,9 @@ def frame(name):
     return rows
 
 
+frame.repeated = lambda rows: rows.duplicated(keep=False)
+
+
 def report(check, result, warn_if, fail_if):
     failed, evaluated = result.get("failed", 1), result.get("evaluated")
     share = 100 * failed / evaluated if evaluated else 0

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Exported;
 use crate::check::{Check, Threshold};
 use crate::import::Unmapped;
-use crate::kinds::text_literal;
+use crate::kinds::{TRANSFORM, text_literal};
 use crate::result::CheckResult;
 
 const PRELUDE: &str = include_str!("prelude.py");
@@ -49,6 +49,9 @@ pub fn export_python(compiled: &[(&Check, &CheckResult)]) -> Exported {
 /// The code of a check, or why it cannot run outside.
 fn runnable(result: &CheckResult) -> Result<&str, &'static str> {
     let code = result.code.as_deref().ok_or("it has no code: see `ordain check compile`")?;
+    if result.kind == TRANSFORM {
+        return Err("it writes a file and judges nothing");
+    }
     if result.kind == "anomaly" {
         return Err("it learns from earlier runs, which only Ordain keeps");
     }

@@ -9,7 +9,7 @@ use crate::kinds::{HINT, KIND_NAMES};
 use crate::schedule::Schedule;
 
 /// Every field that a record may have.
-const FIELDS: [&str; 20] = [
+pub const FIELDS: [&str; 20] = [
     "check_id",
     "check_name",
     "description",
@@ -144,10 +144,10 @@ impl<'a> Reader<'a> {
             }
             HINT.clone_into(&mut check.kind);
         }
-        if check.kind == HINT && check.calculation_hint.as_deref().is_none_or(|hint| hint.trim().is_empty()) {
+        if check.is_words() && check.calculation_hint.as_deref().is_none_or(|hint| hint.trim().is_empty()) {
             self.wrong(
                 self.line,
-                "a check of kind `hint` has no `calculation_hint`".to_owned(),
+                format!("a check of kind `{}` has no `calculation_hint`", check.kind),
                 "state the rule in words",
             );
         }

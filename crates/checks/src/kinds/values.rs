@@ -64,10 +64,7 @@ pub(super) fn unique(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.uses(&columns);
     code.pass_unread();
     judge_without_nulls(code, params, &columns)?;
-    code.line(match columns.as_slice() {
-        [one] => format!("failing = judged & {}.duplicated(keep=False)", column(one)),
-        many => format!("failing = judged & rows.duplicated(subset={}, keep=False)", literal::names(many)),
-    });
+    code.line(format!("failing = judged & frame.repeated(rows[{}])", literal::names(&columns)));
     code.step(format!("mark every row whose {} occurs more than once", spoken(&columns)));
     let rule = format!("{} must be unique", spoken(&columns));
     code.end_with_rows(&rule, &format!("share their {} with another row", columns.join(", ")), &columns);

@@ -18,7 +18,7 @@ use crate::show::grid::Grid;
 const EXAMPLES: &str = "\
 Examples:
   ordain resident status            which helpers run
-  ordain resident stop              end all of them
+  ordain resident stop              end them
   ordain exec a.py --no-resident    start Python for this command alone
 
 A helper is started by the first `exec`, `code`, `ask` or `check`, keeps warm cells for the commands after it, and ends
@@ -40,8 +40,12 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// End all helpers of this user, with the cells that commands have from them
-    Stop,
+    /// End the helpers of this build of the program, with the cells that commands have from them
+    Stop {
+        /// End those of other builds too
+        #[arg(long)]
+        all: bool,
+    },
     /// Become a helper; commands start it so
     #[command(hide = true)]
     Serve {
@@ -69,19 +73,27 @@ pub(crate) fn run(args: &Args) -> Outcome {
             writeln!(out, "{:#}", json!({ "helpers": helpers }))?;
         }
         _ if helpers.is_empty() => writeln!(out, "no helper runs")?,
-        Command::Stop => {
-            for helper in &helpers {
-                helper.stop()?;
-                writeln!(
-                    out,
-                    "stopped the helper of `{}`, process {}",
-                    helper.note.profile, helper.note.process
-                )?;
-            }
-        }
+        Command::Stop { all } => stop(&mut out, &helpers, all)?,
         _ => print(&mut out, &helpers)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn stop(out: &mut impl Write, helpers: &[Helper], all: bool) -> io::Result<()> {
+    let (ended, others): (Vec<_>, Vec<_>) =
+        helpers.iter().partition(|helper| all || helper.is_of_this_build());
+    for helper in ended {
+        helper.stop()?;
+        writeln!(out, "stopped the helper of `{}`, process {}", helper.note.profile, helper.note.process)?;
+    }
+    if !others.is_empty() {
+        let count = others.len();
+        writeln!(
+            out,
+            "helpers of other builds that run on: {count}; `ordain resident stop --all` ends them too"
+        )?;
+    }
+    Ok(())
 }
 
 fn print(out: &mut impl Write, helpers: &[Helper]) -> io::Result<()> {

@@ -51,19 +51,13 @@ fn write_table(out: &mut impl Write, table: &str, part: &TableDiff, extent: Exte
         let mut grid = Grid::new(["row", "column", "before", "after"]);
         let mut long = Vec::new();
         for change in part.changed.iter().take(extent.rows()) {
-            for (index, (column, before, after)) in
-                differences(&change.before, &change.after).into_iter().enumerate()
-            {
-                let named = key(&change.key);
+            let named = key(&change.key);
+            let mut first = named.clone();
+            for (column, before, after) in differences(&change.before, &change.after) {
                 if [&before, &after].iter().any(|value| value.chars().count() > CELL_MAX) {
                     long.push((format!("{named} {}", super::line(&column)), before, after));
                 } else {
-                    grid.row([
-                        if index == 0 { named } else { String::new() },
-                        super::line(&column),
-                        before,
-                        after,
-                    ]);
+                    grid.row([std::mem::take(&mut first), super::line(&column), before, after]);
                 }
             }
         }
@@ -245,6 +239,17 @@ mod tests {
         let change = RowChange { key: row(&json!(1)), before: row(before), after: row(after) };
         let part = TableDiff { changed: vec![change], ..TableDiff::default() };
         shown(part, Extent::Short { run: "06e" })
+    }
+
+    #[test]
+    fn a_row_is_named_although_its_first_column_is_too_long_for_the_table() {
+        let row =
+            |text: &str, price: u32| serde_json::from_value(json!({ "a": text, "price": price })).unwrap();
+        let key = serde_json::from_value(json!({ "id": "SG003" })).unwrap();
+        let change = RowChange { key, before: row("short", 105), after: row(&"x".repeat(200), 1) };
+        let part = TableDiff { changed: vec![change], ..TableDiff::default() };
+        let text = shown(part, Extent::Short { run: "06e" });
+        assert!(text.contains("id=SG003  price   105     1"), "{text}");
     }
 
     #[test]

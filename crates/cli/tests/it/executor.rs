@@ -22,16 +22,22 @@ impl Served {
         Self::start_with(arguments, |_| {})
     }
 
-    /// Starts one where another was.
+    /// Starts one where another was, as soon as nobody else has that port.
     pub(crate) fn start_at(address: &str) -> Self {
-        Self::launch(address, &[], |_| {})
+        let mut started = None;
+        assert!(eventually(|| {
+            started = Self::launch(address, &[], |_| {});
+            started.is_some()
+        }));
+        started.unwrap()
     }
 
     pub(crate) fn start_with(arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
-        Self::launch("127.0.0.1:0", arguments, change)
+        Self::launch("127.0.0.1:0", arguments, change).expect("it listens")
     }
 
-    fn launch(listen: &str, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+    /// `None` if it ends before it listens.
+    fn launch(listen: &str, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Option<Self> {
         let mut command = ordain(["executor", "--listen", listen, "--json", "--idle-cells", "2"]);
         command.args(arguments);
         change(&mut command);
@@ -47,10 +53,9 @@ impl Served {
                 }
             }
         });
-        let mut served = Self { running, address: String::new(), lines };
-        let listening = served.wait_for("listening");
-        listening["address"].as_str().unwrap().clone_into(&mut served.address);
-        served
+        let listening = lines.iter().find(|line: &Value| line["event"] == "listening")?;
+        let address = listening["address"].as_str().unwrap().to_owned();
+        Some(Self { running, address, lines })
     }
 
     pub(crate) fn url(&self) -> String {

@@ -19,6 +19,7 @@ mod executor_killed;
 mod executor_python;
 mod mcp;
 mod models;
+mod newcomer;
 mod readme;
 mod resident;
 mod schedule;

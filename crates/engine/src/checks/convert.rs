@@ -22,7 +22,7 @@ use super::sources::DataFile;
 use super::tables::ColumnFacts;
 
 /// The version of the converter: what an older one left is made anew.
-const CONVERTER_VERSION: u32 = 4;
+const CONVERTER_VERSION: u32 = 5;
 pub(crate) const CONVERTER: &str = include_str!("../../python/convert.py");
 /// Files that one executor is shown.
 const BATCH: usize = 500;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ordain_checks::change::grading_of;
+use ordain_checks::kinds::{self, TRANSFORM};
 use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, SkipReason, grade};
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ use super::sources::hash_text;
 use super::state::{LastRun, State};
 use super::tables::Tables;
 use super::task::CheckOptions;
+use super::transform;
 
 /// A check that ran, and what it came to.
 pub(super) struct Ran<'a> {
@@ -28,6 +30,8 @@ pub(super) struct Ran<'a> {
 pub(super) struct Results<'a> {
     pub(super) checks: Vec<&'a Check>,
     pub(super) state: &'a mut State,
+    /// The workspace's folder.
+    pub(super) root: &'a Path,
     pub(super) options: &'a CheckOptions,
     /// The code that is kept.
     pub(super) kept: Kept,
@@ -82,6 +86,7 @@ impl Results<'_> {
         if last.code_hash != hash_text(&ready.plan.code)
             || !ready.effects.depends_on_rows_alone()
             || last.data_fingerprint != fingerprint
+            || kinds::output(check).is_ok_and(|output| !self.root.join(output).exists())
         {
             return None;
         }
@@ -117,6 +122,12 @@ impl Results<'_> {
     /// The result of a check that ran, and what is kept of it.
     pub(super) fn graded(&mut self, ran: Ran<'_>, tables: &Tables) -> CheckResult {
         let Ran { check, ready, outcome, duration_ms, .. } = ran;
+        let outcome = outcome.and_then(|mut found| {
+            if check.kind == TRANSFORM && !self.options.is_trial {
+                transform::publish(self.root, self.state.folder(), check, &mut found)?;
+            }
+            Ok(found)
+        });
         let mut result = result_of(check, ready, tables);
         result.duration_ms = duration_ms;
         let fingerprint = tables.fingerprint(&ready.tables);

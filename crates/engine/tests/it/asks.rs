@@ -2,8 +2,9 @@
 
 use ordain_engine::{Approval, EngineSettings, Mode};
 use ordain_store::{BeginOptions, Intent};
-use ordain_types::{ReceiptKind, RunState};
+use ordain_types::{HeldBy, ReceiptKind, RunState};
 
+use crate::steps::with;
 use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
 
 /// A statement that never ends by itself.
@@ -98,7 +99,7 @@ async fn a_dry_run_shows_the_diff_and_changes_nothing(database: Database) {
 async fn a_held_change_waits_and_is_applied_as_it_was_shown(database: Database) {
     let world = world(database).await;
     let held = world.ask_as(BUY, Mode::Hold).await;
-    assert_eq!(held.state, RunState::Held);
+    assert_eq!((held.state, &held.held_by), (RunState::Held, &Some(HeldBy::Request)));
     assert_eq!(world.stock("Classic").await, 10);
     let note = ordain_store::EntryNote::by("test", "test");
     let approved = world.engine.store().approve(held.run_id.as_str(), note).await.unwrap();
@@ -110,7 +111,9 @@ async fn a_held_change_waits_and_is_applied_as_it_was_shown(database: Database) 
 async fn a_workspace_can_hold_changes_above_a_number_of_rows(database: Database) {
     let settings = EngineSettings { approval: Approval::AboveRows(3), ..EngineSettings::default() };
     let world = world_with(database, &inventory(), settings).await;
-    assert_eq!(world.ask(BUY).await.state, RunState::Held);
+    let held = world.ask(BUY).await;
+    let rule = HeldBy::Workspace { mode: Approval::AboveRows(3) };
+    assert_eq!((held.state, held.held_by), (RunState::Held, Some(rule)));
     let small = "inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\nanswer_text = 'Done.'\nSTATUS = 'success'\n";
     assert_eq!(world.ask(small).await.state, RunState::Committed);
     world.executor.close().await;
@@ -154,11 +157,10 @@ async fn a_plan_that_raises_is_rolled_back_with_its_line(database: Database) {
 }
 
 async fn a_deadline_inside_a_host_call_leaves_a_run_and_an_entry(database: Database) {
-    let mut settings = EngineSettings::default();
-    settings.limits.wall = std::time::Duration::from_secs(2);
-    let world = world_with(database, &inventory(), settings).await;
+    let world = world(database).await;
+    let impatient = with(&world, |settings| settings.limits.wall = std::time::Duration::from_secs(2));
     let code = format!("inventory_tbl.update({{'price': 1}}, where('name') == 'Classic')\n{ENDLESS}");
-    let record = world.ask(&code).await;
+    let record = impatient.ask(ask(&code, Mode::Commit)).await.unwrap();
     assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
     assert_eq!(record.outcome.error.as_ref().unwrap().cause, ordain_types::Cause::Timeout);
     let store = world.engine.store();
@@ -193,12 +195,14 @@ async fn a_run_that_sleeps_with_the_writers_lock_is_ended_when_others_wait(datab
 async fn a_statement_that_takes_too_long_ends_the_run(database: Database) {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options_at(folder.path(), database.fresh_url().as_deref());
+    let patient = world_at(options.clone()).await;
     options.limits.query_wall = std::time::Duration::from_millis(300);
     let world = world_at(options).await;
     let caught = format!("try:\n    {}\nexcept Exception:\n    pass\nanswer_text = 'x'\nSTATUS = 'success'\n", ENDLESS.lines().next().unwrap());
     let record = world.ask(&caught).await;
     assert_eq!((record.state, record.error.as_ref().unwrap().code.as_str()), (RunState::Failed, "timeout"), "{record:?}");
-    assert_eq!(world.ask(BUY).await.state, RunState::Committed);
+    assert_eq!(patient.ask(BUY).await.state, RunState::Committed);
+    patient.executor.close().await;
     world.executor.close().await;
 }
 
@@ -327,7 +331,7 @@ async fn a_run_waits_for_others_to_write_no_longer_than_it_may_take(database: Da
     // The record is written by a writer too, so the other one ends once the run has given up.
     let ask = world.ask(BUY);
     let released = async {
-        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
         other.roll_back().await.unwrap();
     };
     let (record, ()) = tokio::join!(ask, released);

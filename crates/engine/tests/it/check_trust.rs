@@ -53,6 +53,15 @@ async fn a_rule_that_is_read_otherwise_than_it_was_accepted_is_not_run() {
 }
 
 #[tokio::test]
+async fn a_rule_whose_column_was_renamed_says_so_when_it_is_not_run() {
+    let checks = json!([{"check_id": "w", "target_table": "t", "calculation_hint": "price must be above 0"}]);
+    let world = World::with(&checks.to_string(), &[("t.csv", ROWS)]);
+    stands(&world.run().await, "w", CheckStatus::Pass, "");
+    world.write("data/t.csv", "id,cost,city\na,1,Bern\nb,2,Rome\n");
+    stands(&world.run().await, "w", CheckStatus::Skipped, "renamed to cost");
+}
+
+#[tokio::test]
 async fn an_anomaly_learns_nothing_from_its_own_failures_but_from_what_a_person_accepts() {
     let checks =
         json!([{"check_id": "a", "kind": "anomaly", "target_table": "t", "params": {"metric": "row_count"}}]);

@@ -4,7 +4,7 @@ use ordain_engine::{EngineSettings, Mode};
 use ordain_types::RunState;
 use serde_json::json;
 
-use crate::world::{ask, on_both, world_with};
+use crate::world::{ask, on_both, open, options_with};
 
 const BUY_ONE: &str = "\
 Item = Query()
@@ -21,7 +21,14 @@ else:
 on_both! {
 async fn thirty_two_clients_sell_exactly_what_is_in_stock(database: Database) {
     let inventory = json!([{"item_id": "X", "name": "Last", "description": "", "quantity_in_stock": 100, "price": 1}]);
-    let world = world_with(database, &inventory, EngineSettings::default()).await;
+    // Thirty-one wait while one writes, which takes long on a busy machine.
+    let patience = std::time::Duration::from_mins(10);
+    let mut settings = EngineSettings::default();
+    settings.limits.wall = patience;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options_with(folder.path(), database.fresh_url().as_deref(), &inventory);
+    options.limits.lock_wait = patience;
+    let world = open(options, settings).await;
     let mut clients = Vec::new();
     for _ in 0..32 {
         let engine = world.engine.clone();

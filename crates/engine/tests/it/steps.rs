@@ -175,7 +175,7 @@ on_both! {
             json!({ "expect": { "contains": ["THE PROGRAM FAILED [", "1 more look"] }, "reply": program(ANSWER) }),
         ];
         let cassette: Vec<String> = cassette.iter().map(ToString::to_string).collect();
-        let engine = with(&world, |settings| settings.limits.wall = std::time::Duration::from_secs(3));
+        let engine = with(&world, |settings| settings.limits.cpu = Some(Duration::from_secs(1)));
         let ask = asked("How many are there?", planner(&cassette.join("\n")), Strategy::Direct);
         let record = engine.ask(Ask { cache: false, ..ask }).await.unwrap();
         assert_eq!((record.state, record.error), (RunState::Answered, None));
@@ -270,7 +270,7 @@ on_both! {
                 let begin = BeginOptions { run_id: store.new_run_id().unwrap(), intent: Intent::Write };
                 let other = store.begin(begin).await.unwrap();
                 tokio::spawn(async move {
-                    tokio::time::sleep(Duration::from_secs(5)).await;
+                    tokio::time::sleep(Duration::from_secs(10)).await;
                     other.roll_back().await.unwrap();
                 });
             })

@@ -74,7 +74,7 @@ pub(crate) fn options_at(folder: &Path, url: Option<&str>) -> StoreOptions {
     options_with(folder, url, &rows)
 }
 
-async fn open(options: StoreOptions, settings: EngineSettings) -> World {
+pub(crate) async fn open(options: StoreOptions, settings: EngineSettings) -> World {
     let store = Store::open(options).await.unwrap();
     let mut local = LocalOptions::new(DataDir::from_env().unwrap());
     local.idle_cells = 2;
@@ -82,7 +82,7 @@ async fn open(options: StoreOptions, settings: EngineSettings) -> World {
     World { engine: Engine::new(store, executor.clone(), settings), executor, folder: None }
 }
 
-fn options_with(folder: &Path, url: Option<&str>, inventory: &Value) -> StoreOptions {
+pub(crate) fn options_with(folder: &Path, url: Option<&str>, inventory: &Value) -> StoreOptions {
     let seed = |name: &str, rows: &Value| {
         let path = folder.join(name);
         fs_err::write(&path, rows.to_string()).unwrap();

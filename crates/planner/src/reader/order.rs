@@ -206,8 +206,15 @@ impl Parser<'_> {
 
     fn verb(&self, which: usize, place: usize) -> Option<usize> {
         self.wants(Naming::Action, place);
+        // `buys 2 Moons` tells of somebody and orders nothing.
+        let said = [place, self.fill(place)].into_iter().filter_map(|at| self.tokens.get(at));
+        let words = &self.index.catalog.actions[which].words;
+        let begins = |verb: &String, said: &str| {
+            verb.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(said))
+        };
+        let is_order = said.into_iter().any(|said| words.iter().any(|verb| begins(verb, &said.lower)));
         let found = self.mentions(place).into_iter().filter(|(what, ..)| *what == What::Action(which));
-        found.map(|(_, end, _)| end).max()
+        found.map(|(_, end, _)| end).max().filter(|_| is_order)
     }
 
     /// `take … back`, `sign … up`: the first word of a verb, whose other words come after what it is done to.

@@ -331,7 +331,9 @@ impl<'a> Parser<'a> {
             let year = || table.columns.iter().position(is_year);
             return self.index.day(self.focus).or_else(year);
         }
-        self.index.role(self.focus, role)
+        // What was sold is in no stock.
+        let is_stock = role != "quantity" || self.files || !self.index.tables[self.focus].append_only;
+        self.index.role(self.focus, role).filter(|_| is_stock)
     }
 
     /// Whether the request is nothing but a greeting or thanks.
@@ -347,6 +349,7 @@ impl<'a> Parser<'a> {
         match () {
             () if is_all("greeting") || is_all("help") => Some(Form::Talk("greeting")),
             () if is_all("thanks") => Some(Form::Talk("thanks")),
+            () if is_all("talk.undo") => Some(Form::Talk("undo")),
             () => None,
         }
     }

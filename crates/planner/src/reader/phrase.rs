@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
 use super::index::{Sort, What};
+use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
 use super::token::{Kind, Unit};
 use super::trace::Naming;
@@ -155,7 +156,17 @@ impl Parser<'_> {
         let mut found: All<Np> = Vec::new();
         let with = |head: Head| Np { head, ..np.clone() };
         for (what, end, more) in self.mentions(place) {
-            if what == What::Table(self.focus) {
+            // `sales`: the rows of the table that record one.
+            let deeds = match what {
+                What::Deeds(which) if self.index.verbs[which].table == self.focus => {
+                    Some(self.index.verbs[which].means.clone())
+                }
+                _ => None,
+            };
+            let conds = [np.conds.clone(), deeds.clone().into_iter().collect()].concat();
+            let np = &Np { conds, ..np.clone() };
+            let with = |head: Head| Np { head, ..np.clone() };
+            if what == What::Table(self.focus) || deeds.is_some() {
                 // `the last sales`: all of them, the newest first.
                 let is_several = self.tokens[end - 1].lower != self.tokens[end - 1].stem;
                 let is_row = np.order.as_ref().is_some_and(|order| order.by.is_none());
@@ -273,7 +284,10 @@ impl Parser<'_> {
         if let (Some(token), Some(label)) = (self.tokens.get(start), self.index.tables[self.focus].label)
             && token.kind == Kind::Quoted
         {
-            let lit = Lit { value: json!(token.text), at: token.at };
+            // A name in quotes may be written in small letters.
+            let value =
+                self.index.written(self.focus, label, &token.text).unwrap_or_else(|| json!(token.text));
+            let lit = Lit { value, at: token.at };
             found.push((Cond::Cmp(self.own(label), Op::Eq, Operand::Lit(lit)), start + 1, 0));
         }
         found
@@ -342,6 +356,15 @@ impl Parser<'_> {
         found
     }
 
+    /// Whether a noun for rows of the table in question comes next.
+    fn is_noun(&self, place: usize) -> bool {
+        self.mentions(place).iter().any(|(what, ..)| match what {
+            What::Table(table) => *table == self.focus,
+            What::Deeds(which) => self.index.verbs[*which].table == self.focus,
+            _ => false,
+        })
+    }
+
     /// The columns that rows may be ordered by for a role. Of several days it is not known which one is meant.
     fn ordering(&self, role: &str) -> Vec<usize> {
         let columns = &self.index.tables[self.focus].columns;
@@ -373,6 +396,11 @@ impl Parser<'_> {
                 let columns = self.columns(end).into_iter();
                 let fit = columns.filter(|(path, ..)| self.is_number(path));
                 let mut found: Vec<_> = fit.map(|(path, end, _)| (by(path), nth, end)).collect();
+                // `the largest sale`
+                let is_large = LEXICON.has("large", &self.tokens[end - 1].lower);
+                if let (true, Some(amount)) = (is_large && self.is_noun(end), self.role("amount")) {
+                    found.push((by(self.own(amount)), nth, end));
+                }
                 if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
                     found.push((by(self.own(column)), nth, end));
                 }

@@ -30,14 +30,6 @@ fn endpoint(url: &str) -> Endpoint {
     }
 }
 
-fn short() -> Timeouts {
-    Timeouts {
-        idle: Duration::from_millis(300),
-        first_byte: Duration::from_millis(300),
-        ..Timeouts::default()
-    }
-}
-
 async fn call(
     make: Make,
     server: &Server,
@@ -70,7 +62,7 @@ async fn call(
 
 async fn openai(acts: Vec<Act>) -> (Result<Completion, ProviderError>, Server) {
     let server = Server::start(acts).await;
-    let (reply, _) = call(provider::openai, &server, short()).await;
+    let (reply, _) = call(provider::openai, &server, Timeouts::default()).await;
     (reply, server)
 }
 
@@ -82,7 +74,7 @@ async fn what_a_model_thinks_is_heard_apart_from_its_reply() {
         "[DONE]",
     ];
     let server = Server::start(vec![events(&thinks)]).await;
-    let (reply, heard) = call(provider::openai, &server, short()).await;
+    let (reply, heard) = call(provider::openai, &server, Timeouts::default()).await;
     assert_eq!((reply.unwrap().text.as_str(), heard), ("Hi", vec!["(hm)".to_owned(), "Hi".to_owned()]));
     let thinks = [
         r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,
@@ -90,7 +82,7 @@ async fn what_a_model_thinks_is_heard_apart_from_its_reply() {
         r#"{"type":"message_stop"}"#,
     ];
     let server = Server::start(vec![events(&thinks)]).await;
-    let (reply, heard) = call(provider::anthropic, &server, short()).await;
+    let (reply, heard) = call(provider::anthropic, &server, Timeouts::default()).await;
     assert_eq!((reply.unwrap().text.as_str(), heard), ("Hi", vec!["(hm)".to_owned(), "Hi".to_owned()]));
 }
 
@@ -102,7 +94,7 @@ async fn a_server_that_refuses_cache_marks_gets_none() {
         r#"{"type":"message_stop"}"#,
     ];
     let server = Server::start(vec![json("400 Bad Request", no), events(&hello)]).await;
-    let (reply, _) = call(provider::anthropic, &server, short()).await;
+    let (reply, _) = call(provider::anthropic, &server, Timeouts::default()).await;
     assert_eq!(reply.unwrap().text, "Hi");
     let requests = server.requests();
     assert!(requests[0].contains("cache_control") && !requests[1].contains("cache_control"), "{requests:?}");
@@ -111,7 +103,7 @@ async fn a_server_that_refuses_cache_marks_gets_none() {
 #[tokio::test]
 async fn a_stream_is_heard_piece_by_piece_and_its_tokens_are_counted() {
     let server = Server::start(vec![events(&HELLO)]).await;
-    let (reply, heard) = call(provider::openai, &server, short()).await;
+    let (reply, heard) = call(provider::openai, &server, Timeouts::default()).await;
     let reply = reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), ("Hello", Finish::Stop));
     assert_eq!((reply.input_tokens, reply.output_tokens), (12, 3));
@@ -225,15 +217,19 @@ async fn a_parameter_that_the_server_does_not_take_is_left_out() {
 
 #[tokio::test]
 async fn slowness_is_an_error_that_says_where() {
-    let (reply, _) = openai(vec![Act::Silent, Act::Silent, Act::Silent]).await;
-    assert!(matches!(reply.unwrap_err(), ProviderError::Timeout { what: "the first byte of the reply", .. }));
-    let started = stream(&HELLO[..2]);
-    let (reply, _) =
-        openai(vec![Act::Stall(started.clone()), Act::Stall(started.clone()), Act::Stall(started)]).await;
-    assert!(matches!(reply.unwrap_err(), ProviderError::Timeout { what: "the next piece of the reply", .. }));
-    let server = Server::start(vec![Act::Silent]).await;
-    let (reply, _) = call(provider::openai, &server, Timeouts::within(Duration::from_millis(200))).await;
-    assert!(matches!(reply.unwrap_err(), ProviderError::Timeout { .. }));
+    let impatient = async |acts: Vec<Act>, timeouts: Timeouts| {
+        let server = Server::start(acts).await;
+        call(provider::openai, &server, timeouts).await.0.unwrap_err()
+    };
+    let first_byte = Timeouts { first_byte: Duration::from_millis(300), ..Timeouts::default() };
+    let error = impatient(vec![Act::Silent, Act::Silent, Act::Silent], first_byte).await;
+    assert!(matches!(error, ProviderError::Timeout { what: "the first byte of the reply", .. }));
+    let idle = Timeouts { idle: Duration::from_millis(300), ..Timeouts::default() };
+    let stall = || Act::Stall(stream(&HELLO[..2]));
+    let error = impatient(vec![stall(), stall(), stall()], idle).await;
+    assert!(matches!(error, ProviderError::Timeout { what: "the next piece of the reply", .. }));
+    let error = impatient(vec![Act::Silent], Timeouts::within(Duration::from_millis(200))).await;
+    assert!(matches!(error, ProviderError::Timeout { .. }));
 }
 
 #[tokio::test]
@@ -270,7 +266,7 @@ async fn nobody_at_the_address_is_a_network_error() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let remote = provider::openai(endpoint(&url), Timeouts::within(Duration::from_secs(3))).unwrap();
+    let remote = provider::openai(endpoint(&url), Timeouts::default()).unwrap();
     let request = ModelRequest {
         messages: Vec::new(),
         purpose: Purpose::Plan,
@@ -303,7 +299,7 @@ async fn anthropic_is_spoken() {
         r#"{"type":"message_stop"}"#,
     ];
     let server = Server::start(vec![events(&said)]).await;
-    let reply = call(provider::anthropic, &server, short()).await.0.unwrap();
+    let reply = call(provider::anthropic, &server, Timeouts::default()).await.0.unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), ("Hello", Finish::Length));
     assert_eq!((reply.input_tokens, reply.output_tokens), (15, 9));
     let request = &server.requests()[0];
@@ -319,13 +315,16 @@ async fn anthropic_is_spoken() {
     let overloaded = [said[0], r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#];
     let whole = r#"{"type":"message","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
     let server = Server::start(vec![events(&overloaded), json("200 OK", whole)]).await;
-    assert_eq!(call(provider::anthropic, &server, short()).await.0.unwrap().text, "Hi");
+    assert_eq!(call(provider::anthropic, &server, Timeouts::default()).await.0.unwrap().text, "Hi");
     let broken = Server::start(vec![events(&said[..5]), events(&said[..5]), events(&said[..5])]).await;
-    assert_eq!(call(provider::anthropic, &broken, short()).await.0.unwrap_err(), ProviderError::Closed);
+    assert_eq!(
+        call(provider::anthropic, &broken, Timeouts::default()).await.0.unwrap_err(),
+        ProviderError::Closed
+    );
     let long = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens"}}"#;
     let server = Server::start(vec![json("400 Bad Request", long)]).await;
     assert_eq!(
-        call(provider::anthropic, &server, short()).await.0.unwrap_err().code(),
+        call(provider::anthropic, &server, Timeouts::default()).await.0.unwrap_err().code(),
         "model-context-too-long"
     );
 }
@@ -337,7 +336,7 @@ async fn gemini_is_spoken() {
         r#"{"candidates":[{"content":{"parts":[{"text":"lo"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2,"thoughtsTokenCount":3}}"#,
     ];
     let server = Server::start(vec![events(&said)]).await;
-    let reply = call(provider::gemini, &server, short()).await.0.unwrap();
+    let reply = call(provider::gemini, &server, Timeouts::default()).await.0.unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), ("Hello", Finish::Stop));
     assert_eq!((reply.input_tokens, reply.output_tokens), (7, 5));
     let request = &server.requests()[0];
@@ -349,10 +348,16 @@ async fn gemini_is_spoken() {
 
     let blocked = [r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#];
     let server = Server::start(vec![events(&blocked)]).await;
-    assert_eq!(call(provider::gemini, &server, short()).await.0.unwrap().finish, Finish::Filtered);
+    assert_eq!(
+        call(provider::gemini, &server, Timeouts::default()).await.0.unwrap().finish,
+        Finish::Filtered
+    );
     let key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}"#;
     let server = Server::start(vec![json("400 Bad Request", key)]).await;
-    assert_eq!(call(provider::gemini, &server, short()).await.0.unwrap_err().code(), "model-refused-key");
+    assert_eq!(
+        call(provider::gemini, &server, Timeouts::default()).await.0.unwrap_err().code(),
+        "model-refused-key"
+    );
     let strange = Endpoint { model: "../x".to_owned(), ..endpoint("http://x") };
     assert_eq!(provider::gemini(strange, Timeouts::default()).unwrap_err().code(), "model-unknown");
 }

@@ -2,6 +2,8 @@
 
 mod amounts;
 mod conditions;
+mod deeds;
+mod newcomer;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -647,7 +649,7 @@ fn rows_come_and_go_only_where_every_value_is_said() {
     let shop = |request: &str| said(&brief("sunglasses", request));
     assert_eq!(shop("remove the Moon"), "remove Moon from inventory");
     let added = shop("add a new item called Pilot with item id SG099, price 70 and description \"Metal\"");
-    assert_eq!(added, "add a item: name Pilot, item id SG099, price 70, description Metal");
+    assert_eq!(added, "add an item: name Pilot, item id SG099, price 70, description Metal");
     assert!(shop("add a new item called Pilot for $70").contains("not understand"));
     assert!(shop("add an item called Pilot with price 70").contains("I need to know the item id"));
     assert!(shop("remove all items").contains("not understand"));

@@ -1,8 +1,9 @@
 //! Which web pages may call.
 //!
-//! A page in the user's browser can reach a server on the user's own machine. Two checks keep foreign ones out: on a
-//! loopback address `Host` must name this machine, so that a foreign name that was made to point here is refused;
-//! and an `Origin`, where one is sent, must be the server's own or one that the operator allows.
+//! A page in the user's browser can reach a server on the user's own machine. Three checks keep foreign ones out: on a
+//! loopback address `Host` must name this machine, so that a foreign name that was made to point here is refused; an
+//! `Origin`, where one is sent, must be the server's own or one that the operator allows; and without one nothing is
+//! changed for a page that the browser says is another site's.
 
 use axum::extract::Request;
 use axum::http::uri::Authority;
@@ -23,7 +24,8 @@ const CLIENT_HEADERS: &str = "X-Agent-Type, X-Stainless-Arch, X-Stainless-Helper
      X-Stainless-Runtime-Version, X-Stainless-Timeout";
 
 /// Refuses a request whose `Host` or `Origin` is foreign.
-pub(crate) fn check(service: &Service, headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn check(service: &Service, request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
     if headers.get_all(header::HOST).iter().count() > 1 {
         let detail = "a request names one `Host`";
         return Err(Problem::new(StatusCode::BAD_REQUEST, "bad_host", detail));
@@ -37,8 +39,12 @@ pub(crate) fn check(service: &Service, headers: &HeaderMap) -> Result<(), Proble
              `ordain serve --host NAME`",
         ));
     }
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    if is_own(origin, host) || is_listed(service, origin) {
+    let is_allowed = match headers.get(header::ORIGIN) {
+        Some(origin) => is_own(origin, host) || is_listed(service, origin),
+        // A link may lead here from any site.
+        None => request.method().is_safe() || !is_of_another_site(headers),
+    };
+    if is_allowed {
         return Ok(());
     }
     let detail = "web pages of this origin may not call this server";
@@ -81,6 +87,11 @@ pub(crate) fn allow(service: &Service, origin: Option<&HeaderValue>, headers: &m
 
 fn is_listed(service: &Service, origin: &HeaderValue) -> bool {
     service.inner.options.cors.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes())
+}
+
+/// Whether the browser says that a page of another site sent this. Pages cannot set the header.
+pub(crate) fn is_of_another_site(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"))
 }
 
 /// Whether a page came from this very server.

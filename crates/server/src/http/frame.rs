@@ -111,7 +111,7 @@ async fn frame(State(service): State<Service>, mut request: Request, next: Next)
     let origin = request.headers().get(header::ORIGIN).cloned();
     let form = ui::ProblemForm::wanted(&route, request.headers());
     let (request, rest) = Rest::of(request, &context);
-    let refused = cors::check(&service, request.headers());
+    let refused = cors::check(&service, &request);
     let mut response = match refused {
         Err(problem) => problem.into_response(),
         Ok(()) => match cors::preflight(&service, &request) {

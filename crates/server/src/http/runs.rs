@@ -85,10 +85,13 @@ pub(crate) async fn list(
     let mut next_cursor = None;
     if state != Some(None) {
         let states = state.flatten().into_iter().collect();
-        let filter = RunFilter { states, seen_by: may.caller.seen_by(), before, limit };
+        let seen_by = may.caller.seen_by();
+        let filter = RunFilter { states, seen_by, before, ..RunFilter::newest(limit) };
         let (found, next) = page(service.engine().store(), filter).await?;
         next_cursor = next;
-        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run.record))));
+        runs.extend(
+            found.into_iter().map(|run| Listed::Ended(Box::new(answer::told(&run.record).into_owned()))),
+        );
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
     Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
@@ -138,7 +141,7 @@ pub(crate) async fn get(
     }
     let record = service.run_seen_by(&may.caller, &run).await?;
     context.is_about(record.run_id.as_str());
-    Ok(answer::json(&record))
+    Ok(answer::json(&answer::told(&record)))
 }
 
 /// What a person decides.
@@ -302,7 +305,7 @@ pub(crate) async fn rate(
 ) -> Result<Response, Problem> {
     let record = service.rate_run(&may.caller, &run, body.rating, body.note.as_deref(), "http").await?;
     context.is_about(record.run_id.as_str());
-    Ok(answer::json(&record))
+    Ok(answer::json(&answer::told(&record)))
 }
 
 impl Service {
@@ -362,7 +365,7 @@ async fn decide(
     let note = EntryNote::by(&caller.id, "http");
     let record = service.decide(seen.run_id.as_str(), decision, note).await?;
     context.is_about(record.run_id.as_str());
-    Ok((HeaderMap::new(), answer::json(&record)).into_response())
+    Ok((HeaderMap::new(), answer::json(&answer::told(&record))).into_response())
 }
 
 impl Service {

@@ -209,9 +209,8 @@ on_both! {
 
     async fn rows_bytes_and_time_have_limits(world: World) {
         let mut options = world.shop_options();
-        let query_wall = Duration::from_millis(300);
-        options.limits = StoreLimits { query_rows_max: 2, query_bytes_max: 2000, query_wall, ..StoreLimits::default() };
-        let store = Store::open(options).await.unwrap();
+        options.limits = StoreLimits { query_rows_max: 2, query_bytes_max: 2000, ..StoreLimits::default() };
+        let store = Store::open(options.clone()).await.unwrap();
         let mut transaction = begin(&store, Intent::Read).await;
         let limit = |result: Result<Value, StoreError>| match result {
             Err(StoreError::Limit { limit, .. }) => limit,
@@ -222,6 +221,9 @@ on_both! {
         let long = "x".repeat(3000);
         assert_eq!(limit(query(&mut transaction, "SELECT ? AS x", json!([long])).await), "query_bytes_max");
         assert_eq!(query(&mut transaction, "SELECT 1 AS one", Value::Null).await.unwrap(), json!([{"one": 1}]));
+        options.limits.query_wall = Duration::from_millis(300);
+        let impatient = Store::open(options).await.unwrap();
+        let mut transaction = begin(&impatient, Intent::Write).await;
         let late = query(&mut transaction, endless, Value::Null).await;
         assert!(matches!(late, Err(StoreError::Timeout { wall_ms: 300 })), "{late:?}");
         // The run is over, and another one goes on at once.

@@ -1,10 +1,12 @@
 //! What somebody does to the database behind the store's back is noticed before it has an effect.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ordain_store::{
-    CachedPlan, Claim, EntryNote, Intent, PlanAuthor, RestoreAt, RunFilter, SeenBy, Store, StoreError,
+    CachedPlan, Claim, Clock, EntryNote, Intent, PlanAuthor, RestoreAt, RunFilter, SeenBy, Store, StoreError,
     StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_types::{RunId, RunState};
@@ -493,6 +495,23 @@ async fn a_copy_brings_the_store_back_to_before_a_run_and_the_ledger_says_so() {
     assert!(store.run(wrong.run_id.as_str()).await.is_err());
     let early = RestoreAt::Time("2001-01-01T00:00:00Z".to_owned());
     assert!(ordain_store::restore(world.shop_options(), &folder, early, note()).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_copies_within_one_millisecond_are_both_made() {
+    let world = World::sqlite();
+    let now = Arc::new(AtomicU64::new(1_800_000_000_000));
+    let read = Arc::clone(&now);
+    let clock = Clock::new(move || read.load(Ordering::SeqCst));
+    let store = Store::open(StoreOptions { clock, ..world.shop_options() }).await.unwrap();
+    let folder = world.folder.path().join("copies");
+    let first = store.back_up(&folder).await.unwrap();
+    // The clock goes on once the second one has found the name taken.
+    let (second, _) = tokio::join!(store.back_up(&folder), async { now.fetch_add(1, Ordering::SeqCst) });
+    assert_eq!(store.backups(&folder).unwrap(), [first, second.unwrap()]);
+    let stopped = store.back_up(&folder).await.unwrap_err();
+    assert!(stopped.to_string().contains("exists"), "{stopped}");
+    assert_eq!(store.backups(&folder).unwrap().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

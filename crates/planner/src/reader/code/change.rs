@@ -33,10 +33,10 @@ impl Writer<'_> {
             })
             .collect();
         format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added a {} with {}.\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            braces(&shape.noun),
+            braces(&words::a(&shape.noun)),
             named.join(", "),
         )
     }
@@ -147,7 +147,6 @@ impl Writer<'_> {
     pub(super) fn sets(&mut self, sets: &[Set]) -> String {
         let mut queries = Vec::new();
         let mut lines = String::new();
-        let mut told = Vec::new();
         for set in sets {
             let table = &self.index.tables[set.rows.table];
             let column = &table.columns[set.column];
@@ -168,27 +167,24 @@ impl Writer<'_> {
                 }
             };
             let key = table.key.map_or("", |key| table.columns[key].name.as_str());
+            let name = braces(&column.name.replace('_', " "));
             let _ = write!(
                 lines,
-                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n",
+                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    if row[\"after\"] == row[\"now\"]:\n        same.append(f\"the {name} of {{row['label']}} is {{row['now']}} already\")\n        continue\n    \
+                 {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n    changed.append(f\"the {name} of {{row['label']}} from {{row['now']}} to {{row['after']}}\")\n",
                 table.name,
                 quote(&column.name),
                 quote(key),
             );
-            told.push(format!(
-                "[f\"the {} of {{row['label']}} from {{row['now']}} to {{row['after']}}\" for row in found[{place}]]",
-                words::column(self.index, &Path { hops: Vec::new(), table: set.rows.table, column: set.column })
-            ));
         }
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
-             else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
+            "found = [{}]\nchanged, same = [], []\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+             else:\n    names = \"; \".join(str(row[\"label\"]) for rows in found for row in rows[:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
-            told.join(" + "),
         )
     }
 }

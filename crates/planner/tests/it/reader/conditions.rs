@@ -24,7 +24,7 @@ fn a_condition_about_another_row_is_looked_up_there() {
         (
             "sunglasses",
             "buy 2 Moons unless the Classic is round",
-            "not (description has “round”) for Classic",
+            "description is without “round” for Classic",
         ),
         ("sunglasses", "buy 2 Moons if the Classic is in stock", "quantity in stock is above 0 for Classic"),
         (

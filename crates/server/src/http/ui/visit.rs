@@ -171,11 +171,9 @@ pub(super) fn read_form<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
 
 /// Refuses what a page of another site made the browser send. Browsers say so in headers that pages cannot set.
 pub(super) fn same_site(headers: &HeaderMap) -> Result<(), Problem> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_foreign = text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"))
-        || headers
-            .get(header::ORIGIN)
-            .is_some_and(|origin| !cors::is_own(origin, text("host").unwrap_or_default()));
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let is_foreign = cors::is_of_another_site(headers)
+        || headers.get(header::ORIGIN).is_some_and(|origin| !cors::is_own(origin, host));
     if is_foreign {
         let detail = "forms are taken from pages of this server alone";
         return Err(Problem::new(StatusCode::FORBIDDEN, "foreign_origin", detail));

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::client;
-use super::world::{BUY, served, served_with};
+use super::world::{BUY, Served, served, served_with};
 
 const JSON: &str = "Content-Type: application/json";
 
@@ -159,10 +159,8 @@ async fn an_artifact_that_was_changed_since_is_not_given_out() {
     assert_eq!(shop.get(&format!("/v1/runs/{run}/artifacts/d.txt")).await.text(), "GOOD");
 }
 
-/// An answer with very many words or numbers, of a run that has read very many names or numbers.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn comparing_an_answer_with_what_was_read_does_not_stop_the_server() {
-    let shop = served().await;
+/// Sends a request twice at once, and sees that health checks are answered meanwhile as on an idle server, or nearly so.
+async fn is_alive_during(shop: &Served, body: &serde_json::Value) {
     let look = async || {
         let begun = Instant::now();
         assert_eq!(shop.get("/healthz").await.status, 200);
@@ -172,16 +170,10 @@ async fn comparing_an_answer_with_what_was_read_does_not_stop_the_server() {
     for _ in 0..20 {
         idle = idle.max(look().await);
     }
-    let read = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 19000) SELECT x * 1.37 AS price, 'name' || x AS n FROM c";
-    for answer in ["'word ' * 60000", "' '.join(f'{n}.{n % 100:02} pairs for ${n},' for n in range(40000))"] {
-        let plan = format!(
-            "db.query({read:?})\ninventory_tbl.update({{'quantity_in_stock': 5}}, where('item_id') == 'SG001')\n\
-             answer_text = {answer}\nSTATUS = 'success'\n"
-        );
-        let body = json!({ "request": "x", "plan": plan });
+    let slowest = async || {
         let ended = AtomicBool::new(false);
         let attack = async {
-            let both = tokio::join!(shop.post("/v1/requests", &body), shop.post("/v1/requests", &body));
+            let both = tokio::join!(shop.post("/v1/requests", body), shop.post("/v1/requests", body));
             ended.store(true, Ordering::SeqCst);
             both
         };
@@ -194,14 +186,42 @@ async fn comparing_an_answer_with_what_was_read_does_not_stop_the_server() {
             slowest
         };
         let ((one, other), slowest) = tokio::join!(attack, watch);
-        assert!(
-            [one.status, other.status].iter().all(|status| *status < 500),
-            "{} {}",
-            one.text(),
-            other.text()
+        let is_well = [one.status, other.status].iter().all(|status| *status < 500);
+        assert!(is_well, "{} {}", one.text(), other.text());
+        slowest
+    };
+    // Work that grows faster than what it is given took a minute, and nothing was answered meanwhile. A busy machine may
+    // hold up one look or the other, but not in every round.
+    let bound = Duration::from_secs(5).max(idle * 50);
+    let mut rounds = Vec::new();
+    while rounds.last().is_none_or(|slowest| *slowest >= bound) {
+        assert!(rounds.len() < 5, "{rounds:?}, and {idle:?} when idle");
+        rounds.push(slowest().await);
+    }
+}
+
+/// An answer with very many words or numbers, of a run that has read very many names or numbers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comparing_an_answer_with_what_was_read_does_not_stop_the_server() {
+    let shop = served().await;
+    let read = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 19000) SELECT x * 1.37 AS price, 'name' || x AS n FROM c";
+    for answer in ["'word ' * 60000", "' '.join(f'{n}.{n % 100:02} pairs for ${n},' for n in range(40000))"] {
+        let plan = format!(
+            "db.query({read:?})\ninventory_tbl.update({{'quantity_in_stock': 5}}, where('item_id') == 'SG001')\n\
+             answer_text = {answer}\nSTATUS = 'success'\n"
         );
-        // A comparison that grew with names times words took a minute, and nothing was answered meanwhile.
-        assert!(slowest < Duration::from_secs(5).max(idle * 50), "{slowest:?}, and {idle:?} when idle");
+        is_alive_during(&shop, &json!({ "request": "x", "plan": plan })).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reading_a_long_request_does_not_stop_the_server() {
+    let shop = served().await;
+    for words in
+        ["buy 1 aviator and ", "buy 1 aviator\n", "byu clasic avaitor wayfarrer ", "1 ", "\"a\" ", "("]
+    {
+        let request = words.repeat(30_000 / words.len());
+        is_alive_during(&shop, &json!({ "request": request, "dry_run": true })).await;
     }
 }
 
@@ -238,6 +258,25 @@ async fn foreign_hosts_and_origins_are_refused_and_allowed_ones_are_not() {
     assert!(preflight.header("access-control-allow-headers").unwrap().contains("Idempotency-Key"));
     let evil = ["Origin: https://evil.example", "Access-Control-Request-Method: POST"];
     assert_eq!(client::send(shop.address, "OPTIONS", "/v1/requests", &evil, b"").await.status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_another_site_that_names_no_origin_changes_nothing() {
+    let shop = served().await;
+    let before = shop.stock().await;
+    let body = json!({ "request": "buy", "plan": BUY });
+    for site in ["cross-site", "same-site", "odd"] {
+        let line = format!("Sec-Fetch-Site: {site}");
+        let refused = shop.post_with("/v1/requests", &[&line], &body).await;
+        assert_eq!((refused.status, refused.problem().as_str()), (403, "foreign_origin"), "{site}");
+        let followed = client::send(shop.address, "GET", "/v1/tables", &[&line], b"").await;
+        assert_eq!(followed.status, 200, "a link may lead here from any site");
+    }
+    assert_eq!(shop.stock().await, before);
+    for site in ["same-origin", "none"] {
+        let line = format!("Sec-Fetch-Site: {site}");
+        assert_eq!(shop.post_with("/v1/requests", &[&line], &body).await.json()["state"], "committed");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

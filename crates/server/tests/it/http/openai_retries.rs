@@ -56,7 +56,7 @@ async fn gated() -> (Served, Arc<Gate>) {
 }
 
 /// Begins a call and gives its connection.
-async fn begin(shop: &Served, body: &Value) -> TcpStream {
+pub(crate) async fn begin(shop: &Served, body: &Value) -> TcpStream {
     let body = body.to_string();
     let mut stream = TcpStream::connect(shop.address).await.unwrap();
     let head = format!(

@@ -10,6 +10,7 @@ use ordain_planner::{Model, ModelSettings};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 
 use super::client;
 use super::openai::said;
@@ -78,9 +79,9 @@ async fn a_watcher_that_lost_its_connection_takes_up_where_it_was() {
     assert!(read_until(&mut over, "\r\n\r\n").await.starts_with("HTTP/1.1 204"), "all was seen");
 }
 
-/// A model that says something and then fails.
+/// A model that says something and then fails, once it is let.
 #[derive(Debug)]
-struct Breaking;
+struct Breaking(Semaphore);
 
 impl Provider for Breaking {
     fn name(&self) -> String {
@@ -90,7 +91,7 @@ impl Provider for Breaking {
     fn call<'a>(&'a self, _request: &'a ModelRequest, heard: &'a mut Heard<'_>) -> Call<'a> {
         Box::pin(async move {
             heard(Piece::Reply("thinking about it. "));
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            self.0.acquire().await.unwrap().forget();
             Err(ProviderError::NoCredit {
                 provider: "test".to_owned(),
                 message: "the purse is empty".to_owned(),
@@ -107,16 +108,20 @@ fn chunks(text: &str) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_breaks_off_in_a_stream_ends_it_with_words_and_changes_nothing() {
     let settings = ModelSettings { review: false, ..ModelSettings::default() };
-    let planner = Planner::Model(Model::new(Arc::new(Breaking), settings));
+    let gate = Arc::new(Breaking(Semaphore::new(0)));
+    let planner = Planner::Model(Model::new(gate.clone(), settings));
     let shop = served_by(planner, |options| options.ping_every = Duration::from_millis(50)).await;
     let before = shop.stock().await;
     let mut body = said("please sell me one Aviator");
     body["model"] = json!("ordain-direct");
     body["stream"] = json!(true);
-    let answer = shop.post("/v1/chat/completions", &body).await;
+    let mut stream = super::openai_retries::begin(&shop, &body).await;
+    let mut heard = read_until(&mut stream, ": ping").await.into_bytes();
+    gate.0.add_permits(1);
+    stream.read_to_end(&mut heard).await.unwrap();
+    let answer = client::parse(&heard).unwrap();
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/event-stream")));
     let text = answer.text();
-    assert!(text.contains(": ping"), "{text}");
     let chunks = chunks(&text);
     let reason: String = chunks
         .iter()
