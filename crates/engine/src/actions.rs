@@ -39,8 +39,8 @@ pub(crate) struct Acted {
     calls: usize,
     /// The status of the first action that was not carried out.
     pub(crate) refused: Option<String>,
-    /// When their changes wait for a person.
-    pub(crate) approvals: Vec<Approval>,
+    /// When the changes of each wait for a person.
+    pub(crate) approvals: Vec<(String, Approval)>,
     /// What the actions that were carried out say of themselves, in their owner's words.
     pub(crate) said: Vec<String>,
 }
@@ -103,7 +103,7 @@ impl Actions<'_> {
             return Err(HostError::new("not_permitted", message).into());
         }
         let params = params(action, arguments.get("params"))?;
-        acted.approvals.push(action.approval);
+        acted.approvals.push((action.name.clone(), action.approval));
         let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
         transaction.acts_as(Some(name));
         let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);

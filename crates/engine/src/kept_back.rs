@@ -3,7 +3,7 @@
 
 use ordain_planner::Exchange;
 use ordain_store::{Intent, Pending, StoreError, Transaction};
-use ordain_types::{Diff, RunRecord, Trouble};
+use ordain_types::{Diff, HeldBy, RunRecord, Trouble};
 
 use crate::claims::{self, Evidence};
 use crate::error::EngineError;
@@ -21,7 +21,8 @@ pub(crate) struct KeptBack {
     pub(crate) evidence: Evidence,
     /// What is wrong with its answer.
     pub(crate) wording: Option<Trouble>,
-    pub(crate) is_held: bool,
+    /// The rule by which it waits for a person.
+    pub(crate) held_by: Option<HeldBy>,
     /// The version of the rows when the code began.
     pub(crate) version: u64,
     /// Whether a reviewer sees the change.
@@ -121,7 +122,7 @@ impl RunTrial<'_> {
         exchange: &Exchange,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
         if !kept.has_changes() {
-            return self.settle(story, kept.attempt, None, exchange, false).await.map(Some);
+            return self.settle(story, kept.attempt, None, exchange, None).await.map(Some);
         }
         if self.engine.store.data_version().await? != kept.version {
             return Ok(None);
@@ -130,7 +131,7 @@ impl RunTrial<'_> {
         for call in &kept.attempt.calls {
             transaction.note_call(call.clone());
         }
-        self.settle(story, kept.attempt, Some(transaction), exchange, kept.is_held).await.map(Some)
+        self.settle(story, kept.attempt, Some(transaction), exchange, kept.held_by).await.map(Some)
     }
 
     /// Whether the code, which had to run again, makes another change than the one that was reviewed. It then waits for a

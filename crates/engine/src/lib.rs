@@ -60,7 +60,7 @@ pub use json_bytes::json_bytes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use policy_check::PolicyFinding;
 pub use schedules::{Due, Scheduled, ScheduledRun, ScheduledTask, Schedules};
-pub use stats::Stats;
+pub use stats::{Stats, cost_of};
 pub use steps::{Budgets, Continued};
 pub use tools::deliver;
 pub use workspace::{

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply, Reviewed};
 use ordain_types::{
-    Diff, ErrorClass, Event, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble,
+    Diff, ErrorClass, Event, HeldBy, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble,
 };
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
 use serde_json::Value;
@@ -87,14 +87,14 @@ pub(crate) struct Accepted {
     pub(crate) effects: Effects,
     /// The values of the request that the code takes from `params`.
     pub(crate) params: serde_json::Map<String, Value>,
-    /// Whether its changes wait for a person in any case.
-    pub(crate) hold: bool,
+    /// The rule by which its changes wait for a person in any case.
+    pub(crate) hold: Option<HeldBy>,
 }
 
 impl Accepted {
     /// Code that takes no values from the request.
     pub(crate) fn plain(code: VerifiedCode, effects: Effects) -> Self {
-        Self { code, effects, params: serde_json::Map::new(), hold: false }
+        Self { code, effects, params: serde_json::Map::new(), hold: None }
     }
 }
 
@@ -457,7 +457,7 @@ pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Tro
         });
     }
     let params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
-    Ok(Accepted { code, effects: verdict.effects.clone(), params, hold: draft.hold.is_some() })
+    Ok(Accepted { code, effects: verdict.effects.clone(), params, hold: draft.hold.clone() })
 }
 
 /// What the verifier's findings mean for the planner: all of them, each with its line where there are several.

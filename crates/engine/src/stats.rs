@@ -83,12 +83,17 @@ impl Stats {
         if usage.input_tokens + usage.output_tokens == 0 {
             return;
         }
-        let model = record.plan.model.as_deref().unwrap_or_default();
-        match cost_usd(model, usage.input_tokens, usage.output_tokens) {
+        match cost_of(record) {
             Some(dollars) => self.cost_usd += dollars,
             None => self.runs_without_price += 1,
         }
     }
+}
+
+/// What the tokens of a run cost in dollars; `None` if the price of its model is not known.
+pub fn cost_of(record: &RunRecord) -> Option<f64> {
+    let (model, usage) = (record.plan.model.as_deref()?, &record.usage);
+    cost_usd(model, usage.input_tokens, usage.output_tokens)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
-    Answer, Call, Diff, InvariantResult, Judged, Modification, ModificationKind, Outline, PlanRecord,
+    Answer, Call, Diff, HeldBy, InvariantResult, Judged, Modification, ModificationKind, Outline, PlanRecord,
     PlanSource, Question, Rebase, Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
     StepRecord, StepState, Strategy, Timing, Trouble, Usage, VerdictRecord,
 };
@@ -41,6 +41,8 @@ pub(crate) struct Story {
     pub(crate) rebases: Option<Rebase>,
     /// The run whose work this one goes on with.
     pub(crate) continues: Option<RunId>,
+    /// The rule by which its change waits for a person.
+    pub(crate) held_by: Option<HeldBy>,
     pub(crate) timing: Timing,
     /// The steps of a run that has several.
     pub(crate) steps: Vec<StepRecord>,
@@ -196,6 +198,7 @@ impl Story {
         record.usage = self.usage;
         record.rebases.clone_from(&self.rebases);
         record.continues.clone_from(&self.continues);
+        record.held_by.clone_from(&self.held_by);
         record.timing_ms = Timing { total: millis(head.started), ..self.timing };
         let attempt = match end {
             End::Declined { status, text } => {

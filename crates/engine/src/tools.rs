@@ -11,7 +11,7 @@ use std::time::Duration;
 use ordain_cell::HostError;
 use ordain_store::{SendOutcome, Store, StoreError, Taken, Transaction};
 use ordain_tools::{ToolError, Toolbox};
-use ordain_types::{Call, Tool, UndoCall, Verb};
+use ordain_types::{Call, HeldBy, Tool, UndoCall, Verb};
 use serde_json::{Map, Value, json};
 
 use crate::claims::Evidence;
@@ -154,12 +154,13 @@ pub(crate) fn calls_later(known: &[Tool], calls: &BTreeSet<String>) -> bool {
     calls.iter().any(|call| !reads(call))
 }
 
-/// Whether a person has to approve one of the calls: those of verbs that the owner did not allow.
-pub(crate) fn need_approval(toolbox: &Toolbox, calls: &[Call]) -> bool {
-    calls.iter().filter(|call| call.is_later()).any(|call| {
+/// The first call that a person has to approve: of a verb that the owner did not allow.
+pub(crate) fn not_allowed(toolbox: &Toolbox, calls: &[Call]) -> Option<HeldBy> {
+    let held = calls.iter().filter(|call| call.is_later()).find(|call| {
         let (tool, verb) = call.name.split_once('.').unwrap_or_default();
         toolbox.settings(tool).is_none_or(|settings| !settings.allow.contains(verb))
-    })
+    });
+    held.map(|call| HeldBy::Tool { verb: call.name.clone() })
 }
 
 /// Stubs that ask the host, as Python.

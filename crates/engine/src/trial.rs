@@ -9,8 +9,8 @@ use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
-    Cause, CellDifference, Diff, ErrorClass, ModuleRecord, Outline, Rebase, Round, RunError, RunRecord,
-    RunState, Schema, Trouble,
+    Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, ModuleRecord, Outline, Rebase, Round,
+    RunError, RunRecord, RunState, Schema, Trouble,
 };
 use ordain_verify::{Policy, Verdict, verify};
 use serde_json::{Map, Value, json};
@@ -336,10 +336,9 @@ impl<'a> RunTrial<'a> {
         self.engine.keep_artifacts(&self.head.run_id, &execution)?;
         let wording = self.unsupported(&attempt, &diff, &evidence, accepted);
         let is_changed = !diff.is_empty() || attempt.has_later_calls();
-        let is_held = accepted.hold
-            || acted.approvals.iter().any(|approval| approval.holds(diff.rows()))
-            || tools::need_approval(&self.engine.settings.tools, &attempt.calls)
-            || self.differs_from_review(&diff, story);
+        let held_by = (accepted.hold.clone())
+            .or_else(|| self.rule_that_holds(&acted.approvals, diff.rows(), &attempt.calls))
+            .or_else(|| self.differs_from_review(&diff, story).then_some(HeldBy::ChangedSinceReview));
         attempt.actions_said = acted.said;
         let is_kept = match keeps {
             KeepBack::Nothing => false,
@@ -349,7 +348,7 @@ impl<'a> RunTrial<'a> {
         if is_kept {
             let reviews = keeps == KeepBack::WordsAndChanges;
             let kept =
-                KeptBack { attempt, evidence, wording, is_held, version, reviews, ..KeptBack::default() };
+                KeptBack { attempt, evidence, wording, held_by, version, reviews, ..KeptBack::default() };
             return self.keep(transaction, kept).await;
         }
         if let Some(trouble) = wording {
@@ -362,7 +361,19 @@ impl<'a> RunTrial<'a> {
             let said = attempt.answer.text.replace(claims::plain_answer(&diff, &attempt.actions_said));
             story.replaced(said, &trouble);
         }
-        self.settle(story, attempt, transaction, exchange, is_held).await.map(Some)
+        self.settle(story, attempt, transaction, exchange, held_by).await.map(Some)
+    }
+
+    /// The first rule of an action or a tool by which what the code did waits for a person.
+    pub(crate) fn rule_that_holds(
+        &self,
+        approvals: &[(String, Approval)],
+        rows: usize,
+        calls: &[Call],
+    ) -> Option<HeldBy> {
+        let action = approvals.iter().find(|(_, mode)| mode.holds(rows));
+        let held = action.map(|(action, mode)| HeldBy::Action { action: action.clone(), mode: *mode });
+        held.or_else(|| tools::not_allowed(&self.engine.settings.tools, calls))
     }
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
@@ -527,7 +538,7 @@ impl<'a> RunTrial<'a> {
         mut attempt: Attempt,
         transaction: Option<Transaction>,
         exchange: &Exchange,
-        is_held: bool,
+        held_by: Option<HeldBy>,
     ) -> Result<Tried<RunRecord>, EngineError> {
         let committing = Instant::now();
         let state = RunState::without_changes(attempt.status.as_deref());
@@ -541,15 +552,18 @@ impl<'a> RunTrial<'a> {
         }
         let diff = transaction.diff();
         let rebase = self.rebase(&diff);
-        let is_held = match &rebase {
+        let approval = self.engine.settings.approval;
+        story.held_by = match &rebase {
             // The approval covers new values in derived columns, and no other difference.
-            Some(rebase) => !rebase.is_derived,
-            None => is_held || mode == Mode::Hold || self.engine.settings.approval.holds(diff.rows()),
+            Some(rebase) => (!rebase.is_derived).then_some(HeldBy::ChangedSinceApproval),
+            None if mode == Mode::Hold => Some(HeldBy::Request),
+            None => held_by
+                .or_else(|| approval.holds(diff.rows()).then_some(HeldBy::Workspace { mode: approval })),
         };
         story.rebases = rebase;
         let record = story.record(&self.head, End::Ended { state, attempt: Box::new(attempt.clone()) });
         let note = self.note(exchange);
-        let settled = if is_held {
+        let settled = if story.held_by.is_some() {
             transaction.hold(record, note).await
         } else {
             transaction.commit(record, note).await

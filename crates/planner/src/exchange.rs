@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::{BoundParam, ErrorClass, ModuleRecord, Outline, Trouble, Usage};
+use ordain_types::{BoundParam, ErrorClass, HeldBy, ModuleRecord, Outline, Trouble, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -100,8 +100,8 @@ pub struct Draft {
     pub reading: Option<String>,
     /// The values that the code takes from `params`.
     pub params: Vec<BoundParam>,
-    /// Why the change waits for a person, whatever the workspace's rule for approvals says.
-    pub hold: Option<String>,
+    /// The rule by which the change waits for a person, whatever the workspace's `[approval]` says.
+    pub hold: Option<HeldBy>,
     /// Further modules that the code imports by name.
     pub modules: Vec<ModuleRecord>,
 }

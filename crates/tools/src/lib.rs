@@ -11,6 +11,7 @@
 
 mod error;
 mod http;
+mod mail;
 mod notify;
 mod session;
 mod settings;

@@ -1,8 +1,9 @@
-//! Where results of checks go: a POST to an address, signed where the owner gives a secret.
+//! Where results of checks go: a POST to an address, signed where the owner gives a secret, or an e-mail.
 
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
+use ordain_types::Verb;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, StatusCode, Url, redirect};
 use serde::Deserialize;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ToolError;
+use crate::mail::Mail;
 
 /// How long an address may take to answer.
 pub(crate) const TIME: Duration = Duration::from_secs(15);
@@ -28,8 +30,15 @@ pub struct NotifySettings {
     /// When it is sent.
     #[serde(default)]
     pub on: Occasion,
-    /// The environment variable with the secret that signs.
+    /// The environment variable with the secret that signs, or with the password of a mail server.
     pub secret: Option<String>,
+    /// Who logs in at a mail server.
+    pub user: Option<String>,
+    /// The address that mail comes from.
+    pub from: Option<String>,
+    /// The addresses that mail goes to.
+    #[serde(default)]
+    pub to: Vec<String>,
 }
 
 /// How a message is written.
@@ -41,6 +50,8 @@ pub enum NotifyForm {
     Json,
     /// One text, as Slack, Mattermost and others take it.
     Slack,
+    /// An e-mail; the address is that of a mail server.
+    Mail,
 }
 
 /// When a message is sent.
@@ -63,6 +74,7 @@ pub struct Notify {
     pub settings: NotifySettings,
     url: String,
     secret: Option<String>,
+    mail: Option<Mail>,
 }
 
 impl fmt::Debug for Notify {
@@ -83,17 +95,41 @@ impl Notify {
             None => settings.url.clone(),
         };
         let parsed = Url::parse(&url).map_err(|error| format!("`url` is not an address: {error}"))?;
-        let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-        if parsed.scheme() != "https" && !(parsed.scheme() == "http" && is_here) {
-            return Err("`url` begins with https:// (http:// for this machine alone)".to_owned());
-        }
         let secret = settings.secret.as_deref().map(look_up).transpose()?;
-        Ok(Self { settings, url, secret })
+        let is_mail = settings.form == NotifyForm::Mail;
+        match parsed.scheme() {
+            "https" if !is_mail => {}
+            "http" if !is_mail && is_here(&parsed) => {}
+            "smtp" | "smtps" if is_mail => {}
+            _ if is_mail => return Err("`url` begins with smtp:// or smtps:// for mail".to_owned()),
+            _ => return Err("`url` begins with https:// (http:// for this machine alone)".to_owned()),
+        }
+        if !is_mail && (settings.user.is_some() || settings.from.is_some() || !settings.to.is_empty()) {
+            return Err("`user`, `from` and `to` belong to `form = \"mail\"`".to_owned());
+        }
+        let mail = is_mail.then(|| Mail::new(&settings, &parsed, secret.as_deref())).transpose()?;
+        Ok(Self { settings, url, secret, mail })
+    }
+
+    /// The verb by which plans send a text there.
+    pub(crate) fn verb(&self) -> Verb {
+        let text = || serde_json::json!({ "type": "string" });
+        let subject = self.mail.is_some().then(|| ("subject".to_owned(), text()));
+        let what = if self.mail.is_some() { "Sends an e-mail" } else { "Sends a text" };
+        Verb {
+            params: [("text".to_owned(), text())].into_iter().chain(subject).collect(),
+            required: ["text".to_owned()].into(),
+            reads: false,
+            description: format!("{what} to people."),
+        }
     }
 
     /// Sends a message. `key` names it, so that a repeated one can be told.
     pub(crate) async fn send(&self, name: &str, message: &Value, key: &str) -> Result<Value, ToolError> {
         let tool = || format!("notify.{name}");
+        if let Some(mail) = &self.mail {
+            return Box::pin(mail.send(&tool(), message, key)).await;
+        }
         let client = Client::builder().redirect(redirect::Policy::none()).timeout(TIME).build();
         let client =
             client.map_err(|error| ToolError::Unreachable { tool: tool(), message: error.to_string() })?;
@@ -125,6 +161,11 @@ impl Notify {
             _ => Err(ToolError::Refused { tool: tool(), message }),
         }
     }
+}
+
+/// Whether an address is one of this machine.
+pub(crate) fn is_here(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 /// HMAC-SHA256 in hexadecimal (RFC 2104).
@@ -167,19 +208,44 @@ mod tests {
     #[test]
     fn an_address_is_encrypted_or_of_this_machine() {
         let notify = |url: &str| {
-            let settings = NotifySettings {
-                url: url.to_owned(),
-                form: NotifyForm::Json,
-                on: Occasion::Problem,
-                secret: None,
-            };
+            let settings = serde_json::from_value(serde_json::json!({ "url": url })).unwrap();
             Notify::new(settings, |name| (name == "HOOK").then(|| "https://example.com/x".to_owned()))
         };
         for right in ["https://example.com/x", "http://127.0.0.1:8080/", "env:HOOK"] {
             assert!(notify(right).is_ok(), "{right}");
         }
-        for wrong in ["http://example.com/", "ftp://example.com", "nonsense", "env:OTHER"] {
+        for wrong in
+            ["http://example.com/", "ftp://example.com", "nonsense", "env:OTHER", "smtps://example.com"]
+        {
             assert!(notify(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn mail_that_cannot_be_sent_is_refused_when_the_workspace_is_opened() {
+        let told = |change: Value| {
+            let mut settings = serde_json::json!({
+                "url": "smtps://mail.example.com", "form": "mail", "from": "ordain@example.com", "to": ["a@example.com"],
+            });
+            settings.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+            let settings = serde_json::from_value(settings).unwrap();
+            Notify::new(settings, |_| Some("s3cret".to_owned())).err().unwrap_or_default()
+        };
+        assert_eq!(told(serde_json::json!({})), "");
+        assert_eq!(told(serde_json::json!({ "user": "ordain", "secret": "PASSWORD" })), "");
+        for (change, wanted) in [
+            (serde_json::json!({ "url": "https://example.com" }), "begins with smtp:// or smtps://"),
+            (serde_json::json!({ "url": "smtps://ordain@example.com" }), "`url` takes no user"),
+            (serde_json::json!({ "user": "ordain" }), "`user` and `secret` belong together"),
+            (serde_json::json!({ "from": null }), "`from` is missing"),
+            (serde_json::json!({ "to": [] }), "`to` is missing"),
+            (
+                serde_json::json!({ "to": ["a@example.com\r\nBcc: b@example.com"] }),
+                "is not an e-mail address",
+            ),
+            (serde_json::json!({ "form": "json" }), "begins with https://"),
+        ] {
+            assert!(told(change.clone()).contains(wanted), "{change}: {}", told(change.clone()));
         }
     }
 }

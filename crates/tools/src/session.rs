@@ -12,6 +12,9 @@ pub(crate) const WITH_HANDSHAKE: &str = "2025-11-25";
 /// The revision without one.
 pub(crate) const WITHOUT_HANDSHAKE: &str = "2026-07-28";
 
+/// The code of an error by which a server rejects a revision.
+const UNSUPPORTED_VERSION: i64 = -32022;
+
 /// Why a message had no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WireError {
@@ -58,12 +61,8 @@ impl Session {
     /// question, so it is given the handshake, unless it knows none.
     pub(crate) async fn begin(wire: Wire) -> Result<Self, WireError> {
         let mut session = Self { wire, next_id: 1, revision: WITHOUT_HANDSHAKE };
-        if matches!(session.wire, Wire::Http(_)) {
-            match session.ask("server/discover", json!({}), None).await {
-                Ok(Ok(found)) if speaks(&found) => return Ok(session),
-                Ok(_) | Err(WireError::NotTaken(_)) => {}
-                Err(error) => return Err(error),
-            }
+        if matches!(session.wire, Wire::Http(_)) && session.needs_no_handshake().await? {
+            return Ok(session);
         }
         session.revision = WITH_HANDSHAKE;
         let client = json!({ "name": "ordain", "version": env!("CARGO_PKG_VERSION") });
@@ -75,13 +74,39 @@ impl Session {
         Ok(session)
     }
 
+    /// Whether the server knows the revision without a handshake. One that rejects it, and names it among those that it
+    /// supports, is asked once more.
+    async fn needs_no_handshake(&mut self) -> Result<bool, WireError> {
+        for _ in 0..2 {
+            match self.request("server/discover", json!({}), None).await {
+                Ok(Ok(found)) => return Ok(has_revision(&found["supportedVersions"])),
+                Ok(Err(error))
+                    if error["code"] == UNSUPPORTED_VERSION && has_revision(&error["data"]["supported"]) => {}
+                Ok(Err(_)) | Err(WireError::NotTaken(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
     /// Sends a request and waits for its answer. The caller bounds the time.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
-        mut params: Value,
+        params: Value,
         key: Option<&str>,
     ) -> Result<Said, WireError> {
+        let said = self.request(method, params, key).await?;
+        Ok(said.map_err(|error| error["message"].as_str().unwrap_or("an error without words").to_owned()))
+    }
+
+    /// The same, with the whole error that the server answers.
+    async fn request(
+        &mut self,
+        method: &str,
+        mut params: Value,
+        key: Option<&str>,
+    ) -> Result<Result<Value, Value>, WireError> {
         let id = self.next_id;
         self.next_id += 1;
         if let Some(key) = key {
@@ -97,11 +122,10 @@ impl Session {
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let message = Message { body, id: Some(id), revision: self.revision, key };
         let mut answer = self.wire.exchange(&message).await?;
-        if let Some(error) = answer.get("error") {
-            let said = error["message"].as_str().unwrap_or("an error without words");
-            return Ok(Err(said.to_owned()));
-        }
-        Ok(Ok(answer["result"].take()))
+        Ok(match answer.get_mut("error") {
+            Some(error) => Err(error.take()),
+            None => Ok(answer["result"].take()),
+        })
     }
 
     async fn notify(&mut self, method: &str) -> Result<(), WireError> {
@@ -120,10 +144,9 @@ impl Wire {
     }
 }
 
-/// Whether a server that was asked what it offers knows the revision without a handshake.
-fn speaks(found: &Value) -> bool {
-    let revisions = found["supportedVersions"].as_array();
-    revisions.is_some_and(|revisions| revisions.iter().any(|revision| revision == WITHOUT_HANDSHAKE))
+/// Whether the revision without a handshake is among those of a list.
+fn has_revision(revisions: &Value) -> bool {
+    revisions.as_array().is_some_and(|revisions| revisions.iter().any(|known| known == WITHOUT_HANDSHAKE))
 }
 
 /// Whether a message is the answer to a request.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_types::{Tool, Verb};
+use ordain_types::Tool;
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
@@ -117,16 +117,10 @@ impl Toolbox {
         known.chain(self.notifications()).collect()
     }
 
-    /// Each address is a verb that takes a text.
+    /// Each address is a verb that takes a text, and for mail perhaps a subject.
     fn notifications(&self) -> Option<Tool> {
-        let verb = Verb {
-            params: BTreeMap::from([("text".to_owned(), json!({ "type": "string" }))]),
-            required: ["text".to_owned()].into(),
-            reads: false,
-            description: "Sends a text to people.".to_owned(),
-        };
         let is_own = !self.notify.is_empty() && !self.inner.settings.contains_key(NOTIFY);
-        let verbs = || self.notify.keys().map(|name| (name.clone(), verb.clone())).collect();
+        let verbs = || self.notify.iter().map(|(name, notify)| (name.clone(), notify.verb())).collect();
         is_own.then(|| Tool { name: NOTIFY.to_owned(), verbs: verbs(), tables: None })
     }
 
@@ -337,15 +331,15 @@ fn of_wire(tool: &str, error: WireError, secrets: &[(String, String)]) -> ToolEr
     }
 }
 
-fn unreachable(tool: &str, message: &str) -> ToolError {
+pub(crate) fn unreachable(tool: &str, message: &str) -> ToolError {
     ToolError::Unreachable { tool: tool.to_owned(), message: short(message) }
 }
 
-fn no_answer(tool: &str, message: &str) -> ToolError {
+pub(crate) fn no_answer(tool: &str, message: &str) -> ToolError {
     ToolError::NoAnswer { tool: tool.to_owned(), message: short(message) }
 }
 
-fn refused(tool: &str, message: &str) -> ToolError {
+pub(crate) fn refused(tool: &str, message: &str) -> ToolError {
     ToolError::Refused { tool: tool.to_owned(), message: short(message) }
 }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, Modification, Outline, Rating, Receipt, Round,
-    StepKind,
+    BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Modification, Outline, Rating,
+    Receipt, Round, StepKind,
 };
 
 /// Names one run. Ids sort by the time at which their runs began.
@@ -279,6 +279,9 @@ pub struct RunRecord {
     /// The run whose work this one goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continues: Option<RunId>,
+    /// The rule by which its change waited for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<HeldBy>,
     /// What a person thinks of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<Rating>,
@@ -309,6 +312,7 @@ impl RunRecord {
             left_out: 0,
             rebases: None,
             continues: None,
+            held_by: None,
             rating: None,
         }
     }

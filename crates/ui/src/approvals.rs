@@ -26,8 +26,8 @@ pub struct Waiting {
 pub struct Conflict {
     /// The table.
     pub table: String,
-    /// What tells the row apart.
-    pub key: Value,
+    /// The row, by the values of its key.
+    pub row: String,
     /// Cells that differ: column, what the run saw, what is there now.
     pub cells: Vec<(String, Option<Value>, Option<Value>)>,
 }
@@ -41,7 +41,7 @@ pub fn page(waiting: &[Waiting], total: u64, viewer: &Viewer) -> Markup {
                 p { "A change waits here when it is asked for with “Hold for approval”, or when " code { "[approval]" } " in " code { "ordain.toml" } " says so." }
             }))
         } @else {
-            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "run waits", "runs wait")) ". What no committed run did of late comes first, else the newest." }
+            p.muted { (counted(usize::try_from(total).unwrap_or(usize::MAX), "run waits", "runs wait")) ". Kinds of changes that were not committed lately come first, then the newest." }
         }
         @for one in waiting { (item(one, viewer)) }
     }
@@ -60,6 +60,7 @@ fn item(waiting: &Waiting, viewer: &Viewer) -> Markup {
                 @for invariant in &record.invariants { " · " (visible(&invariant.name)) @if invariant.holds { " holds" } @else { " is broken" } }
             }
             (receipt(record))
+            (run::held_by(record))
             @if let Some(text) = &record.answer.text { p.said.muted { span.not-made { (run::unmade(record.state)) } (lines(text, 2000)) } }
             @if !waiting.conflicts.is_empty() { (conflicts(&waiting.conflicts)) }
             (diff::of_run(record))
@@ -78,7 +79,7 @@ pub(crate) fn conflicts(conflicts: &[Conflict]) -> Markup {
             p { strong { (counted(conflicts.len(), "row has", "rows have")) " changed since this run saw " (if conflicts.len() == 1 { "it" } else { "them" }) "." } " It can be committed on the rows of today; if more differs than derived columns, it waits again and shows what." }
             ul { @for conflict in conflicts {
                 li {
-                    code { (visible(&conflict.table)) " " (visible(&conflict.key.to_string())) } ": "
+                    code { (visible(&conflict.table)) " " (visible(&conflict.row)) } ": "
                     @if conflict.cells.is_empty() { "the row is not there any more, or is there already" }
                     @for (place, (column, expected, found)) in conflict.cells.iter().enumerate() {
                         @if place > 0 { ", " }

@@ -8,10 +8,11 @@ use crate::parts::{Pager, chip, facts, json};
 use crate::shell::Viewer;
 use crate::text::{grouped, in_path, lines, short_id, visible, when};
 
-/// The list, newest first, and what the last look at all of it gave.
+/// The list, newest first, or what was searched for, and what the last look at all of it gave.
 pub fn list(
     entries: &[LedgerEntry],
     report: Option<&LedgerReport>,
+    about: &str,
     pager: &Pager,
     viewer: &Viewer,
 ) -> Markup {
@@ -21,6 +22,11 @@ pub fn list(
             form.inline method="post" action="/ledger/verify" { (viewer.hidden_token()) button type="submit" { "Verify the whole ledger" } }
         }
         @if let Some(report) = report { (verified(report)) }
+        form.search role="search" method="get" action="/ledger" {
+            label { span.unseen { "An entry’s number, or a run’s id" } input type="search" name="about" value=(about) maxlength="40" placeholder="Entry or run"; }
+            button type="submit" { "Search" }
+        }
+        @if entries.is_empty() { p.muted { "No entry has that number or is about that run." } }
         div.scroll tabindex="0" role="region" aria-label="Entries" {
             table.list {
                 thead { tr { th.right scope="col" { "Entry" } th scope="col" { "What" } th scope="col" { "Who" } th scope="col" { "About" } th scope="col" { "Run" } th scope="col" { "When" } } }

@@ -24,8 +24,8 @@ pub struct Overview {
     pub running: usize,
     /// Jobs that wait for a cell.
     pub queued: usize,
-    /// Who writes plans.
-    pub planner: String,
+    /// The model that writes plans; without one the reader does.
+    pub model: Option<String>,
     /// How well code is isolated.
     pub isolation: String,
     /// Charts of the last thirty days.
@@ -64,7 +64,7 @@ fn health(overview: &Overview) -> Markup {
             div { dt { "Waiting for you" } dd { a href="/approvals" { (grouped(overview.waiting.1)) } } }
             div { dt { "Running" } dd { (overview.running) } }
             @if overview.queued > 0 { div { dt { "Waiting for a cell" } dd { (overview.queued) } } }
-            div { dt { "Plans by" } dd { a href="/settings#models" { (crate::settings::planner(&overview.planner)) } } }
+            div { dt { "Plans by" } dd { a href="/settings#models" { (crate::settings::planner(overview.model.as_deref())) } } }
             @if overview.isolation != "full" { div { dt { "Isolation of code" } dd { a href="/settings#doctor" { (visible(&overview.isolation)) } } } }
         }
     }

@@ -22,12 +22,16 @@ impl Pager {
     /// The pages of a list at an address, filtered by these fields. `next` is where the next one begins.
     pub fn new(address: &str, filters: &[(&str, &str)], is_first: bool, next: Option<&str>) -> Self {
         let at = |cursor: Option<&str>| {
-            let fields = filters.iter().copied().chain(cursor.map(|cursor| ("cursor", cursor)));
-            let fields: Vec<String> =
-                fields.map(|(name, value)| format!("{name}={}", in_path(value))).collect();
-            if fields.is_empty() { address.to_owned() } else { format!("{address}?{}", fields.join("&")) }
+            let cursor = cursor.map(|cursor| ("cursor", cursor));
+            Self::address(address, filters.iter().copied().chain(cursor))
         };
         Self { first: (!is_first).then(|| at(None)), next: next.map(|cursor| at(Some(cursor))) }
+    }
+
+    /// An address with fields.
+    pub(crate) fn address<'a>(address: &str, fields: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+        let fields: Vec<String> = fields.map(|(name, value)| format!("{name}={}", in_path(value))).collect();
+        if fields.is_empty() { address.to_owned() } else { format!("{address}?{}", fields.join("&")) }
     }
 
     pub(crate) fn show(&self) -> Markup {

@@ -37,8 +37,19 @@ pub struct Details {
     pub conflicts: Vec<Conflict>,
     /// What each check of the run gave, while its report is kept.
     pub checks: Vec<CheckResult>,
+    /// What its model cost, where the price is known.
+    pub cost: Option<RunCost>,
     /// Where the server listens, if one shows the page.
     pub server: Option<String>,
+}
+
+/// What the tokens of a run cost, by the prices of a day.
+#[derive(Debug, Clone, Copy)]
+pub struct RunCost {
+    /// Dollars.
+    pub usd: f64,
+    /// The day of the prices.
+    pub prices_as_of: &'static str,
 }
 
 /// An entry of the ledger that is about a run.
@@ -85,7 +96,7 @@ pub(crate) fn report(record: &RunRecord, details: &Details, nobody: &Viewer) -> 
 pub fn body(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
     html! {
         (meta(record))
-        (stages::bar(record))
+        (stages::bar(record, details.entries.iter().any(|entry| entry.kind == "approve")))
         (answer(record))
         @if record.state != RunState::Held { (decision(record, false, viewer)) }
         (rating(record, viewer))
@@ -238,7 +249,7 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
     html! {
         section.answer #answer aria-label="Answer" {
             // Words of a change that was not made must not be read before that.
-            @if !is_made { (receipt(record)) }
+            @if !is_made { (receipt(record)) (held_by(record)) }
             @if let Some(text) = &record.answer.text {
                 p.said.muted[!is_made] { @if !is_made { span.not-made { (unmade(record.state)) } } (advice(text, 20_000)) }
             }
@@ -254,6 +265,12 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
             (artifacts(record))
         }
     }
+}
+
+/// The rule that asked for a decision.
+pub(crate) fn held_by(record: &RunRecord) -> Markup {
+    let rule = record.held_by.as_ref().filter(|_| record.state == RunState::Held);
+    html! { @if let Some(rule) = rule { p.meta { span.muted { "held by " } (visible(&rule.to_string())) } } }
 }
 
 /// What stands before the words of a change that was not made, or is not there any more.
@@ -381,7 +398,7 @@ fn raised(error: &CodeError) -> Markup {
 fn rest(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
     let whole = serde_json::to_value(record).unwrap_or_default();
     html! {
-        section #timing { h2 { "Timing and use" } (timing(record)) }
+        section #timing { h2 { "Timing and use" } (timing(record, details.cost)) }
         @if !details.entries.is_empty() {
             section #ledger {
                 h2 { "Ledger" }
@@ -411,7 +428,7 @@ fn again_words(record: &RunRecord) -> &'static str {
     if record.diff.is_empty() { "Run again" } else { "Run again and hold" }
 }
 
-fn timing(record: &RunRecord) -> Markup {
+fn timing(record: &RunRecord, cost: Option<RunCost>) -> Markup {
     let (timing, usage) = (&record.timing_ms, &record.usage);
     let stages =
         [("plan", timing.plan), ("verify", timing.verify), ("run", timing.run), ("commit", timing.commit)];
@@ -423,6 +440,9 @@ fn timing(record: &RunRecord) -> Markup {
         shown.push(("model calls", html! { (usage.model_calls) }));
         shown.push(("tokens in", html! { (crate::text::grouped(usage.input_tokens)) }));
         shown.push(("tokens out", html! { (crate::text::grouped(usage.output_tokens)) }));
+        let unknown = || html! { span.muted { "the price of this model is not known" } };
+        let known = |cost: RunCost| html! { (format!("${:.4}", cost.usd)) span.muted { " by the prices of " (cost.prices_as_of) } };
+        shown.push(("cost", cost.map_or_else(unknown, known)));
     }
     facts(&shown)
 }

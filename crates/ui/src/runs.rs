@@ -5,10 +5,13 @@ use ordain_types::{RunRecord, RunState};
 
 use crate::live::LiveRun;
 use crate::parts::{Pager, became, chip, empty};
-use crate::text::{duration, lines, when};
+use crate::text::{duration, grouped, lines, when};
 
 /// Characters of a request that a row shows.
 const ROW_CHARS_MAX: usize = 140;
+
+/// Runs that one page of a search looks through.
+pub const SEARCHED_MAX: u64 = 1_000;
 
 /// The states that runs can be listed by, as they stand in the address and as people read them.
 const STATES: [(Option<&str>, &str); 12] = [
@@ -35,6 +38,8 @@ pub struct RunList {
     pub ended: Vec<RunRecord>,
     /// The state they are listed by.
     pub state: Option<String>,
+    /// The words that their requests have.
+    pub words: String,
     /// Other pages.
     pub pager: Pager,
 }
@@ -43,9 +48,15 @@ pub struct RunList {
 pub fn page(list: &RunList) -> Markup {
     html! {
         h1 { "Runs" }
+        form.search role="search" method="get" action="/runs" {
+            @if let Some(state) = &list.state { input type="hidden" name="state" value=(state); }
+            label { span.unseen { "Words of the request, or a run’s id" } input type="search" name="words" value=(list.words) maxlength="200" placeholder="Words, or an id"; }
+            button type="submit" { "Search" }
+        }
         nav.chips aria-label="Filter by state" {
             @for (value, word) in STATES {
-                @let address = value.map_or("/runs".to_owned(), |value| format!("/runs?state={value}"));
+                @let fields = value.map(|value| ("state", value)).into_iter().chain(words(list));
+                @let address = Pager::address("/runs", fields);
                 a href=(address) aria-current=[(list.state.as_deref() == value).then_some("true")] { (word) }
             }
         }
@@ -57,14 +68,23 @@ pub fn page(list: &RunList) -> Markup {
     }
 }
 
-/// Where the first page listens for changes; older pages do not change.
+fn words(list: &RunList) -> Option<(&str, &str)> {
+    Some(("words", list.words.as_str())).filter(|(_, words)| !words.is_empty())
+}
+
+/// Where the first page listens for changes; older pages and what was searched for do not change.
 fn live_address(list: &RunList) -> Option<String> {
-    let state = list.state.as_ref().map_or_else(String::new, |state| format!("?state={state}"));
-    list.pager.first.is_none().then(|| format!("/runs/live{state}"))
+    let state = list.state.as_deref().map(|state| ("state", state));
+    let is_newest = list.pager.first.is_none() && list.words.is_empty();
+    is_newest.then(|| Pager::address("/runs/live", state.into_iter()))
 }
 
 /// The table alone.
 pub fn rows(list: &RunList) -> Markup {
+    if list.live.is_empty() && list.ended.is_empty() && !list.words.is_empty() {
+        let how = html! { p { "The search looks through " (grouped(SEARCHED_MAX)) " runs at a time; the next page looks further back." } };
+        return empty("No run with these words here.", &how);
+    }
     if list.live.is_empty() && list.ended.is_empty() {
         let how =
             html! { p { a href="/ask" { "Ask something" } " or run " code { "ordain ask \"…\"" } "." } };

@@ -36,8 +36,8 @@ pub struct Layer {
 pub struct Settings {
     /// Every setting.
     pub settings: Vec<Setting>,
-    /// Who writes plans.
-    pub planner: String,
+    /// The model that writes plans; without one the reader does.
+    pub model: Option<String>,
     /// How well code is isolated.
     pub isolation: String,
     /// The layers, where they could be looked at.
@@ -61,13 +61,13 @@ pub struct Writer {
     pub models: Vec<String>,
 }
 
-/// Who writes plans, as people call them.
-pub(crate) fn planner(name: &str) -> String {
-    if name == "rules" { "the reader".to_owned() } else { visible(name) }
+/// Who writes plans, as people call them: a model, or without one the reader.
+pub(crate) fn planner(model: Option<&str>) -> String {
+    model.map_or_else(|| "the reader".to_owned(), visible)
 }
 
 /// Who could write plans.
-pub fn models(now: &str, writers: &[Writer]) -> Markup {
+pub fn models(now: Option<&str>, writers: &[Writer]) -> Markup {
     html! {
         p.crumbs { a href="/settings" { "Settings" } " / Models" }
         h1 { "Models" }
@@ -99,7 +99,7 @@ pub fn page(settings: &Settings) -> Markup {
         } }
         section #models {
             h2 { "Models" }
-            p { "Plans are written by " strong { (planner(&settings.planner)) } ". " a href="/settings/models" { "Who else could write them" } }
+            p { "Plans are written by " strong { (planner(settings.model.as_deref())) } ". " a href="/settings/models" { "Who else could write them" } }
         }
         section #doctor {
             h2 { "Doctor" }

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ordain_engine::cost_of;
+use ordain_planner::provider::prices_as_of;
 use ordain_store::{RunFilter, Store};
 use ordain_types::{Grade, RunState};
-use ordain_ui::run::{Details, Entry};
+use ordain_ui::run::{Details, Entry, RunCost};
 use serde_json::json;
 
 use crate::commands::answer::{self, ResumeArgs};
@@ -150,7 +152,9 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
         Command::Report { id, html: _, out } => {
             let run = store.run(&id).await?;
             let entries = store.entries_of_run(&run.run_id).await?;
-            let details = Details { entries: entries.iter().map(Entry::of).collect(), ..Details::default() };
+            let cost = cost_of(&run).map(|usd| RunCost { usd, prices_as_of: prices_as_of() });
+            let entries = entries.iter().map(Entry::of).collect();
+            let details = Details { entries, cost, ..Details::default() };
             let page = ordain_ui::report::page(&name, &run, &details);
             match out {
                 Some(file) => {

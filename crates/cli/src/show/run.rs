@@ -28,6 +28,9 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
     let status = said.map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
     writeln!(out, "receipt  {}", line(&run.receipt.text))?;
+    if let Some(rule) = run.held_by.as_ref().filter(|_| run.state == RunState::Held) {
+        writeln!(out, "held by  {}", line(&rule.to_string()))?;
+    }
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     if let Some(reading) = &run.plan.reading {

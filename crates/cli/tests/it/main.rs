@@ -19,6 +19,8 @@ mod executor_killed;
 mod executor_python;
 mod mcp;
 mod models;
+mod newcomer;
+mod nodes;
 mod readme;
 mod resident;
 mod schedule;

@@ -97,6 +97,7 @@ fn the_conformance_suite_finds_a_client_of_the_newest_revision() {
         ("tools_call", "add_numbers"),
         ("http-standard-headers", ""),
         ("json-schema-ref-no-deref", ""),
+        ("request-metadata", ""),
     ] {
         let mut command = Command::new(programs.join("node"));
         command.arg(programs.join("conformance")).args(["client", "--scenario", scenario, "--command"]);

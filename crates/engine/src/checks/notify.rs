@@ -55,16 +55,22 @@ fn is_problem(status: CheckStatus) -> bool {
 
 fn message(report: &RunReport, told: &[&CheckResult], before: &Before, form: NotifyForm) -> Value {
     let shown = told.iter().take(RESULTS_MAX);
-    if form == NotifyForm::Slack {
+    if form != NotifyForm::Json {
         let counts = report.counts.iter().filter(|(_, count)| **count > 0);
         let counts: Vec<String> =
             counts.map(|(status, count)| format!("{count} {}", status.name())).collect();
-        let mut text = format!("{}: {}", report.workspace, counts.join(", "));
+        let title = format!("{}: {}", report.workspace, counts.join(", "));
+        let mut text = title.clone();
         for result in shown {
             let (status, severity) = (result.status.name(), result.severity.name());
             let _ = write!(text, "\n{status} ({severity}) {}: {}", result.check_id, sentence(result));
         }
-        return json!({ "text": text });
+        return match form {
+            NotifyForm::Mail => {
+                json!({ "subject": title, "text": format!("{text}\n\nRun {}\n", report.run_id) })
+            }
+            _ => json!({ "text": text }),
+        };
     }
     // Values of rows stay in the workspace.
     let results = shown.map(|result| {

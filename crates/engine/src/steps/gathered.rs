@@ -26,8 +26,8 @@ pub(crate) struct Gathered {
     is_cut: bool,
     /// What they have seen, for the numbers of the answer.
     pub(crate) evidence: Evidence,
-    /// When the changes of their actions wait for a person.
-    pub(crate) approvals: Vec<Approval>,
+    /// When the changes of each of their actions wait for a person.
+    pub(crate) approvals: Vec<(String, Approval)>,
     /// What they called outside of the tables, or is to be called after the commit.
     pub(crate) calls: Vec<Call>,
     /// The files that they left.
@@ -48,7 +48,7 @@ pub(crate) struct StepRan {
     pub(crate) rows_changed: u64,
     pub(crate) evidence: Evidence,
     pub(crate) reads: Option<Vec<ReadDigest>>,
-    pub(crate) approvals: Vec<Approval>,
+    pub(crate) approvals: Vec<(String, Approval)>,
     pub(crate) criterion: Option<CriterionRecord>,
     pub(crate) calls: Vec<Call>,
 }

@@ -12,7 +12,6 @@ use crate::error::EngineError;
 use crate::outcome::error_of;
 use crate::rounds::Tried;
 use crate::story::{Attempt, End, Story};
-use crate::tools::need_approval;
 use crate::trial::{RunTrial, TRIES_MAX};
 
 /// The question of a run that was cut short.
@@ -62,7 +61,7 @@ impl RunTrial<'_> {
         let gathered = done.gathered;
         attempt.calls.clone_from(&gathered.calls);
         if gathered.pending.is_empty() && !attempt.has_later_calls() {
-            let settled = self.settle(story, attempt, None, exchange, false).await?;
+            let settled = self.settle(story, attempt, None, exchange, None).await?;
             return self.after(settled, story, exchange).await;
         }
         let mut transaction = self.begin_over(&Pending::default(), Intent::Write).await?;
@@ -77,9 +76,8 @@ impl RunTrial<'_> {
         for call in &gathered.calls {
             transaction.note_call(call.clone());
         }
-        let is_held = gathered.approvals.iter().any(|approval| approval.holds(rows))
-            || need_approval(&self.engine.settings.tools, &gathered.calls);
-        let settled = self.settle(story, attempt, Some(transaction), exchange, is_held).await?;
+        let held_by = self.rule_that_holds(&gathered.approvals, rows, &gathered.calls);
+        let settled = self.settle(story, attempt, Some(transaction), exchange, held_by).await?;
         self.after(settled, story, exchange).await
     }
 

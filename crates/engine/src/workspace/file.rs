@@ -42,6 +42,7 @@ pub(super) struct File {
     pub(super) budget: BudgetSection,
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
+    pub(super) checks: ChecksSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
     pub(super) notify: BTreeMap<String, ordain_tools::NotifySettings>,
     pub(super) schedules: Vec<ScheduleSection>,
@@ -192,6 +193,13 @@ pub(super) enum ProfileName {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SandboxSection {
     pub(super) minimum: Option<LevelName>,
+}
+
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ChecksSection {
+    /// The table that holds the failing rows of each check's last run. Ordain makes it.
+    pub(super) failures_table: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]

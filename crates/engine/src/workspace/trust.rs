@@ -155,7 +155,9 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
         // A variable of the process is the user's own.
         let variable = notify.url.strip_prefix("env:");
         if !variable.is_some_and(is_own) {
-            asks.insert(format!("notify.{name} = {}", notify.url));
+            let to: Vec<&str> = notify.to.iter().map(String::as_str).collect();
+            let to = if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
+            asks.insert(format!("notify.{name} = {}{to}", notify.url));
         }
     }
     Ok(Accepted { root: resolved(root), owners, asks })

@@ -2,7 +2,7 @@
 
 use ordain_engine::{Approval, EngineSettings, Mode};
 use ordain_store::{BeginOptions, Intent};
-use ordain_types::{ReceiptKind, RunState};
+use ordain_types::{HeldBy, ReceiptKind, RunState};
 
 use crate::steps::with;
 use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};
@@ -99,7 +99,7 @@ async fn a_dry_run_shows_the_diff_and_changes_nothing(database: Database) {
 async fn a_held_change_waits_and_is_applied_as_it_was_shown(database: Database) {
     let world = world(database).await;
     let held = world.ask_as(BUY, Mode::Hold).await;
-    assert_eq!(held.state, RunState::Held);
+    assert_eq!((held.state, &held.held_by), (RunState::Held, &Some(HeldBy::Request)));
     assert_eq!(world.stock("Classic").await, 10);
     let note = ordain_store::EntryNote::by("test", "test");
     let approved = world.engine.store().approve(held.run_id.as_str(), note).await.unwrap();
@@ -111,7 +111,9 @@ async fn a_held_change_waits_and_is_applied_as_it_was_shown(database: Database) 
 async fn a_workspace_can_hold_changes_above_a_number_of_rows(database: Database) {
     let settings = EngineSettings { approval: Approval::AboveRows(3), ..EngineSettings::default() };
     let world = world_with(database, &inventory(), settings).await;
-    assert_eq!(world.ask(BUY).await.state, RunState::Held);
+    let held = world.ask(BUY).await;
+    let rule = HeldBy::Workspace { mode: Approval::AboveRows(3) };
+    assert_eq!((held.state, held.held_by), (RunState::Held, Some(rule)));
     let small = "inventory_tbl.update({'price': 81}, Query().name == 'Aviator')\nanswer_text = 'Done.'\nSTATUS = 'success'\n";
     assert_eq!(world.ask(small).await.state, RunState::Committed);
     world.executor.close().await;

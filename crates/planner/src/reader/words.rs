@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::form::{
-    Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Output, Path, Select, Set, To,
+    Argument, Asked, Call, Cond, Form, Guard, Measure, Operand, Order, Output, Path, Quantity, Select, Set,
+    To,
 };
 use super::index::{Index, Sort, split_name};
 
@@ -33,14 +34,20 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
         Form::Remove(rows) => {
             format!("remove {} from {}", row_words(index, rows), index.tables[rows.table].name)
         }
-        Form::If(rows, cond, form) => format!(
-            "{}, only if {} for {}",
-            reading(index, form),
-            filter_words(index, cond),
-            row_words(index, rows)
-        ),
+        Form::If(guard, form) => format!("{}, only if {}", reading(index, form), guard_words(index, guard)),
         Form::Both(both) => format!("{}; then {}", reading(index, &both.0), reading(index, &both.1)),
         Form::Talk(what) => (*what).to_owned(),
+        Form::Settled(_) => "a word about the change before".to_owned(),
+    }
+}
+
+fn guard_words(index: &Index, guard: &Guard) -> String {
+    let cond = filter_words(index, &guard.cond);
+    match guard.quantity {
+        Quantity::One => format!("{cond} for {}", row_words(index, &guard.rows)),
+        Quantity::Every => format!("{cond} for each of {}", row_words(index, &guard.rows)),
+        Quantity::Some => format!("there are {}", select_words(index, &guard.rows)),
+        Quantity::None => format!("there are no {}", select_words(index, &guard.rows)),
     }
 }
 

@@ -154,7 +154,11 @@ impl ServerHandler for Mcp {
             return Err(ErrorData::invalid_params(format!("there is no such tool; there are {known}"), None));
         }
         let answered = match &request.request_state {
-            Some(state) => self.answered(state, request.input_responses.as_ref()).await.map(Into::into),
+            Some(state) => {
+                // Another state than the one that was sent is an error of the client, not of the tool.
+                let record = self.asked_about(state).await.map_err(|problem| Self::refused(&problem))?;
+                self.answered(&record, request.input_responses.as_ref()).await.map(Into::into)
+            }
             None => self.carry_out(request, &context).await,
         };
         Ok(answered.unwrap_or_else(|problem| tell::problem(&problem).into()))

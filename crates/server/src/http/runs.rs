@@ -78,17 +78,19 @@ pub(crate) async fn list(
     let mut runs = Vec::new();
     // Runs that go on are shown on the first page, before those that have a record.
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
-        let mut going_on = service.inner.live.going_on();
-        going_on.retain(|run| may.caller.sees_all() || run.about.who == may.caller.id);
+        let going_on = service.going_on_seen_by(&may.caller).await?;
         runs.extend(going_on.iter().map(|run| Listed::GoingOn(answer::running(run))));
     }
     let mut next_cursor = None;
     if state != Some(None) {
         let states = state.flatten().into_iter().collect();
-        let filter = RunFilter { states, seen_by: may.caller.seen_by(), before, limit };
+        let seen_by = may.caller.seen_by();
+        let filter = RunFilter { states, seen_by, before, ..RunFilter::newest(limit) };
         let (found, next) = page(service.engine().store(), filter).await?;
         next_cursor = next;
-        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run.record))));
+        runs.extend(
+            found.into_iter().map(|run| Listed::Ended(Box::new(answer::told(&run.record).into_owned()))),
+        );
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
     Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
@@ -132,13 +134,13 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
 ) -> Result<Response, Problem> {
-    if let Some(live) = service.live_seen_by(&may.caller, &run).filter(|live| !live.is_over()) {
+    if let Some(live) = service.live_seen_by(&may.caller, &run).await.filter(|live| !live.is_over()) {
         context.is_about(&run);
         return Ok(answer::json(&answer::running(&live)));
     }
     let record = service.run_seen_by(&may.caller, &run).await?;
     context.is_about(record.run_id.as_str());
-    Ok(answer::json(&record))
+    Ok(answer::json(&answer::told(&record)))
 }
 
 /// What a person decides.
@@ -302,7 +304,7 @@ pub(crate) async fn rate(
 ) -> Result<Response, Problem> {
     let record = service.rate_run(&may.caller, &run, body.rating, body.note.as_deref(), "http").await?;
     context.is_about(record.run_id.as_str());
-    Ok(answer::json(&record))
+    Ok(answer::json(&answer::told(&record)))
 }
 
 impl Service {
@@ -341,6 +343,7 @@ impl Service {
             who: caller.id.clone(),
             claim: None,
             conversation: None,
+            is_queued: false,
         };
         let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
         let (engine, run_id) = (self.engine_for(caller), record.run_id.clone());
@@ -362,7 +365,7 @@ async fn decide(
     let note = EntryNote::by(&caller.id, "http");
     let record = service.decide(seen.run_id.as_str(), decision, note).await?;
     context.is_about(record.run_id.as_str());
-    Ok((HeaderMap::new(), answer::json(&record)).into_response())
+    Ok((HeaderMap::new(), answer::json(&answer::told(&record))).into_response())
 }
 
 impl Service {
@@ -388,7 +391,7 @@ impl Service {
             let detail = format!("run `{run}` has already ended");
             Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
         };
-        let Some(live) = self.live_seen_by(caller, run).filter(|live| !live.is_over()) else {
+        let Some(live) = self.live_seen_by(caller, run).await.filter(|live| !live.is_over()) else {
             let record = self.run_seen_by(caller, run).await?;
             return Err(over(record.run_id.as_str()));
         };

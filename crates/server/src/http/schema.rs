@@ -96,9 +96,29 @@ pub(crate) struct RunRecord {
     /// The run whose work this one goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) continues: Option<String>,
+    /// The rule by which its change waited for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held_by: Option<HeldBy>,
     /// What a person thinks of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rating: Option<Rating>,
+}
+
+/// The rule by which a change waits for a person.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeldBy {
+    /// `request`, `workspace`, `action`, `tool`, `direct_change`, `changed_since_review` or `changed_since_approval`.
+    pub(crate) rule: String,
+    /// The action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) action: Option<String>,
+    /// When changes wait, as `ordain.toml` has it: `hold` or `rows>N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mode: Option<String>,
+    /// The verb of a tool, as `tool.verb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verb: Option<String>,
 }
 
 /// What a person thinks of a run.
@@ -600,6 +620,7 @@ mod tests {
             ordain_types::RunRecord::new(RunId("r".to_owned()), ordain_types::RunKind::Ask, "buy");
         record.plan.written_by = Some(RunId("w".to_owned()));
         record.continues = Some(RunId("c".to_owned()));
+        record.held_by = Some(ordain_types::HeldBy::Workspace { mode: ordain_types::Approval::Hold });
         record.plan.plan_id = Some("p".to_owned());
         record.plan.reading = Some("sell: item Moon".to_owned());
         record.plan.steps.push(ordain_types::StepRecord {

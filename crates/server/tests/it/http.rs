@@ -12,6 +12,7 @@ mod execs;
 mod idempotency;
 mod keys;
 mod mcp;
+mod mcp_suite;
 mod metrics;
 mod openai;
 mod openai_retries;

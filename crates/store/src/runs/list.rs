@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use ordain_types::{RunId, RunKind, RunRecord, RunState};
+use serde_json::Value;
 
 use super::{Owned, parse};
 use crate::Answer;
@@ -12,7 +13,7 @@ use crate::error::StoreError;
 use crate::ledger::Ledger;
 use crate::sealed::{self, People};
 use crate::session::Session;
-use crate::sql::{Datum, Sql};
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Store;
 
 /// Records of one page, all together. A page has at least one.
@@ -27,6 +28,11 @@ pub struct RunFilter {
     pub seen_by: Option<SeenBy>,
     /// Only those before this one.
     pub before: Option<RunId>,
+    /// Only this one and those after it.
+    pub since: Option<RunId>,
+    /// Only those whose request has these words, and the one of that id; any, if it is empty. No index helps to find
+    /// them, so `since` should bound the search.
+    pub words: String,
     /// At most so many.
     pub limit: u64,
 }
@@ -88,13 +94,52 @@ impl RunFilter {
         if let Some(before) = &self.before {
             sql.push(" AND run_id < ").text_param(before.as_str());
         }
+        if let Some(since) = &self.since {
+            sql.push(" AND run_id >= ").text_param(since.as_str());
+        }
+        if !self.words.is_empty() {
+            self.push_words(&mut sql, session.dialect());
+        }
         let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
         sql.push(" ORDER BY run_id DESC LIMIT ").integer_param(limit);
         sql
     }
 }
 
+impl RunFilter {
+    /// Looks for the words in the text between the names of two fields that every record has one after the other. What
+    /// is no record, since somebody edited it, has no such text and is not found.
+    fn push_words(&self, sql: &mut Sql, dialect: Dialect) {
+        let place = match dialect {
+            Dialect::Sqlite => "instr",
+            Dialect::Postgres => "strpos",
+        };
+        let quoted = Value::from(self.words.as_str()).to_string();
+        let written = quoted.trim_matches('"');
+        sql.push(" AND (run_id = lower(").text_param(&self.words);
+        sql.push(&format!(") OR {place}(lower(substr(record, {place}(record, '\"request\":\"') + 11, "));
+        sql.push(&format!("{place}(record, '\",\"strategy\":') - {place}(record, '\"request\":\"') - 11"));
+        sql.push(")), lower(").text_param(written).push(")) > 0)");
+    }
+}
+
 impl Store {
+    /// The run that is so many places before another one, or before the newest of all.
+    pub fn run_behind<'a>(&'a self, before: Option<&'a RunId>, places: u64) -> Answer<'a, Option<RunId>> {
+        Box::pin(async move {
+            let mut session = self.inner.pool.session().await?;
+            let runs = own(session.dialect(), "runs");
+            let mut sql = session.sql(&format!("SELECT run_id FROM {runs} WHERE TRUE"));
+            if let Some(before) = before {
+                sql.push(" AND run_id < ").text_param(before.as_str());
+            }
+            let places = i64::try_from(places.saturating_sub(1)).unwrap_or(i64::MAX);
+            sql.push(" ORDER BY run_id DESC LIMIT 1 OFFSET ").integer_param(places);
+            let rows = session.read(sql).await?;
+            Ok(rows.first().and_then(|row| row[0].as_text()).map(|run| RunId(run.to_owned())))
+        })
+    }
+
     /// Records of runs that meet a filter, newest first. A page ends early where its records are large.
     pub fn find_runs(&self, filter: RunFilter) -> Answer<'_, Vec<RunRecord>> {
         Box::pin(async move {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ordain_store::{
     Claim, Clock, EntryNote, Intent, Invariant, RunFilter, SeenBy, Store, StoreError, StoreLimits,
 };
-use ordain_types::{Grade, Row, RunId, RunState};
+use ordain_types::{Grade, Row, RunId, RunKind, RunRecord, RunState};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -333,6 +333,33 @@ on_both! {
             assert_eq!(found, seen.iter().map(|run| &run.run_id).collect::<Vec<_>>());
             assert_eq!(store.find_runs(RunFilter { limit: 1, ..filter }).await.unwrap().len(), 1);
         }
+    }
+
+    async fn runs_are_found_by_words_of_their_requests_and_by_their_ids(world: World) {
+        let store = world.shop().await;
+        let mut ids = Vec::new();
+        for request in ["buy 2 Aviator", "say \"hi\" to 100% of them", "strategy: größe"] {
+            let record = RunRecord::new(store.new_run_id().unwrap(), RunKind::Ask, request);
+            ids.push(store.record(record, note()).await.unwrap().run_id);
+        }
+        for (words, found) in [
+            ("aviator", vec![0]),
+            ("\"HI\"", vec![1]),
+            ("%", vec![1]),
+            ("größe", vec![2]),
+            ("ask", vec![]),
+            ("strategy", vec![2]),
+            (ids[0].as_str(), vec![0]),
+            ("", vec![2, 1, 0]),
+        ] {
+            let filter = RunFilter { words: words.to_owned(), ..RunFilter::newest(10) };
+            let runs: Vec<_> = store.find_runs(filter).await.unwrap().into_iter().map(|run| run.run_id).collect();
+            assert_eq!(runs, found.iter().map(|place: &usize| ids[*place].clone()).collect::<Vec<_>>(), "{words}");
+        }
+        assert_eq!(store.run_behind(None, 2).await.unwrap().as_ref(), Some(&ids[1]));
+        assert_eq!(store.run_behind(Some(&ids[1]), 2).await.unwrap(), None);
+        let since = RunFilter { since: Some(ids[1].clone()), ..RunFilter::newest(10) };
+        assert_eq!(store.find_runs(since).await.unwrap().len(), 2);
     }
 
     async fn runs_are_found_by_a_unique_beginning_only(world: World) {

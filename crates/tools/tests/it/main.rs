@@ -1,5 +1,7 @@
 //! Servers that do what they should not, each a small program, and one that behaves.
 
+mod mail;
+
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

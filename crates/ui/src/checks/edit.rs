@@ -137,7 +137,7 @@ fn fields(form: &Form, viewer: &Viewer) -> Markup {
                 label { "Tags" input type="text" name="tags" value=(form.tags) placeholder="separated by commas" autocomplete="off"; }
             }
             label.inline { input type="checkbox" name="enabled" value="yes" checked[form.enabled]; " It runs" }
-            p { button.primary type="submit" { "Try it" } " " span.muted { "It runs on the data, and shows what would change. Nothing is saved." } }
+            p { button.primary type="submit" { "Try it" } " " span.muted { "It runs on the data and shows what would change. The file stays as it is; the code that ran is among the kept plans." } }
         }
     }
 }

@@ -53,12 +53,8 @@ impl Mcp {
         }
     }
 
-    /// Takes the answer to a question that this or another server asked.
-    pub(super) async fn answered(
-        &self,
-        state: &str,
-        answers: Option<&InputResponses>,
-    ) -> Result<CallToolResult, Problem> {
+    /// The run that this or another server asked about, if the state that came back is the one that was sent.
+    pub(super) async fn asked_about(&self, state: &str) -> Result<RunRecord, Problem> {
         let (run, shown) = state.split_once(':').unwrap_or((state, ""));
         let record = self.service.run_seen_by(&self.caller, run).await?;
         if diff_hash(&record) != shown {
@@ -66,7 +62,16 @@ impl Mcp {
             return Err(Problem::new(StatusCode::CONFLICT, "other_change", detail)
                 .hint("look at the run again with `run`"));
         }
-        self.settle(&record, &answer_in(answers)?).await
+        Ok(record)
+    }
+
+    /// Takes the answer to a question about a run.
+    pub(super) async fn answered(
+        &self,
+        record: &RunRecord,
+        answers: Option<&InputResponses>,
+    ) -> Result<CallToolResult, Problem> {
+        self.settle(record, &answer_in(answers)?).await
     }
 
     /// Carries out what the person chose. Closing the question leaves the change waiting.

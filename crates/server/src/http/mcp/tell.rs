@@ -20,7 +20,7 @@ const CHECKS_MAX: usize = 50;
 
 /// The result of a run that has ended.
 pub(super) fn record(record: &RunRecord, report: Option<&RunReport>, pages: Option<&str>) -> CallToolResult {
-    let mut structured = serde_json::to_value(record).unwrap_or_default();
+    let mut structured = serde_json::to_value(answer::told(record)).unwrap_or_default();
     if record.diff.rows() > reply::DIFF_ROWS_MAX {
         structured["diff"] = serde_json::json!({});
         structured["diff_rows"] = Value::from(record.diff.rows());
@@ -85,6 +85,9 @@ fn text(record: &RunRecord, report: Option<&RunReport>, pages: Option<&str>) -> 
     let (said, _) = reply::cut(unmarked(said.trim_start()));
     let mut text = format!("{}\n\n{said}\n\nrun {}", record.receipt.marked(), record.run_id);
     if record.state == RunState::Held {
+        if let Some(rule) = &record.held_by {
+            let _ = write!(text, "\nheld by {rule}");
+        }
         let _ = write!(text, "\n{}", place(record, pages));
     }
     text

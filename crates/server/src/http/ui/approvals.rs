@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_store::{RowConflict, RunFilter};
-use ordain_types::{Row, RunId, RunRecord, RunState};
+use ordain_types::{Row, RunId, RunRecord, RunState, row_name};
 use ordain_ui::Place;
 use ordain_ui::approvals::{Conflict, Waiting};
 
@@ -29,8 +29,7 @@ pub(super) async fn page(
     let filter = RunFilter {
         states: vec![RunState::Held, RunState::Waiting],
         seen_by: visit.caller.seen_by(),
-        before: None,
-        limit: SHOWN_MAX,
+        ..RunFilter::newest(SHOWN_MAX)
     };
     let known = service.inner.usual_changes.get(store).await?;
     let records = store.find_runs(filter).await?;
@@ -61,7 +60,7 @@ pub(super) fn shown(conflict: &RowConflict) -> Conflict {
     let names = before.names().filter(differs).filter(|_| both);
     Conflict {
         table: conflict.table.clone(),
-        key: serde_json::to_value(&conflict.key).unwrap_or_default(),
+        row: row_name(&conflict.key),
         cells: names
             .map(|name| (name.to_owned(), before.get(name).cloned(), now.get(name).cloned()))
             .collect(),

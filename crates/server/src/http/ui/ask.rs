@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Path, Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::{Ask, CodeTask, Mode};
-use ordain_ui::Place;
 use ordain_ui::ask::{Conversation, Earlier, Turn, Words};
+use ordain_ui::{Notice, Place};
 use serde::Deserialize;
 
 use super::reply;
-use super::runs::live_view;
+use super::runs::{Said, live_view};
 use super::visit::{Turned, Visit, same_site};
 use crate::http::body::Query;
 use crate::http::caller::{Caller, Read, Run};
@@ -49,7 +49,7 @@ pub(super) async fn new(
     query: Query<Draft>,
 ) -> Result<Response, Turned> {
     let name = service.engine().store().new_run_id()?.to_string();
-    show(&service, &headers, &visit, name, query.draft.clone()).await
+    show(&service, &headers, &visit, name, query.draft.clone(), None).await
 }
 
 /// A conversation that was begun.
@@ -58,9 +58,18 @@ pub(super) async fn page(
     headers: HeaderMap,
     visit: Visit<Read>,
     Path(name): Path<String>,
+    query: Query<Said>,
 ) -> Result<Response, Turned> {
     check_name(&name)?;
-    show(&service, &headers, &visit, name, String::new()).await
+    let notice = reply::notice(query.done.as_deref());
+    show(&service, &headers, &visit, name, String::new(), notice).await
+}
+
+/// The conversation on whose page a form was, if it was on one.
+pub(super) fn conversation_of(headers: &HeaderMap) -> Option<String> {
+    let page = headers.get(header::REFERER)?.to_str().ok()?.parse::<Uri>().ok()?;
+    let name = page.path().strip_prefix("/ask/")?;
+    check_name(name).is_ok().then(|| name.to_owned())
 }
 
 async fn show(
@@ -69,6 +78,7 @@ async fn show(
     visit: &Visit<Read>,
     name: String,
     draft: String,
+    notice: Option<Notice>,
 ) -> Result<Response, Turned> {
     let turns = turns(service, &visit.caller.own(&name)).await?;
     let is_live = turns.iter().any(|turn| matches!(turn, Turn::Live(_)));
@@ -81,7 +91,7 @@ async fn show(
         turns,
         draft,
     };
-    let shell = visit.shell(service, None).await?;
+    let shell = visit.shell(service, notice).await?;
     let content = ordain_ui::ask::page(&conversation, &visit.viewer);
     let page = if is_live {
         shell.live_page(Place::Ask, "Ask", &content)

@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use ordain_store::LedgerReport;
+use ordain_store::{LedgerEntry, LedgerReport, Store, StoreError};
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 
@@ -18,9 +18,12 @@ use crate::http::service::Service;
 const ENTRIES_SHOWN: u64 = 50;
 
 /// Which page.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Which {
     before: Option<u64>,
+    /// The number of an entry, or a run.
+    #[serde(default)]
+    about: String,
 }
 
 /// The entries, newest first.
@@ -30,7 +33,20 @@ pub(super) async fn list(
     visit: Visit<Admin>,
     query: Query<Which>,
 ) -> Result<Response, Turned> {
-    show(&service, &headers, &visit, query.before, None).await
+    show(&service, &headers, &visit, &query, None).await
+}
+
+/// The entry of that number, or those about a run; none where there is neither.
+async fn entries_about(store: &Store, about: &str) -> Result<Vec<LedgerEntry>, StoreError> {
+    if let Ok(seq) = about.parse::<u64>() {
+        let found = store.ledger_entries(seq.saturating_sub(1), 1).await?;
+        return Ok(found.into_iter().filter(|entry| entry.seq == seq).collect());
+    }
+    match store.run(about).await {
+        Ok(record) => store.entries_of_run(&record.run_id).await,
+        Err(StoreError::UnknownRun { .. } | StoreError::AmbiguousRun { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Looks at every link and signature, and shows what was found.
@@ -40,25 +56,29 @@ pub(super) async fn verify(
     sent: Sent<Admin, Nothing>,
 ) -> Result<Response, Turned> {
     let report = service.engine().store().verify_ledger().await?;
-    show(&service, &headers, &sent.visit, None, Some(&report)).await
+    show(&service, &headers, &sent.visit, &Which::default(), Some(&report)).await
 }
 
 async fn show(
     service: &Service,
     headers: &HeaderMap,
     visit: &Visit<Admin>,
-    before: Option<u64>,
+    which: &Which,
     report: Option<&LedgerReport>,
 ) -> Result<Response, Turned> {
-    let entries = service.engine().store().newest_entries(before.unwrap_or(u64::MAX), ENTRIES_SHOWN).await?;
+    let (store, about) = (service.engine().store(), which.about.trim());
+    let entries = match which.before {
+        None if !about.is_empty() => entries_about(store, about).await?,
+        before => store.newest_entries(before.unwrap_or(u64::MAX), ENTRIES_SHOWN).await?,
+    };
     let last = entries.last().map(|entry| entry.seq).filter(|seq| *seq > 1);
     let next = last.filter(|_| entries.len() as u64 == ENTRIES_SHOWN);
     let pager = Pager {
-        first: before.map(|_| "/ledger".to_owned()),
+        first: (which.before.is_some() || !about.is_empty()).then(|| "/ledger".to_owned()),
         next: next.map(|seq| format!("/ledger?before={seq}")),
     };
     let shell = visit.shell(service, None).await?;
-    let content = ordain_ui::ledger::list(&entries, report, &pager, &visit.viewer);
+    let content = ordain_ui::ledger::list(&entries, report, about, &pager, &visit.viewer);
     Ok(reply::html(headers, shell.page(Place::Ledger, "Ledger", &content)))
 }
 

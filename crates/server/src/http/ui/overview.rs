@@ -35,7 +35,7 @@ pub(super) async fn page(
     let shell = visit.shell(&service, None).await?;
     let (checks, failing) = of_checks(&service, &visit.caller).await;
     let seen_by = visit.caller.seen_by();
-    let runs = |states| RunFilter { states, seen_by: seen_by.clone(), before: None, limit: LISTED };
+    let runs = |states| RunFilter { states, seen_by: seen_by.clone(), ..RunFilter::newest(LISTED) };
     let overview = Overview {
         checks,
         failing,
@@ -43,7 +43,7 @@ pub(super) async fn page(
         newest: store.find_runs(runs(Vec::new())).await?,
         running: service.inner.live.count(),
         queued: service.inner.options.local.as_ref().map_or(0, |local| local.load().waiting),
-        planner: service.inner.planner.name(),
+        model: service.inner.planner.model(),
         isolation: service.inner.options.isolation.clone(),
         // The figures are of everybody's runs.
         charts: if visit.caller.sees_all() { vec![runs_by_day(&service).await?] } else { Vec::new() },

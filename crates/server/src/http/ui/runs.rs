@@ -7,11 +7,13 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use ordain_checks::CheckResult;
+use ordain_engine::cost_of;
+use ordain_planner::provider::prices_as_of;
 use ordain_store::{LedgerEntry, RunFilter};
 use ordain_types::{RunId, RunKind, RunRecord, RunState};
 use ordain_ui::live::LiveRun as LiveView;
-use ordain_ui::run::{Details, Entry};
-use ordain_ui::runs::RunList;
+use ordain_ui::run::{Details, Entry, RunCost};
+use ordain_ui::runs::{RunList, SEARCHED_MAX};
 use ordain_ui::{DIFF_ROWS_MAX, Pager, Place, Viewer};
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,12 +32,16 @@ use crate::http::service::Service;
 
 /// Runs on a page.
 const RUNS_SHOWN: u64 = 50;
+/// Characters of a search.
+const WORDS_CHARS_MAX: usize = 200;
 
 /// Which runs.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Which {
     state: Option<String>,
     cursor: Option<String>,
+    #[serde(default)]
+    words: String,
 }
 
 /// The list of runs.
@@ -54,25 +60,33 @@ pub(super) async fn list(
 pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> Result<RunList, Problem> {
     let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
     let state = query.state.as_deref().map(read_state).transpose()?;
-    let mut list = RunList { state: query.state.clone(), ..RunList::default() };
+    let words: String = query.words.trim().chars().take(WORDS_CHARS_MAX).collect();
+    let mut list = RunList { state: query.state.clone(), words: words.clone(), ..RunList::default() };
     let mut next = None;
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
-        let mut going_on = service.inner.live.going_on();
-        going_on.retain(|run| caller.sees_all() || run.about.who == caller.id);
+        let mut going_on = service.going_on_seen_by(caller).await?;
+        going_on.retain(|run| run.about.request.to_lowercase().contains(&words.to_lowercase()));
         list.live = going_on.iter().map(|run| live_view(run)).collect();
     }
     if state != Some(None) {
+        let store = service.engine().store();
+        let since =
+            if words.is_empty() { None } else { store.run_behind(before.as_ref(), SEARCHED_MAX).await? };
         let filter = RunFilter {
             states: state.flatten().into_iter().collect(),
             seen_by: caller.seen_by(),
             before: before.clone(),
+            since: since.clone(),
+            words: words.clone(),
             limit: RUNS_SHOWN,
         };
-        let (ended, behind) = runs_page(service.engine().store(), filter).await?;
+        let (ended, behind) = runs_page(store, filter).await?;
         list.ended = ended.into_iter().map(|run| run.record).collect();
-        next = behind;
+        next = behind.or_else(|| since.map(|run| cursor::write(run.as_str())));
     }
-    let filters: Vec<(&str, &str)> = query.state.iter().map(|state| ("state", state.as_str())).collect();
+    let state = query.state.iter().map(|state| ("state", state.as_str()));
+    let searched = Some(("words", words.as_str())).filter(|(_, words)| !words.is_empty());
+    let filters: Vec<(&str, &str)> = state.chain(searched).collect();
     list.pager = Pager::new("/runs", &filters, before.is_none(), next.as_deref());
     Ok(list)
 }
@@ -92,7 +106,7 @@ pub(super) async fn page(
     query: Query<Said>,
 ) -> Result<Response, Turned> {
     let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
-    if let Some(run) = service.live_seen_by(&visit.caller, &run).filter(|run| !run.is_over()) {
+    if let Some(run) = service.live_seen_by(&visit.caller, &run).await.filter(|run| !run.is_over()) {
         let content = ordain_ui::live::page(&live_view(&run), &visit.viewer);
         return Ok(reply::html(&headers, shell.live_page(Place::Runs, &run.about.request, &content)));
     }
@@ -117,12 +131,13 @@ pub(super) async fn details(
         _ => Vec::new(),
     };
     Ok(Details {
-        events: events.into_iter().map(|event| (event.name.to_owned(), event.data)).collect(),
+        events: events.into_iter().map(|event| (event.name.into_owned(), event.data)).collect(),
         entries: entries.iter().map(Entry::of).collect(),
         // What a prompt holds may be more than a key may see: samples of tables, and other callers' words.
         exchange: if viewer.is_admin { entries.iter().flat_map(exchange).collect() } else { Vec::new() },
         conflicts: conflicts.iter().flatten().map(super::approvals::shown).collect(),
         checks: if record.kind == RunKind::Check { results(service, record).await } else { Vec::new() },
+        cost: cost_of(record).map(|usd| RunCost { usd, prices_as_of: prices_as_of() }),
         server: Some(service.inner.options.listen.to_string()),
     })
 }
@@ -199,7 +214,7 @@ pub(super) fn live_view(run: &LiveRun) -> LiveView {
         started_at: run.started_at.clone(),
         events: events
             .into_iter()
-            .map(|event| (event.name.to_owned(), serde_json::from_str(&event.data).unwrap_or_default()))
+            .map(|event| (event.name.into_owned(), serde_json::from_str(&event.data).unwrap_or_default()))
             .collect(),
     }
 }

@@ -60,7 +60,7 @@ pub(super) async fn page(
     });
     let content = ordain_ui::settings::page(&Settings {
         settings: settings.collect(),
-        planner: service.inner.planner.name(),
+        model: service.inner.planner.model(),
         isolation: options.isolation.clone(),
         layers: machine.0.clone(),
         profiles: machine.1.clone(),
@@ -84,7 +84,7 @@ pub(super) async fn models(
         }
     };
     let writers: Vec<Writer> = writers.into_iter().map(writer).collect();
-    let content = ordain_ui::settings::models(&service.inner.planner.name(), &writers);
+    let content = ordain_ui::settings::models(service.inner.planner.model().as_deref(), &writers);
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Settings, "Models", &content)))
 }

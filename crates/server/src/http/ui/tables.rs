@@ -209,7 +209,7 @@ pub(super) async fn history(
         states: vec![RunState::Committed, RunState::Undone],
         seen_by: visit.caller.seen_by(),
         before: before.clone(),
-        limit: RUNS_LOOKED,
+        ..RunFilter::newest(RUNS_LOOKED)
     };
     let (runs, next) = runs_page(service.engine().store(), filter).await?;
     let looked = runs.len();

@@ -131,9 +131,11 @@ async fn a_held_change_is_asked_about_with_its_diff_and_approved_as_it_was_shown
     let state = &asked["requestState"];
     let run = state.as_str().unwrap().split(':').next().unwrap().to_owned();
     // Another change than the one shown, a bare yes, and a closed question decide nothing.
-    let forged = json!(format!("{run}:{}", "0".repeat(64)));
+    let forged = answer(&json!(format!("{run}:{}", "0".repeat(64))), yes.clone());
+    let came = message(&shop, "X-None: 1", "tools/call", forged, &asking()).await.text();
+    assert!(came.contains("-32602") && came.contains("another change"), "{came}");
+    assert_eq!(shop.stock().await, before, "{came}");
     for (state, said, is_error) in [
-        (&forged, yes.clone(), true),
         (state, json!({ "action": "accept", "content": {} }), true),
         (state, json!({ "action": "cancel" }), false),
     ] {
@@ -163,7 +165,12 @@ async fn a_client_that_cannot_ask_is_told_where_a_person_decides() {
     let run = held["structuredContent"]["run_id"].as_str().unwrap();
     assert_eq!(held["structuredContent"]["state"], "held");
     assert!(text(&held).contains(&format!("http://localhost/runs/{run}")), "{held}");
-    assert!(text(&held).contains("Once it is approved: "), "a held change is not told as done: {held}");
+    let said = held["structuredContent"]["answer"]["text"].as_str().unwrap();
+    assert!(
+        text(&held).contains(said) && said.starts_with("Once it is approved: "),
+        "not told as done: {held}"
+    );
+    assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["answer"]["text"], said);
     let decided = call(&shop, "run", json!({ "run": run, "action": "approve" })).await;
     assert_eq!(decided["structuredContent"]["state"], "committed", "{decided}");
 }
@@ -319,7 +326,7 @@ fn node() -> Option<PathBuf> {
 }
 
 /// Runs one of the programs for Node against the shop.
-async fn run_node(shop: &Served, program: &str, arguments: &[&str]) -> Option<String> {
+pub(super) async fn run_node(shop: &Served, program: &str, arguments: &[&str]) -> Option<String> {
     let programs = tokio::task::spawn_blocking(node).await.unwrap()?;
     let mut command = Command::new(programs.join("node"));
     command.arg(if program.contains('/') { PathBuf::from(program) } else { programs.join(program) });
@@ -419,6 +426,26 @@ async fn the_conformance_suite_finds_nothing_wrong_with_what_is_claimed_of_the_n
         }
     }
     assert!(passed >= 25, "{passed}");
+}
+
+/// The tokens are counted by a rule that needs no model: one for every four bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_figures_have_the_size_of_the_list_of_tools() {
+    let shop = served().await;
+    let listed = result(&message(&shop, "X-None: 1", "tools/list", json!({}), &json!({})).await);
+    let read = |tool: &Value| {
+        let [name, description, takes] = ["name", "description", "inputSchema"].map(|part| &tool[part]);
+        json!({ "name": name, "description": description, "inputSchema": takes }).to_string().len()
+    };
+    let read: usize = listed["tools"].as_array().unwrap().iter().map(read).sum();
+    let size = format!(
+        "The list of MCP tools has {} bytes, of which models usually read {read} (names, descriptions, arguments): {} \
+         tokens at four bytes each.",
+        listed["tools"].to_string().len(),
+        read.div_ceil(4)
+    );
+    let page = std::fs::read_to_string(format!("{FOLDER}/../../../docs/benchmarks.md")).unwrap();
+    assert!(page.contains(&size), "docs/benchmarks.md should say: {size}");
 }
 
 #[test]

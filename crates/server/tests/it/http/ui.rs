@@ -195,6 +195,7 @@ async fn a_double_click_on_commit_commits_once_and_one_on_ask_asks_once() {
         browser.look(1280, 900, false);
         browser.open(&format!("{home}/approvals"));
         assert!(browser.text().contains("new: rows added to transactions"), "{}", browser.text());
+        assert!(browser.text().contains("the request itself"), "{}", browser.text());
         browser.click(".decide button.primary", 2);
         browser.wait("document.body.innerText.includes('Committed.')");
         browser.open(&format!("{home}/ask"));
@@ -276,6 +277,9 @@ async fn pages_read_and_forms_work_without_scripts() {
         assert!(text.contains("1 row changed in inventory, 1 row added to transactions."), "{text}");
         browser.click(".turn form[action$='/undo'] button", 1);
         browser.wait("document.body.innerText.includes('Taken back.')");
+        // The conversation is still there, and shows what became of the turn.
+        browser
+            .wait("location.pathname.startsWith('/ask/') && !!document.querySelector('.turn .receipt.off')");
     })
     .await;
     assert_eq!(shop.stock().await, before);
@@ -291,7 +295,8 @@ async fn a_row_that_changed_meanwhile_is_marked_before_anybody_commits() {
         browser.open(&format!("{home}/approvals"));
         let text = browser.text();
         assert!(
-            text.contains("changed since this run saw") && text.contains("quantity_in_stock was 23, is 22"),
+            text.contains("changed since this run saw")
+                && text.contains("inventory SG001: quantity_in_stock was 23, is 22"),
             "{text}"
         );
         assert!(browser.barriers().is_empty());
@@ -431,12 +436,17 @@ async fn rules_are_added_in_words_and_from_suggestions() {
         fill(browser, "fail_if", "failed > x");
         browser.click("form.rule button.primary", 1);
         browser.wait("!!document.querySelector('#preview .notice.bad')");
-        assert_eq!(browser.evaluate("document.querySelectorAll('form[action=\"/save-check\"]').length"), json!(0));
+        assert_eq!(
+            browser.evaluate("document.querySelectorAll('form[action=\"/save-check\"]').length"),
+            json!(0)
+        );
         fill(browser, "fail_if", "failed > 3");
         browser.click("form.rule button.primary", 1);
         browser.wait("document.querySelector('#preview .facts')?.innerText.includes('understood as')");
         browser.click("form[action='/save-check'] button", 1);
-        browser.wait("location.pathname === '/checks/orders.rule-1' && document.body.innerText.includes('Quantities <b>')");
+        browser.wait(
+            "location.pathname === '/checks/CHK-062' && document.body.innerText.includes('Quantities <b>')",
+        );
         browser.open(&format!("{home}/suggested-checks?table=orders"));
         browser.wait("document.querySelectorAll('input[name=add]').length > 3");
         browser.click("input[name=add]", 1);
@@ -448,7 +458,7 @@ async fn rules_are_added_in_words_and_from_suggestions() {
     .await;
     let files = ordain_engine::checks::read_checks(&shop.folder.path().join("shop")).unwrap();
     assert_eq!(files.problems, []);
-    let added = files.entries.iter().find(|entry| entry.check.check_id == "orders.rule-1").unwrap();
+    let added = files.entries.iter().find(|entry| entry.check.check_id == "CHK-062").unwrap();
     assert!(added.check.accepted_reading.is_some() && added.check.fail_if.is_some(), "{added:?}");
     assert!(std::fs::read_to_string(&file).unwrap().contains("// The two of the beginning"));
 }

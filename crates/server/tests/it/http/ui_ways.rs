@@ -1,7 +1,7 @@
 //! Ways through the web UI: words while they are typed, tables, links into pages, and what happens meanwhile.
 
 use ordain_store::EntryNote;
-use ordain_types::{Question, RunKind, RunRecord, RunState};
+use ordain_types::{Question, RunKind, RunRecord, RunState, Usage};
 use serde_json::json;
 
 use super::client;
@@ -90,6 +90,47 @@ async fn rows_are_filtered_by_a_part_of_a_value_and_sorted_by_a_column() {
         let status = page(wrong).await.status;
         assert!(matches!(status, 400 | 404), "{wrong}: {status}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_are_found_by_words_and_entries_of_the_ledger_by_number_and_run() {
+    let shop = served().await;
+    let run = shop.buy().await.json()["run_id"].as_str().unwrap().to_owned();
+    shop.buy().await;
+    let rows = async |path: &str| {
+        let page = client::send(shop.address, "GET", path, &[PAGE], b"").await.text();
+        page.matches("<tr data-row>").count()
+    };
+    for (path, found) in [
+        (format!("/ledger?about={run}"), 1),
+        ("/ledger?about=1".to_owned(), 1),
+        ("/ledger?about=999999".to_owned(), 0),
+        ("/ledger?about=%3Cb%3E".to_owned(), 0),
+        ("/runs?words=AVIATOR".to_owned(), 2),
+        ("/runs?words=aviator&state=undone".to_owned(), 0),
+        (format!("/runs?words={run}"), 1),
+        ("/runs?words=%25".to_owned(), 0),
+    ] {
+        assert_eq!(rows(&path).await, found, "{path}");
+    }
+    let none = client::send(shop.address, "GET", "/runs?words=%3Cb%3E&state=held", &[PAGE], b"").await.text();
+    assert!(none.contains("No run with these words here.") && none.contains("value=\"&lt;b&gt;\""), "{none}");
+    assert!(none.contains("/runs?state=undone&amp;words=%3Cb%3E"), "{none}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_of_a_run_says_what_its_model_cost() {
+    let shop = served().await;
+    let page = async |model: &str| {
+        let mut record = RunRecord::new(shop.store().new_run_id().unwrap(), RunKind::Ask, "how many?");
+        record.plan.model = Some(model.to_owned());
+        record.usage = Usage { model_calls: 1, input_tokens: 1_000_000, output_tokens: 500_000 };
+        let record = shop.store().record(record, EntryNote::by("local", "test")).await.unwrap();
+        client::send(shop.address, "GET", &format!("/runs/{}", record.run_id), &[PAGE], b"").await.text()
+    };
+    let priced = page("openai:gpt-4.1-mini").await;
+    assert!(priced.contains("$1.2000") && priced.contains("by the prices of 20"), "{priced}");
+    assert!(page("ollama:own").await.contains("the price of this model is not known"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,7 @@
 //! What a person does with a run: approve, reject, undo, rate, cancel, run again.
 
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::{Ask, Decision as Waited, EngineError, Mode};
 use ordain_store::{EntryNote, StoreError};
@@ -14,6 +15,7 @@ use crate::http::checks::run::{Wanted, begin};
 use crate::http::problem::Problem;
 use crate::http::runs::{Decision, HowToApprove};
 use crate::http::service::Service;
+use crate::http::ui::ask::conversation_of;
 use crate::http::ui::visit::{Nothing, Sent, Turned};
 
 /// Characters of a comment.
@@ -39,6 +41,7 @@ pub(crate) struct Decided {
 pub(crate) async fn approve(
     State(service): State<Service>,
     Path(run): Path<String>,
+    headers: HeaderMap,
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
     let record = service.run_seen_by(&sent.visit.caller, &run).await?;
@@ -48,31 +51,34 @@ pub(crate) async fn approve(
     let names = sent.form.except.split([',', ' ', '\n']).map(str::trim).filter(|name| !name.is_empty());
     let except = names.map(str::to_owned).collect();
     let how = HowToApprove { rebase: sent.form.rebase.is_some(), except };
-    decided(&service, &run, Decision::Approve(how), &sent).await
+    decided(&service, &run, Decision::Approve(how), &headers, &sent).await
 }
 
 /// Says no to a held diff.
 pub(crate) async fn reject(
     State(service): State<Service>,
     Path(run): Path<String>,
+    headers: HeaderMap,
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
-    decided(&service, &run, Decision::Reject, &sent).await
+    decided(&service, &run, Decision::Reject, &headers, &sent).await
 }
 
 /// Takes back a committed run.
 pub(crate) async fn undo(
     State(service): State<Service>,
     Path(run): Path<String>,
+    headers: HeaderMap,
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
-    decided(&service, &run, Decision::Undo, &sent).await
+    decided(&service, &run, Decision::Undo, &headers, &sent).await
 }
 
 async fn decided(
     service: &Service,
     run: &str,
     decision: Decision,
+    headers: &HeaderMap,
     sent: &Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
     let seen = service.run_seen_by(&sent.visit.caller, run).await?;
@@ -94,10 +100,10 @@ async fn decided(
     };
     match service.decide(run, decision, note).await {
         Ok(record) if record.state == RunState::Held => Ok(back(record.run_id.as_str(), "rebased")),
-        Ok(record) => Ok(back(record.run_id.as_str(), word)),
+        Ok(record) => Ok(back_to_form(headers, record.run_id.as_str(), word)),
         // A second click, or somebody else: the page shows how it stands.
         Err(EngineError::Store(StoreError::WrongState { run, state, .. })) => {
-            Ok(back(&run, if state == wanted { word } else { "already" }))
+            Ok(back_to_form(headers, &run, if state == wanted { word } else { "already" }))
         }
         Err(EngineError::Store(StoreError::RowsConflict { .. })) => Ok(back(run, "conflict")),
         Err(error) => Err(error.into()),
@@ -187,6 +193,17 @@ pub(crate) async fn again(
         }
     };
     Ok(Redirect::to(&format!("/runs/{}", begun.about.run_id)).into_response())
+}
+
+/// Back to where the form was: the conversation, or the run's page.
+fn back_to_form(headers: &HeaderMap, run: &str, word: &str) -> Response {
+    match conversation_of(headers) {
+        Some(name) => {
+            let run = ordain_ui::text::in_path(run);
+            Redirect::to(&format!("/ask/{name}?done={word}#run-{run}")).into_response()
+        }
+        None => back(run, word),
+    }
 }
 
 fn back(run: &str, word: &str) -> Response {
