@@ -537,9 +537,12 @@ fn question_again(clause: &str) -> String {
     let (order, rows_end) = if order == "newest" { ("last", "s") } else { (order, "") };
     let (mut before, mut after) = (vec![order.replace(" by ", " ")], Vec::new());
     for part in filter.split(", ") {
-        match part.split_once(" has “") {
-            Some((_, word)) => before.push(word.trim_end_matches('”').to_owned()),
-            None => after.push(part),
+        let named = part.split_once("'s ").and_then(|(_, rest)| rest.split_once(" is "));
+        match (part.split_once(" has “"), named) {
+            (Some((_, word)), _) => before.push(word.trim_end_matches('”').to_owned()),
+            // `part's title is Deore Chain` as `Deore Chain`.
+            (None, Some((_, name))) => after.push(name),
+            (None, None) => after.push(part),
         }
     }
     let (what, noun) = head.rsplit_once(' ').unwrap_or(("", head));
@@ -559,7 +562,7 @@ fn parts(reading: &str) -> Vec<String> {
 
 #[test]
 fn what_was_read_and_is_said_again_is_read_the_same() {
-    let (mut same, mut all) = (0, 0);
+    let (mut same, mut all, mut unread) = (0, 0, Vec::new());
     for example in ["sunglasses", "bike-parts"] {
         let mut brief = brief(example, "");
         let catalog = brief.catalog.clone();
@@ -581,11 +584,13 @@ fn what_was_read_and_is_said_again_is_read_the_same() {
                     again.code
                 );
                 same += 1;
+            } else {
+                unread.push(brief.request.clone());
             }
         }
     }
     // The rest is said in an order that this test does not know, and declined: nothing is read as something else.
-    assert!(same * 10 >= all * 8, "{same} of {all}");
+    assert!(same * 10 >= all * 8, "{same} of {all}: {unread:#?}");
 }
 
 #[test]
