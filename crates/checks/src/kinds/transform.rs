@@ -43,10 +43,10 @@ fn form(output: &str) -> Option<&'static str> {
 /// Code whose rows are written: those of its `table`, or those that it answers with.
 pub fn with_output(check: &Check, code: &str) -> Result<String, CompileError> {
     let form = form(output(check)?).unwrap_or_default();
-    const ANSWER: &str = "\nanswer_rows = ";
     // What a question does with its rows, once it has them, is for people to read.
-    let answered =
-        code.split_once(ANSWER).and_then(|(code, rest)| Some((code, rest.split_once(".head(")?.0)));
+    let answered = code
+        .split_once("\nanswer_rows = ")
+        .and_then(|(code, rest)| Some((code, rest.split_once(".head(")?.0)));
     let is_set =
         || code.lines().any(|line| line.starts_with("table = ")).then_some((code.trim_end(), "table"));
     let Some((code, rows)) = answered.or_else(is_set) else {
@@ -55,8 +55,10 @@ pub fn with_output(check: &Check, code: &str) -> Result<String, CompileError> {
             "ask for rows, not for one figure; code of your own sets `table`",
         ));
     };
+    // A question counts the rows that belong to no group.
+    let left_out = if code.contains("\nleft_out = ") { "{left_out}" } else { "" };
     Ok(format!(
-        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows\",\n    \
+        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows.{left_out}\",\n    \
          \"evaluated\": len({rows}),\n    \"failed\": 0,\n    \"table\": {rows},\n    \"form\": \"{form}\",\n}}\n"
     ))
 }

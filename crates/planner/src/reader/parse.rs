@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
         }
         self.trace.reached(place + 1);
         let at = (token.at.0 - usize::from(negative), token.at.1);
-        Some((number, Lit { value: as_json(number.value), at }, place + 1))
+        Some((number, Lit { value: exact(&token.text, number.value), at }, place + 1))
     }
 
     /// Whether a column is in the currency of a number, as far as both are known.
@@ -368,6 +368,12 @@ impl<'a> Parser<'a> {
     pub(crate) fn sort(&self, path: &Path) -> Sort {
         self.index.tables[path.table].columns[path.column].sort
     }
+}
+
+/// A number as it is written: a whole one may have more digits than a fraction can hold.
+fn exact(text: &str, value: f64) -> Value {
+    let whole = text.replace(',', "").parse::<i64>().ok().filter(|_| value.abs() >= 9e15);
+    whole.map_or_else(|| as_json(value), |whole| json!(if value < 0.0 { -whole } else { whole }))
 }
 
 /// A number as JSON writes it: whole ones without a fraction.
