@@ -63,7 +63,7 @@ async fn serve(args: &Args, workspace: &Workspace) -> Outcome {
     }
     let engine = Engine::new(store, executor.executor(), workspace.settings());
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
-    http::serve_stdio(Service::new(engine, planner, options), args.approve).await?;
+    Box::pin(http::serve_stdio(Service::new(engine, planner, options), args.approve)).await?;
     executor.close().await;
     Ok(ExitCode::SUCCESS)
 }
