@@ -113,13 +113,18 @@ impl Browser {
         let began = Instant::now();
         // A page that is still loading has not all that the expression names.
         let tried = format!("(() => {{ try {{ return {expression} }} catch {{ return false }} }})()");
-        while self.evaluate(&tried)? != json!(true) {
+        loop {
+            let found = self.evaluate(&tried);
+            if found.as_ref().is_ok_and(|found| *found == json!(true)) {
+                return Ok(());
+            }
             if began.elapsed() > PATIENCE {
+                // A question that comes while the page is left has no answer, so only the last one counts.
+                found?;
                 bail!("never `{expression}`: {}", self.evaluate("document.body.innerText")?);
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        Ok(())
     }
 
     /// Opens a page and waits until it is loaded.

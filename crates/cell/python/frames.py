@@ -18,6 +18,8 @@ COLUMNS_MAX = 50
 TEXT_CHARACTERS_MAX = 1000
 HIDDEN = "•••"
 NOTES_MAX = 50
+# Rows that are compared with each other at once.
+PART_ROWS = 2_000_000
 
 _mapped = {}
 
@@ -51,14 +53,37 @@ def framer(files, tables, readings, paths, notes):
             tell(notes, name, said)
             yield rows
 
-    frame.pieces = pieces
+    frame.pieces, frame.repeated = pieces, repeated
     return frame
+
+
+def repeated(rows, part_rows=PART_ROWS):
+    """Marks the rows that occur more than once, as `duplicated(keep=False)` does, in less memory: a long table is
+    compared part by part, and rows that are alike fall into the same part."""
+    import numpy
+    import pandas
+
+    parts = len(rows) // part_rows + 1
+    if parts == 1:
+        return rows.duplicated(keep=False)
+    part_of = numpy.empty(len(rows), dtype="uint16")
+    for at in range(0, len(rows), part_rows):
+        some = rows.iloc[at : at + part_rows]
+        # Zero and minus zero are alike.
+        some = pandas.DataFrame({place: some.iloc[:, place] + 0.0 if kind.kind == "f" else some.iloc[:, place] for place, kind in enumerate(some.dtypes)})
+        part_of[at : at + part_rows] = (pandas.util.hash_pandas_object(some, index=False).to_numpy() >> 32) % parts
+    found = numpy.zeros(len(rows), dtype="bool")
+    for part in range(parts):
+        places = numpy.flatnonzero(part_of == part)
+        found[places] = rows.iloc[places].duplicated(keep=False).to_numpy()
+    return pandas.Series(found, index=rows.index)
 
 
 def table_of(readings, name, table):
     facts = readings[name]
     every = [*facts["tables"], *(part for one in facts["tables"] for part in one.get("parts", ()))]
-    found = facts["tables"] if table is None else [one for one in every if one.get("name") == table]
+    outer = [one for one in facts["tables"] if "inner_list" not in one]
+    found = outer if table is None else [one for one in every if one.get("name") == table]
     if len(found) == 1:
         return facts, found[0]
     known = ", ".join(repr(one["name"]) for one in every if one.get("name"))
@@ -140,6 +165,10 @@ def put_together(value):
 def settle(namespace, spec):
     """Puts a few failing rows in place of all of them, and all of them into a file."""
     result = namespace.get("result")
+    if isinstance(result, dict) and "table" in result and "form" in result:
+        namespace["result"] = result = dict(result)
+        write_table(as_frame(result.pop("table")), result.pop("form"), namespace["artifacts"])
+        return
     if not isinstance(result, dict) or "failed_rows" not in result:
         return
     result = namespace["result"] = dict(result)
@@ -161,6 +190,13 @@ def settle(namespace, spec):
     shown = [column for column in result.get("columns") or rows.columns if column in rows.columns]
     result["samples"] = samples(rows, shown[:COLUMNS_MAX], spec)
     result["artifact"] = write_all(hidden(rows, spec["mask"]), namespace["artifacts"])
+
+
+def write_table(rows, form, folder):
+    """Leaves the rows that a transformation made as a file."""
+    rows.attrs = {}
+    write = {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[form]
+    write(folder / f"table.{form}", index=False)
 
 
 def settle_records(result, rows, spec, folder):

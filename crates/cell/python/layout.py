@@ -10,7 +10,7 @@ def delimiter_of(start, is_cut=False):
     lines = [line for line in start.splitlines()[:50] if line.strip()]
     if is_cut and len(lines) > 1:
         lines.pop()
-    best, found = 0, ","
+    best, found, is_name_cut = 0, ",", False
     for delimiter in DELIMITERS:
         try:
             counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
@@ -25,6 +25,10 @@ def delimiter_of(start, is_cut=False):
             score += 0.2
         if score > best:
             best, found = score, delimiter
+            is_name_cut = counts[0] > 1
+    # A single column of numbers with decimal commas: nothing cuts its name, and each line is one number.
+    if best and not is_name_cut and sum(map(is_datum, lines[1:])) >= FIT * len(lines[1:]):
+        return next((delimiter for delimiter in DELIMITERS if not any(delimiter in line for line in lines)), found)
     return found
 
 

@@ -8,6 +8,7 @@ QUICK_FROM = 20_000
 SPAN_MAX = 100
 # Objects within objects become fields down to this depth.
 FLAT_DEPTH_MAX = 4
+KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 
 
@@ -281,9 +282,12 @@ def raw_table(path, facts, table, columns=None):
         tree = tree_of(path, kind, at.get("path") or [])
         if at.get("split"):
             return pd.DataFrame(tree["data"], columns=tree["columns"]), 1
+        if at.get("inner_list"):
+            return pd.DataFrame(inner_tables(records_of(tree))[at["inner_list"]]), 1
         return pd.DataFrame(records_of(tree) if is_records(tree) else tree), 1
     if kind in ("jsonl", "ndjson"):
-        return pd.DataFrame(records_of(json_lines(path))), 1
+        records = records_of(json_lines(path))
+        return pd.DataFrame(inner_tables(records)[at["inner_list"]] if at.get("inner_list") else records), 1
     if kind in ("sqlite", "sqlite3", "db"):
         import sqlite3
 
@@ -373,6 +377,25 @@ def records_of(tree):
     if isinstance(tree, dict):
         return [{"key": key} | flat(item) for key, item in tree.items()]
     return [flat(item) for item in tree]
+
+
+def inner_tables(records):
+    """Lists of objects within records as tables of their own, by their columns. Each row says which record holds it: by
+    a field that no two records have alike, one that is called an id before others, else by the record's place."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    keys = [name for name in names if is_key([record.get(name) for record in records])]
+    key = next((name for name in keys if KEY_NAMES.search(name)), keys[0] if keys else None)
+    found = {}
+    for name in names:
+        filled = [item for record in records if (item := record.get(name)) not in (None, [])]
+        if filled and all(isinstance(item, list) and all(isinstance(part, dict) for part in item) for item in filled):
+            holders = ((record[key] if key else place, record.get(name) or []) for place, record in enumerate(records, 1))
+            found[name] = [{f"parent.{key or 'row'}": holder} | flat(part) for holder, parts in holders for part in parts]
+    return found
+
+
+def is_key(values):
+    return all(isinstance(value, (str, int)) for value in values) and len(set(values)) == len(values)
 
 
 def flat(record, depth=0):
@@ -494,7 +517,12 @@ def pdf_rows(path, page, index):
     import pdfplumber
 
     with pdfplumber.open(path) as book:
-        return book.pages[page].extract_tables()[index]
+        return [joined_lines(row) for row in book.pages[page].extract_tables()[index]]
+
+
+def joined_lines(row):
+    """The cells of a row, each in one line: a narrow column breaks its texts."""
+    return [cell and " ".join(cell.split()) for cell in row]
 
 
 def docx_rows(path, index):

@@ -388,6 +388,14 @@ pub const KINDS: &[KindSpec] = &[
         about: "code of your own sets `result`",
         params: &[needed("code", Shape::Text, "the code; it is verified and runs in a cell")],
     },
+    KindSpec {
+        name: "transform",
+        about: "rows that the words of `calculation_hint`, or code of your own, make from tables are written to a file",
+        params: &[
+            needed("output", Shape::Text, "the file below the workspace: .csv, .xlsx or .parquet"),
+            optional("code", Shape::Text, "code that sets `table`; it is verified and runs in a cell"),
+        ],
+    },
 ];
 
 /// The kind of that name.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::kinds::{HINT, TRANSFORM};
+
 /// A standing rule about data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
@@ -32,6 +34,9 @@ pub struct Check {
     /// Which rows are looked at: a pandas query.
     #[serde(default)]
     pub filter: Option<String>,
+    /// Whether nothing is wrong if the judged table has no rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_empty: bool,
     /// How much a failure weighs.
     #[serde(default)]
     pub severity: Severity,
@@ -91,6 +96,7 @@ impl Check {
             params: Map::new(),
             key_columns: Vec::new(),
             filter: None,
+            allow_empty: false,
             severity: Severity::default(),
             warn_if: None,
             fail_if: None,
@@ -103,6 +109,11 @@ impl Check {
             samples: Samples::default(),
             unknown: Map::new(),
         }
+    }
+
+    /// Whether a planner writes its code, from words.
+    pub fn is_words(&self) -> bool {
+        self.kind == HINT || self.kind == TRANSFORM && !self.params.contains_key("code")
     }
 
     /// The rule as its owner wrote it: the words of a hint, or the kind with what it needs.

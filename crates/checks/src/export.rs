@@ -15,7 +15,7 @@ use crate::check::Check;
 use crate::import::Unmapped;
 use crate::yaml;
 
-pub use python::export_python;
+pub use python::{LoadedFile, Loader, export_python};
 
 /// What checks can be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn records(checks: &[Check]) -> Value {
 
 /// A check that has no place in the file.
 fn left_out(check: &Check, reason: &str) -> Unmapped {
-    let reason = if check.kind == crate::kinds::HINT {
+    let reason = if check.is_words() {
         "its rule is in words, and only rules of a built-in kind are written"
     } else if check.filter.is_some() {
         "its filter is a pandas query, which other tools do not run"

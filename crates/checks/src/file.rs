@@ -13,7 +13,8 @@ use ordain_types::nearest;
 use crate::check::Check;
 use node::{Content, Node};
 
-pub use edit::{append, change};
+pub use edit::{append, change, remove};
+pub use record::FIELDS;
 
 /// A file larger than this holds something else.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
@@ -76,6 +77,13 @@ impl CheckFiles {
             Ok(root) => self.take(file, &root),
             Err(error) => self.problems.push(problem(error.line, error.message, error.hint)),
         }
+    }
+
+    /// The id of the form `CHK-007` behind the highest that there is.
+    pub fn free_id(&self) -> String {
+        let number = |entry: &CheckEntry| entry.check.check_id.strip_prefix("CHK-")?.parse::<u32>().ok();
+        let highest = self.entries.iter().filter_map(number).max().unwrap_or_default();
+        format!("CHK-{:03}", u64::from(highest) + 1)
     }
 
     /// Looks at the checks as a whole: ids must be different, and what they depend on must be there.
@@ -151,6 +159,22 @@ impl CheckFiles {
                 self.entries.push(CheckEntry { check, file: file.to_owned(), line: record.line });
             }
         }
+    }
+}
+
+/// One record as a file of checks is read, or what is wrong with it.
+pub fn read_record(record: &serde_json::Value) -> Result<Check, Problem> {
+    let mut files = CheckFiles::default();
+    files.read("checks.json", &record.to_string());
+    match files.problems.pop() {
+        Some(problem) => Err(problem),
+        None => files.entries.pop().map(|entry| entry.check).ok_or_else(|| Problem {
+            file: "checks.json".to_owned(),
+            line: 1,
+            check_id: None,
+            message: "it is no check".to_owned(),
+            hint: Some("write {\"check_id\": …}".to_owned()),
+        }),
     }
 }
 

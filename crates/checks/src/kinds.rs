@@ -18,6 +18,7 @@ mod references;
 mod sequence;
 mod shapes;
 mod spread;
+mod transform;
 mod values;
 
 use std::collections::BTreeMap;
@@ -32,12 +33,14 @@ use params::Params;
 pub use condition::{Side, Test};
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
+pub(crate) use params::wrong_params;
+pub use transform::{TRANSFORM, output, with_output};
 
 /// The kind whose code a planner writes.
 pub const HINT: &str = "hint";
 
 /// Every built-in kind.
-pub const KIND_NAMES: [&str; 24] = [
+pub const KIND_NAMES: [&str; 25] = [
     "not_null",
     "unique",
     "foreign_key",
@@ -62,6 +65,7 @@ pub const KIND_NAMES: [&str; 24] = [
     "reconcile_rows",
     "condition",
     "python",
+    "transform",
 ];
 
 /// What a kind compiles to.
@@ -86,6 +90,9 @@ pub struct CheckPlan {
     pub steps: Vec<String>,
     /// What comes out.
     pub output: String,
+    /// Whether it judges the table itself, its columns or the number of its rows, so that no rows are an answer too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judges_empty: bool,
     /// Values on both sides of its bounds, and what becomes of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<String>,
@@ -96,6 +103,7 @@ pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileEr
     let mut params = Params::new(check);
     let compiled = match check.kind.as_str() {
         "python" => python(check, &mut params),
+        TRANSFORM => transform::compile(check, &mut params),
         "reconcile_totals" => figures::reconcile_totals(&mut params, schema),
         "reconcile_rows" => references::reconcile_rows(&mut params, schema),
         _ => on_one_table(check, &mut params, schema),

@@ -131,7 +131,7 @@ def require_whole_lines(text, separator, start, wanted, rows):
             raise Unreadable(f"line {reader.line_num} has {len(fields)} fields where the header has {wanted}")
 
 
-def from_json(text):
+def from_json(text, notes):
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -141,15 +141,22 @@ def from_json(text):
         if len(lists) == 1 and all(isinstance(row, dict) for row in lists[0]):
             value = lists[0]
         elif lists and len(lists) == len(value) and len({len(item) for item in lists}) == 1:
-            return pd.DataFrame(value, dtype="object")
+            return {None: Raw(pd.DataFrame(value, dtype="object"), notes)}
         else:
             value = [value]
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         raise Unreadable("it is not a list of records")
-    return objects(value)
+    return with_inner_tables(value, notes)
 
 
-def from_lines(text, names):
+def with_inner_tables(rows, notes):
+    """Records, and the lists of objects within them as tables of their own."""
+    records = reading.records_of(rows)
+    inner = {name: Raw(objects(part)) for name, part in reading.inner_tables(records).items()}
+    return {None: Raw(objects(records), notes)} | inner
+
+
+def from_lines(text, names, notes):
     rows = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -161,7 +168,7 @@ def from_lines(text, names):
         if not isinstance(row, dict):
             raise Unreadable(f"line {number} is not a record")
         rows.append(row)
-    return objects(rows, names)
+    return with_inner_tables(rows, notes) if names is None else {None: Raw(objects(rows, names), notes)}
 
 
 def objects(rows, names=None):
@@ -347,9 +354,9 @@ def converted(path):
     else:
         text = text_of(path, packing, notes)
         if form == "json":
-            raws = {None: Raw(from_json(text), notes)}
+            raws = from_json(text, notes)
         elif form == "jsonl":
-            raws = {None: Raw(from_lines(text, None if known is None else list(known)), notes)}
+            raws = from_lines(text, None if known is None else list(known), notes)
         else:
             raws = {None: from_text(text, form, notes)}
     return [written(number, sheet, raw) for number, (sheet, raw) in enumerate(raws.items())]

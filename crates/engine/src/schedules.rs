@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use ordain_checks::kinds::HINT;
 use ordain_checks::{Schedule, Selection};
 use ordain_planner::{Planner, Progress};
 use ordain_store::{ScheduleMark, StoreError};
@@ -206,7 +205,7 @@ impl Schedules {
                 }
                 ScheduledTask::Checks { request, selection } => {
                     let files = read_checks(&self.checks.workspace().root)?;
-                    let has_hints = files.entries.iter().any(|entry| entry.check.kind == HINT);
+                    let has_hints = files.entries.iter().any(|entry| entry.check.is_words());
                     let planner = if has_hints { planner } else { Planner::Rules };
                     let processors = std::thread::available_parallelism().map_or(2, usize::from);
                     let jobs = processors.clamp(1, JOBS_MAX);

@@ -72,6 +72,8 @@ pub struct Workspace {
     pub backup: BackupSettings,
     /// The tables that are declared.
     pub tables: Vec<TableDeclaration>,
+    /// The table that holds the failing rows of checks, if the owner named one.
+    pub failures_table: Option<String>,
     /// What columns mean, where the owner declared it.
     pub roles: Vec<DeclaredRole>,
     /// What the owner says about the data, and the verbs that change it.
@@ -182,6 +184,14 @@ impl Workspace {
         self.root.join(STATE)
     }
 
+    /// What the workspace says, as a short text: nodes of a cluster where it differs do not carry out each other's runs.
+    pub fn fingerprint(&self) -> Result<String, WorkspaceError> {
+        let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
+        let mut hash = crate::fingerprint::hash(&format!("{text}\0{}\0{}", self.policy, self.helpers));
+        hash.truncate(12);
+        Ok(hash)
+    }
+
     /// How the workspace's store is opened.
     pub fn store_options(&self) -> StoreOptions {
         let mut options = StoreOptions::sqlite(self.state());
@@ -284,7 +294,8 @@ impl Workspace {
             checkpoint,
             plan_role: file.store.plan_role,
             backup: BackupSettings::of(root, &file.backup)?,
-            tables: file.tables.into_iter().map(|(name, table)| table.declaration(root, name)).collect(),
+            tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
+            failures_table: file.checks.failures_table,
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,
             approval: file.approval.mode,
@@ -318,6 +329,24 @@ impl Workspace {
         }
         Ok(())
     }
+}
+
+/// The tables that are declared, with the one that Ordain makes for failing rows.
+fn tables(
+    root: &Path,
+    sections: Vec<(String, file::TableSection)>,
+    failures: Option<&str>,
+) -> Result<Vec<TableDeclaration>, WorkspaceError> {
+    if let Some(name) = failures.filter(|name| sections.iter().any(|(declared, _)| declared == name)) {
+        return Err(WorkspaceError {
+            file: FILE.to_owned(),
+            line: None,
+            message: format!("`[tables.{name}]` is also the `failures_table` of `[checks]`"),
+            hint: Some("give the table for failing rows a name of its own; Ordain makes it".to_owned()),
+        });
+    }
+    let declared = sections.into_iter().map(|(name, table)| table.declaration(root, name));
+    Ok(declared.chain(failures.map(crate::checks::failures_declaration)).collect())
 }
 
 /// Whether a folder holds checks and data, which make it a workspace with the usual settings.

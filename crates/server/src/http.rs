@@ -15,6 +15,7 @@ mod body;
 mod caller;
 mod chat;
 mod checks;
+mod cluster;
 mod code;
 mod cors;
 mod cursor;
@@ -106,10 +107,18 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(runs::rate))
         .routes(routes!(events::stream))
         .routes(routes!(artifacts::download))
-        .routes(routes!(checks::list))
-        .routes(routes!(checks::get))
+        .routes(routes!(checks::list, checks::edit::add))
+        .routes(routes!(checks::get, checks::edit::change, checks::edit::remove))
+        .routes(routes!(checks::edit::compile))
+        .routes(routes!(checks::edit::accept))
         .routes(routes!(checks::run::all))
         .routes(routes!(checks::run::one))
+        .routes(routes!(checks::look::history))
+        .routes(routes!(checks::look::changes))
+        .routes(routes!(checks::look::report))
+        .routes(routes!(checks::look::prompts))
+        .routes(routes!(checks::look::data))
+        .routes(routes!(checks::look::suggestions))
         .routes(routes!(plans::list))
         .routes(routes!(plans::get, plans::evict))
         .routes(routes!(plans::pin))

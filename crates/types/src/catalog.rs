@@ -55,6 +55,20 @@ pub struct ColumnNotes {
     pub unit: Option<String>,
     /// The column of another table whose values it repeats.
     pub references: Option<Reference>,
+    /// How its texts end, where they name a row of another table: `{quantity} x {inventory.name}`.
+    pub ends: Option<Ending>,
+}
+
+/// How texts end: a number, perhaps, then fixed words, then the name of a row.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(into = "String")]
+pub struct Ending {
+    /// What the number is called.
+    pub number: Option<String>,
+    /// What stands before the name.
+    pub before: String,
+    /// The column that holds the names.
+    pub names: Reference,
 }
 
 /// `table.column`.
@@ -154,6 +168,26 @@ pub struct Action {
     /// The tables that it may write; those that its source names as `<table>_tbl` if none is listed.
     #[serde(default)]
     pub writes: Vec<String>,
+    /// The rows that tell what it did, for questions in its words: `who bought …`.
+    #[serde(default)]
+    pub records: Option<Records>,
+}
+
+/// The rows that an action leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Records {
+    /// The table.
+    pub table: String,
+    /// Which of its rows, such as `amount > 0`; all if it is not said.
+    #[serde(default, rename = "where")]
+    pub filter: Option<String>,
+    /// Those of the action's words that the customer does (`buy`); the others are done by the workspace's own people (`sell`).
+    #[serde(default)]
+    pub by: Vec<String>,
+    /// What such a row is called: `sale`.
+    #[serde(default)]
+    pub nouns: Vec<String>,
 }
 
 /// What a function is called with.
@@ -323,6 +357,51 @@ fn data_columns_schema(generator: &mut schemars::SchemaGenerator) -> schemars::S
 }
 
 crate::written_as_text!(Reference);
+crate::written_as_text!(Ending);
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(number) = &self.number {
+            write!(formatter, "{{{number}}}")?;
+        }
+        write!(formatter, "{}{{{}}}", self.before, self.names)
+    }
+}
+
+impl From<Ending> for String {
+    fn from(ending: Ending) -> Self {
+        ending.to_string()
+    }
+}
+
+impl std::str::FromStr for Ending {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fault = || format!("`{text}` is no ending; write it as \"{{quantity}} x {{table.column}}\"");
+        let (before, names) =
+            text.strip_suffix('}').and_then(|text| text.rsplit_once('{')).ok_or_else(fault)?;
+        let (table, column) = names.rsplit_once('.').ok_or_else(fault)?;
+        let (number, before) = match before.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+            Some((number, before)) => (Some(number.to_owned()), before),
+            None => (None, before),
+        };
+        let is_empty = |name: &str| name.trim().is_empty();
+        if [table, column, before].into_iter().chain(number.as_deref()).any(is_empty)
+            || before.contains(['{', '}'])
+        {
+            return Err(fault());
+        }
+        let names = Reference { table: table.to_owned(), column: column.to_owned() };
+        Ok(Self { number, before: before.to_owned(), names })
+    }
+}
+
+impl<'de> Deserialize<'de> for Ending {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
 
 fn data_columns<'de, D: Deserializer<'de>>(
     deserializer: D,

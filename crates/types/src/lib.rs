@@ -30,7 +30,7 @@ pub use approval::Approval;
 pub use call::{Call, TakenBack, UndoCall};
 pub use catalog::{
     Action, BoundParam, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges,
-    Metric, Param, ParamKind, Phrasing, Reference, TableNotes,
+    Ending, Metric, Param, ParamKind, Phrasing, Records, Reference, TableNotes,
 };
 pub use cause::Cause;
 pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};

@@ -50,6 +50,39 @@ pub fn change(text: &str, check_id: &str, fields: &Map<String, Value>) -> Option
     Some(changed)
 }
 
+/// Takes one check out, with the comma that divides it from its neighbour; comments stay. `None` if the text has no such
+/// check, or if it is not one of a list.
+pub fn remove(text: &str, check_id: &str) -> Option<String> {
+    let root = json::parse(text).ok()?;
+    let gone = record(&root, check_id)?;
+    if gone == &root {
+        return None;
+    }
+    let comma_behind = |end: usize| {
+        let rest = &text[end..];
+        rest.trim_start().starts_with(',').then(|| end + rest.len() - rest.trim_start().len())
+    };
+    let mut left = text.to_owned();
+    let mut end = gone.end;
+    match (comma_behind(gone.end), super::records(&root).iter().rev().find(|record| record.end <= gone.start))
+    {
+        (Some(comma), _) => end = comma + 1,
+        // The last one: the comma behind the one before goes.
+        (None, Some(before)) => {
+            let comma = comma_behind(before.end)?;
+            left.replace_range(comma..=comma, " ");
+        }
+        (None, None) => {}
+    }
+    let line_start = text[..gone.start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length + 1);
+    let has_own_lines =
+        text[line_start..gone.start].trim().is_empty() && text[end..line_end].trim().is_empty();
+    let range = if has_own_lines { line_start..line_end } else { gone.start..end };
+    left.replace_range(range, "");
+    Some(left)
+}
+
 /// The record of a check.
 fn record<'a>(root: &'a Node, check_id: &str) -> Option<&'a Node> {
     let is_it = |record: &&Node| match &record.content {

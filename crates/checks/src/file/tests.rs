@@ -168,3 +168,39 @@ fn yaml_is_read_with_the_lines_of_its_slips() {
     broken.read("checks/more.yml", "a: [1,\nb: }");
     assert_eq!(broken.problems.len(), 1);
 }
+
+#[test]
+fn a_check_is_taken_out_and_the_rest_stays_as_it_is() {
+    let text = "// ours\n[\n  {\"check_id\": \"a\"}, // first\n  // about b\n  {\"check_id\": \"b\"},\n  {\"check_id\": \"c\"} // last\n]\n";
+    let without = |id: &str| super::remove(text, id).unwrap();
+    let (first, second) = ("  {\"check_id\": \"a\"}, // first\n  // about b\n", "  {\"check_id\": \"b\"},\n");
+    assert_eq!(without("a"), text.replace("{\"check_id\": \"a\"}, // first", " // first"));
+    assert_eq!(without("b"), text.replace(second, ""));
+    let last = without("c");
+    assert!(
+        last.contains(first) && last.contains("{\"check_id\": \"b\"} ") && last.contains("// last"),
+        "{last}"
+    );
+    assert!(super::json::parse(&last).is_ok(), "{last}");
+    assert_eq!(super::remove("[{\"check_id\": \"a\"},]", "a").as_deref(), Some("[]"));
+    assert_eq!(super::remove(text, "d"), None);
+    assert_eq!(super::remove("{\"check_id\": \"a\"}", "a"), None, "there would be no list left");
+}
+
+#[test]
+fn a_record_that_can_never_run_does_not_validate() {
+    for (kind, params, wanted) in [
+        ("range", r#"{"column": "v"}"#, "`range` has none of the parameters min, max"),
+        (
+            "unique",
+            r#"{"columns": ["v"], "when": "v > 1000"}"#,
+            "the parameter `when` of `unique` is \"v > 1000\"",
+        ),
+    ] {
+        let record = format!(
+            r#"[{{"check_id": "A", "check_name": "a", "target_table": "t", "kind": "{kind}", "params": {params}}}]"#
+        );
+        let told = told(&record);
+        assert!(told.iter().any(|problem| problem.contains(wanted)), "{told:?}");
+    }
+}

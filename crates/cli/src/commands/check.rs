@@ -4,6 +4,7 @@ mod accept;
 mod add;
 mod bar;
 mod diff;
+mod edit;
 mod export;
 mod history;
 mod import;
@@ -71,6 +72,8 @@ enum Command {
     Export(export::Args),
     Accept(accept::Args),
     Add(rule::Args),
+    Edit(edit::Args),
+    Remove(edit::RemoveArgs),
 }
 
 /// Carries out `ordain check …`.
@@ -97,6 +100,8 @@ pub(crate) fn run(args: Args) -> Outcome {
         Command::Export(args) => export::run(&args, &workspace),
         Command::Accept(args) => accept::run(&args, &workspace),
         Command::Add(args) => rule::run(&args, &workspace),
+        Command::Edit(args) => edit::run(&args, &workspace),
+        Command::Remove(args) => edit::remove(&args, &workspace),
     }
 }
 

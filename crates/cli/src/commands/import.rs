@@ -58,7 +58,7 @@ async fn import(args: &Args) -> Outcome {
         }
         Err(error) => {
             change.take_back()?;
-            Err(error)
+            Err(change.copy_is_called(error, &args.file))
         }
     }
 }
@@ -109,6 +109,15 @@ impl Change {
         }
         fs_err::write(&settings, text)?;
         Ok(Self { settings, before, copy })
+    }
+
+    /// The error with the file's own path in place of the copy's, which is gone.
+    fn copy_is_called(&self, error: Failure, file: &Path) -> Failure {
+        let name = self.copy.as_ref().and_then(|copy| copy.file_name()).map(|name| name.to_string_lossy());
+        match name {
+            Some(name) => error.naming(&format!("tables/{name}"), &file.display().to_string()),
+            None => error,
+        }
     }
 
     fn take_back(&self) -> io::Result<()> {

@@ -300,6 +300,73 @@ fn a_rule_is_read_back_tried_and_pinned_before_it_is_added() {
     assert_eq!(odd.code, Some(3), "{odd:?}");
 }
 
+#[test]
+fn a_rule_that_was_edited_by_hand_is_accepted_again_changed_and_removed() {
+    let folder = workspace(&json!([range("other", "price", "low")]));
+    let model = ["--model", "rules", "--yes"];
+    let rule = ["add", "price must not be negative", "--table", "t", "--id", "r"];
+    assert_eq!(check(&folder, &[&rule[..], &model].concat()).code, Some(0));
+    let path = folder.path().join("checks/checks.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let by_hand = text.replace(
+        "\"calculation_hint\": \"price must not be negative\"",
+        "\"calculation_hint\": \"price must be above 1\"",
+    );
+    fs::write(&path, by_hand).unwrap();
+    let refused = check(&folder, &["run", "--model", "rules", "--select", "id:r"]);
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    assert!(refused.stdout.contains("`ordain check edit r`"), "{refused:?}");
+    let accepted = check(&folder, &[&["edit", "r"][..], &model].concat());
+    assert_eq!(accepted.code, Some(0), "{accepted:?}");
+    assert!(accepted.stdout.contains("read as: t: "), "{accepted:?}");
+    assert_eq!(check(&folder, &["run", "--model", "rules", "--select", "id:r"]).code, Some(1));
+    let again = check(&folder, &[&["edit", "r"][..], &model].concat());
+    assert!(again.stderr.contains("is as it was"), "{again:?}");
+    let changed =
+        [&["edit", "r", "--rule", "price must be above -100", "--set", "severity=high"][..], &model].concat();
+    assert_eq!(check(&folder, &changed).code, Some(0));
+    assert!(check(&folder, &["show", "r"]).stdout.contains("-100"));
+    let unknown = check(&folder, &["edit", "r", "--set", "severty=low"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("did you mean `severity`?"), "{unknown:?}");
+    assert_eq!(check(&folder, &["remove", "r"]).code, Some(2), "nobody agreed");
+    assert_eq!(check(&folder, &["remove", "r", "--yes"]).code, Some(0));
+    let left = check(&folder, &["list"]).stdout;
+    assert!(left.contains("other") && !left.contains("price must be above"), "{left}");
+    assert!(check(&folder, &["remove", "othr", "--yes"]).stderr.contains("did you mean `other`?"));
+}
+
+#[test]
+fn a_check_of_a_table_that_is_not_there_says_where_tables_are_listed() {
+    let folder = workspace(&json!([]));
+    let missing =
+        check(&folder, &["add", "price must not be negative", "--table", "nosuch", "--model", "rules"]);
+    assert!(missing.code == Some(3) && missing.stderr.contains("ordain tables --types"), "{missing:?}");
+    let empty = check(&folder, &["add", "", "--table", "t", "--model", "rules"]);
+    assert!(empty.code == Some(2) && !empty.stderr.contains("checks.json:"), "{empty:?}");
+}
+
+#[test]
+fn failing_rows_are_in_the_table_that_the_owner_named_until_they_are_put_right() {
+    let folder = workspace(&json!([range("fails", "price", "high")]));
+    folder.file("ordain.toml", "[checks]\nfailures_table = \"check_failures\"\n");
+    let rows = || {
+        let mut command = ordain(["tables", "check_failures", "--rows", "5", "--json"]);
+        command.current_dir(folder.path());
+        run(command).json().as_array().unwrap().clone()
+    };
+    assert_eq!(rows(), Vec::<Value>::new());
+    assert_eq!(check(&folder, &["run"]).code, Some(1));
+    let found = rows();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["failure_id"], &found[0]["severity"]), (&json!("fails/1"), &json!("high")));
+    assert!(found[0]["row_values"]["price"].is_number(), "{found:?}");
+    assert_eq!(check(&folder, &["run"]).code, Some(1));
+    assert_eq!(rows().len(), 1, "the last run's rows are in place of those before");
+    folder.file("data/t.csv", "id,price\n1,5\n");
+    assert_eq!(check(&folder, &["run"]).code, Some(0));
+    assert_eq!(rows(), Vec::<Value>::new());
+}
+
 fn check_with_notify(folder: &Folder, arguments: &[&str]) -> Ran {
     let mut command = ordain(arguments);
     command.current_dir(folder.path()).env("ORDAIN_TRUST", folder.path()).env("HOOK_SECRET", "Jefe");

@@ -293,7 +293,7 @@ def pdf_tables(path, started):
             if len(page.lines) + len(page.rects) > PDF_LINES_MAX:
                 continue
             for index, rows in enumerate(page.extract_tables()):
-                rows = [[cell and " ".join(cell.split()) for cell in row] for row in rows]
+                rows = [ordain_reading.joined_lines(row) for row in rows]
                 if len(rows) > 1 and len(rows[0]) > 1:
                     tables.append(grid_facts(f"page {number + 1} table {index + 1}", rows, len(rows)) | {"page": number, "index": index})
     return tables

@@ -137,10 +137,7 @@ def find_tables(value, path, tables):
     if isinstance(value, list) and ordain_reading.is_records(value):
         records = ordain_reading.records_of(value)
         table = records_facts(".".join(path) or None, records) | {"path": path}
-        lists = [column["name"] for column in table["columns"] if column["type"] == "json"]
-        if lists:
-            table["notes"] = [*table.get("notes", []), f"lists within its rows stay lists: {short(', '.join(lists), 120)}"]
-        tables.append(table)
+        tables += with_inner_tables(table, records)
     elif isinstance(value, list) and len(value) > 1 and all(isinstance(item, list) for item in value[:1000]):
         width = max(map(len, value[:1000]))
         looked = value[: max(1, CELLS_MAX // max(1, width))]
@@ -165,6 +162,17 @@ def find_tables(value, path, tables):
             return
         for name, item in list(value.items())[:200]:
             find_tables(item, [*path, str(name)], tables)
+
+
+def with_inner_tables(table, records):
+    """A table of objects, and the lists of objects within them as tables of their own."""
+    name = table["name"] + "." if table["name"] else ""
+    inner = ordain_reading.inner_tables(records) if len(records) == table["rows"] else {}
+    lists = [column["name"] for column in table["columns"] if column["type"] == "json" and column["name"] not in inner]
+    if lists:
+        table["notes"] = [*table.get("notes", []), f"lists within its rows stay lists: {short(', '.join(lists), 120)}"]
+    at = {"path": table["path"]} if "path" in table else {}
+    return [table, *(records_facts(name + column, rows) | at | {"inner_list": column} for column, rows in inner.items())]
 
 
 def are_alike(objects):
@@ -193,7 +201,7 @@ def jsonl_facts(path, is_asked=True):
         if is_asked:
             raise Problem("its lines are not JSON objects" if count else "it is empty")
         return None
-    facts = {"encoding": encoding, "tables": [records_facts(None, records, rows=count)]}
+    facts = {"encoding": encoding, "tables": with_inner_tables(records_facts(None, records, rows=count), records)}
     if bad:
         facts["note"] = f"{bad} of its first {ROWS_MAX} lines are not JSON"
     return facts

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use ordain_cell::{
     CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, LocalExecutor, NoHost, Shared,
 };
+use ordain_checks::kinds::TRANSFORM;
 use ordain_checks::{Check, Counts, FailedRow};
 use ordain_store::{BeginOptions, Intent};
 use ordain_types::{Cause, format_bytes};
@@ -44,6 +45,9 @@ pub struct CheckFindings {
     pub artifacts: Vec<String>,
     /// The figure that it saw.
     pub observed: Option<Value>,
+    /// Whether it has not yet seen enough runs to judge.
+    #[serde(skip)]
+    pub is_learning: bool,
     /// What its code printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
@@ -125,6 +129,8 @@ struct Claim {
     samples: Vec<FailedRow>,
     #[serde(default)]
     observed: Option<Value>,
+    #[serde(default)]
+    learning: bool,
 }
 
 impl Checks {
@@ -145,7 +151,7 @@ impl Checks {
             Some(here) if ready.plan.source.is_ours() => shared(job, here, place.worker).await?,
             _ => place.cells.run(job, &wanted).await?,
         };
-        Ok(found(&execution, artifacts))
+        Ok(found(&execution, artifacts, check.kind == TRANSFORM))
     }
 
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
@@ -214,7 +220,7 @@ pub(super) fn file(path: &Path) -> InputFile {
     InputFile { name, path: path.to_owned() }
 }
 
-fn found(execution: &Execution, artifacts: &Path) -> Result<CheckFindings, String> {
+fn found(execution: &Execution, artifacts: &Path, is_transform: bool) -> Result<CheckFindings, String> {
     match execution.cause {
         Cause::Ok => {}
         Cause::Error => {
@@ -235,6 +241,13 @@ fn found(execution: &Execution, artifacts: &Path) -> Result<CheckFindings, Strin
             let wall = ordain_types::format_duration(execution.limits.wall);
             return Err(format!("timeout: it did not end within {wall}; raise `wall` under `[limits]`"));
         }
+        Cause::Crash => {
+            return Err(one_line(&format!(
+                "crash: {}; a library may end so where memory is short: raise `memory` ({}) under `[limits]`",
+                execution.detail.clone().unwrap_or_default(),
+                format_bytes(execution.limits.memory_bytes)
+            )));
+        }
         cause => return Err(one_line(&format!("{cause}: {}", execution.detail.clone().unwrap_or_default()))),
     }
     let Some(value) = execution.values.get("result") else {
@@ -247,7 +260,8 @@ fn found(execution: &Execution, artifacts: &Path) -> Result<CheckFindings, Strin
     let claim: Claim = serde_json::from_value(value.clone())
         .map_err(|error| one_line(&format!("`result` is not understood: {error}")))?;
     let counts = counted(&claim)?;
-    let saved = if claim.samples.is_empty() { Vec::new() } else { save(execution, artifacts)? };
+    let has_files = is_transform || !claim.samples.is_empty();
+    let saved = if has_files { save(execution, artifacts)? } else { Vec::new() };
     let summary = claim.summary.unwrap_or_else(|| claim.status.clone());
     Ok(CheckFindings {
         counts,
@@ -255,6 +269,7 @@ fn found(execution: &Execution, artifacts: &Path) -> Result<CheckFindings, Strin
         samples: claim.samples,
         artifacts: saved,
         observed: claim.observed.filter(|observed| !observed.is_null()),
+        is_learning: claim.learning,
         stdout: printed(execution),
     })
 }

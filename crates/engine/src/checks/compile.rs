@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ordain_checks::change;
-use ordain_checks::kinds::{self, CompileError, HINT};
+use ordain_checks::kinds::{self, CompileError, TRANSFORM};
 use ordain_checks::{Check, CodeFrom, SkipReason};
 use ordain_planner::Progress;
 use ordain_store::{CachedPlan, PlanAuthor};
@@ -186,7 +186,7 @@ impl Checks {
         progress: &mut (dyn Progress + '_),
     ) -> Readiness {
         let planner = &results.options.planner;
-        let (code, declared, source) = if check.kind == HINT {
+        let (code, declared, source) = if check.is_words() {
             if results.options.frozen {
                 return Readiness::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
             }
@@ -194,12 +194,16 @@ impl Checks {
                 Ok((code, declared)) => {
                     (code, declared, if planner.can_repair() { PlanAuthor::Model } else { PlanAuthor::Rules })
                 }
-                Err(reason) => return Readiness::Skipped(SkipReason::NotCompiled, reason),
+                Err(reason) => {
+                    let because = why.map(|why| format!(" ({why})")).unwrap_or_default();
+                    return Readiness::Skipped(SkipReason::NotCompiled, format!("{reason}{because}"));
+                }
             }
         } else {
             match kinds::compile(check, inputs.schema) {
                 Ok(compiled) => {
-                    let source = if check.kind == "python" { PlanAuthor::File } else { PlanAuthor::Kind };
+                    let is_own = matches!(check.kind.as_str(), "python" | TRANSFORM);
+                    let source = if is_own { PlanAuthor::File } else { PlanAuthor::Kind };
                     (compiled.code, json!(compiled.plan), source)
                 }
                 Err(error) => return of_compile_error(&error, why.as_deref()),
@@ -267,7 +271,7 @@ pub(super) fn declared(plan: &CachedPlan) -> Value {
 pub(super) fn rule_of(check: &Check, tables: &Tables) -> Components {
     let parts = change::rule_of(check).into_iter();
     let mut rule: Components = parts.map(|(name, value)| (name, hash(&value.to_string()))).collect();
-    if check.kind == HINT {
+    if check.is_words() {
         let known = tables_of(check).into_iter().filter_map(|name| tables.ready(&name));
         let columns: Vec<(String, &[Value])> = known.flat_map(TableFacts::values).collect();
         let columns = columns.iter().map(|(name, values)| (name.as_str(), *values));
@@ -342,7 +346,8 @@ fn read_otherwise(check: &Check, plan: &CachedPlan) -> Option<Readiness> {
     let now = check.understood(&declared(plan)).unwrap_or_else(|| "nothing that can be restated".to_owned());
     (*accepted != now).then(|| {
         let words = format!(
-            "it was accepted as \u{201c}{accepted}\u{201d} and is now read as \u{201c}{now}\u{201d}; correct the hint, or set `accepted_reading` to the new reading"
+            "it was accepted as \u{201c}{accepted}\u{201d} and is now read as \u{201c}{now}\u{201d}; `ordain check edit {}` accepts the new reading or corrects the rule",
+            check.check_id
         );
         Readiness::Skipped(SkipReason::NotCompiled, words)
     })

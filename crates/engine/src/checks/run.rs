@@ -17,6 +17,7 @@ use super::Checks;
 use super::cells::{Cells, WorkerCells};
 use super::compile::{Ready, wanted_tables};
 use super::error::ChecksError;
+use super::failures;
 use super::notify::{self, Before};
 use super::record::{self, Seen};
 use super::results::{Ran, Results, skipped};
@@ -47,11 +48,17 @@ impl Engine {
         let run = Box::pin(checks.judge(task, &trial.head, progress)).await?;
         story.went_through(record::steps(&run.report), record::source(&run.report));
         let end = record::end(&run);
+        let failures = failures::of(&run.report);
+        let table = task.workspace.failures_table.as_deref().filter(|_| !run.is_interrupted);
         trial.checked = Some(run);
         if task.options.is_trial {
             return Ok(story.record(&trial.head, end));
         }
-        trial.write_down(&story, end, &Exchange::default()).await
+        let Some(table) = table else {
+            return trial.write_down(&story, end, &Exchange::default()).await;
+        };
+        let (record, note) = (story.record(&trial.head, end), trial.note(&Exchange::default()));
+        failures::record(&self.store, table, failures, record, note).await
     }
 }
 
@@ -90,6 +97,7 @@ impl Checks {
         let mut results = Results {
             checks: task.files.entries.iter().map(|entry| &entry.check).filter(is_wanted).collect(),
             state: &mut state,
+            root: &self.workspace.root,
             options: &task.options,
             kept: self.kept().await?,
             report,
@@ -288,7 +296,7 @@ fn figures(
     let accepted = results.state.accepted_runs();
     for past in results.state.history()? {
         // A figure that failed is no example of what is usual, unless a person says so.
-        let is_usual = matches!(past.result.status, CheckStatus::Pass | CheckStatus::Warn);
+        let is_usual = past.result.status != CheckStatus::Fail;
         if !is_usual && !accepted.contains(&past.result.run_id) {
             continue;
         }

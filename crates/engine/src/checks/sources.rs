@@ -147,7 +147,7 @@ impl Hashes {
     }
 }
 
-fn hash_of(path: &Path) -> io::Result<String> {
+pub(super) fn hash_of(path: &Path) -> io::Result<String> {
     let mut file = fs_err::File::open(path)?;
     let mut hasher = Sha256::new();
     let mut piece = vec![0; 1 << 20];

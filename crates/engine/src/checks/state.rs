@@ -94,6 +94,11 @@ impl State {
         }
     }
 
+    /// Where all of it is kept.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The folder for a run's artifacts.
     pub(super) fn artifacts(&self, run_id: &str) -> PathBuf {
         self.folder.join("artifacts").join(run_id)

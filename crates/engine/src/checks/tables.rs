@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_cell::JudgedBy;
-use ordain_planner::{ColumnBrief, TableBrief};
+use ordain_planner::{ColumnBrief, FileBrief, TableBrief};
 use ordain_types::{Column, ColumnType, Schema, Table};
 use ordain_verify::{Contract, Policy};
 use serde::{Deserialize, Serialize};
@@ -96,6 +96,19 @@ pub enum TableState {
     },
 }
 
+impl TableState {
+    /// What is known of the table, as JSON.
+    pub fn told(&self, name: &str) -> Value {
+        match self {
+            Self::Broken { reason } => json!({ "table": name, "problem": reason }),
+            Self::Ready(facts) => json!({
+                "table": name, "source": facts.source, "rows": facts.rows, "summary": facts.summary(),
+                "columns": facts.readings(), "notes": facts.notes,
+            }),
+        }
+    }
+}
+
 impl TableFacts {
     /// A few words about the table, from what its rows hold.
     pub(super) fn summary(&self) -> String {
@@ -122,6 +135,20 @@ impl TableFacts {
     pub(super) fn values(&self) -> Vec<(String, &[Value])> {
         let known = self.columns.iter().filter_map(|column| Some((column, column.values.as_deref()?)));
         known.map(|(column, values)| (format!("{}.{}", self.table.name, column.name), values)).collect()
+    }
+
+    /// The table as a planner sees a file that holds it alone.
+    pub(super) fn file_brief(&self) -> FileBrief {
+        let mut columns = self.readings();
+        for (column, facts) in columns.iter_mut().zip(&self.columns) {
+            column["values"] = json!(facts.values);
+        }
+        FileBrief {
+            name: self.table.name.clone(),
+            bytes: 0,
+            kind: "table".to_owned(),
+            facts: json!({ "tables": [{ "name": null, "rows": self.rows, "columns": columns }] }),
+        }
     }
 
     /// The table as a planner sees it.
@@ -217,7 +244,7 @@ impl Checks {
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
-            let may_have_sheets = file.form == "xlsx"
+            let may_have_sheets = matches!(file.form, "xlsx" | "json" | "jsonl")
                 && wanted.is_none_or(|wanted| {
                     wanted.iter().any(|name| name.starts_with(&format!("{}.", file.stem)))
                 });

@@ -5,14 +5,15 @@ use std::io::Write as _;
 
 use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
+use ordain_checks::kinds::{self, TRANSFORM};
 use ordain_planner::reader::{self, Explained};
 use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, TableBrief, Task};
 use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
-use ordain_verify::Policy;
+use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::{Value, json};
 
 use super::Checks;
-use super::tables::Tables;
+use super::tables::{TableFacts, Tables};
 use crate::error::EngineError;
 use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial, Tried};
 use crate::story::{End, Story};
@@ -29,9 +30,20 @@ impl Checks {
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
     ) -> Result<(String, Value), String> {
-        let brief = self.check_brief(check, tables);
+        let is_transform = check.kind == TRANSFORM;
+        let brief = if is_transform {
+            self.transform_brief(check, tables, planner)
+        } else {
+            self.check_brief(check, tables)
+        };
         let mut exchange = planner.begin(&brief);
-        let written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
+        let mut written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
+        if is_transform {
+            written = written.and_then(|(code, plan)| match kinds::with_output(check, &code) {
+                Ok(code) => Ok((code, plan)),
+                Err(error) => Err(format!("{error}; {}", error.hint().unwrap_or_default())),
+            });
+        }
         let reply = written.as_ref().map_or_else(Clone::clone, |(code, _)| code.clone());
         self.log_exchange(check, &brief, planner, &exchange, reply);
         written
@@ -50,7 +62,10 @@ impl Checks {
             Planner::Rules => None,
             Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
         };
-        let mut trial = Compiling { policy: &tables.judged_by.policy, schema: tables.schema() };
+        // A question about files sets other names than a check; what is made of its code is judged as a check's.
+        let of_files = Policy::for_contract(Contract::Code).with_packages(FULL_IMPORTS.iter().copied());
+        let policy = if brief.task == Task::Code { &of_files } else { &tables.judged_by.policy };
+        let mut trial = Compiling { policy, schema: tables.schema() };
         let limits = RoundLimits { rounds: self.engine.settings.rounds, ..RoundLimits::default() };
         let mut story = Story::default();
         let asked = (planner, brief);
@@ -72,12 +87,8 @@ impl Checks {
         let tables = self.tables(None, &BTreeSet::new(), 2).await?;
         let words: Vec<String> =
             hint.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
-        let mut shown: Vec<TableBrief> = tables
-            .states
-            .keys()
-            .filter_map(|name| tables.ready(name))
-            .map(super::TableFacts::brief)
-            .collect();
+        let mut shown: Vec<TableBrief> =
+            tables.states.keys().filter_map(|name| tables.ready(name)).map(TableFacts::brief).collect();
         shown.sort_by_key(|brief| {
             let name = &brief.table.name;
             (
@@ -89,6 +100,25 @@ impl Checks {
         brief.catalog = self.engine.settings.catalog.clone();
         brief.tables = std::sync::Arc::new(shown);
         Ok(reader::explain(&brief))
+    }
+
+    /// The reader takes a transformation for a question about files, its tables being the files. A model is asked for
+    /// the code of a check that also sets `table`.
+    fn transform_brief(&self, check: &Check, tables: &Tables, planner: &Planner) -> Brief {
+        if planner.can_repair() {
+            let mut brief = self.check_brief(check, tables);
+            brief
+                .request
+                .push_str(" Judge nothing: set `table` to the DataFrame that results, and `result` to PASS.");
+            return brief;
+        }
+        let mut brief = Brief::new(Task::Code, check.calculation_hint.as_deref().unwrap_or_default());
+        let known = check.target_table.iter().filter_map(|name| tables.ready(name));
+        brief.files = known.map(TableFacts::file_brief).collect();
+        brief.catalog = self.engine.settings.catalog.clone();
+        brief.packages.clone_from(&tables.judged_by.policy.packages);
+        brief.limits = self.engine.settings.limits.clone();
+        brief
     }
 
     fn check_brief(&self, check: &Check, tables: &Tables) -> Brief {
@@ -104,7 +134,7 @@ impl Checks {
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
         let facts = names.into_iter().filter_map(|name| tables.ready(name));
         let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
-        let shown = facts.filter(|facts| is_target(&facts.table.name)).map(super::TableFacts::brief);
+        let shown = facts.filter(|facts| is_target(&facts.table.name)).map(TableFacts::brief);
         brief.tables = std::sync::Arc::new(shown.collect());
         settings.helpers.source().clone_into(&mut brief.helpers);
         brief.packages.clone_from(&tables.judged_by.policy.packages);

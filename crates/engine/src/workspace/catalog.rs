@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ordain_planner::reader::metric_query;
+use ordain_planner::reader::{is_condition, metric_query};
 use ordain_store::{BeginOptions, Call, Intent, LedgerEntry, Reply, Store, StoreError};
 use ordain_types::{Action, Catalog, ColumnNotes, Metric, Param, ParamKind, Reference, Schema, nearest};
 
@@ -164,12 +164,22 @@ pub(super) fn check_tables(catalog: &Catalog, schema: &Schema, root: &Path) -> R
         for column in action.params.values().filter_map(|param| param.column.as_ref()) {
             tables.check_reference(("[[actions]]", place, &column.to_string()), column)?;
         }
+        if let Some(records) = &action.records {
+            tables.check_table(("[[actions]]", place, &records.table), &records.table)?;
+            tables.check_condition("[[actions]]", place, &records.table, records.filter.as_deref())?;
+            if let Some(word) = records.by.iter().find(|word| !action.words.contains(word)) {
+                let hint = format!("the words of `{}` are {}", action.name, action.words.join(", "));
+                let message = format!("`by` names `{word}`, which is no word of the action");
+                return Err(tables.fault(("[[actions]]", place, "records"), (message, Some(hint))));
+            }
+        }
     }
     for (place, metric) in catalog.metrics.iter().enumerate() {
         tables.check_any("[[metrics]]", place, &metric.table)?;
     }
     for (place, phrasing) in catalog.phrasings.iter().enumerate() {
         tables.check_any("[[phrasings]]", place, &phrasing.table)?;
+        tables.check_condition("[[phrasings]]", place, &phrasing.table, phrasing.means.as_deref())?;
     }
     Ok(())
 }
@@ -224,10 +234,35 @@ struct Tables<'a> {
 
 impl Tables<'_> {
     fn check_notes(&self, header: &str, column: &str, notes: &ColumnNotes) -> Result<(), StoreError> {
-        match &notes.references {
-            Some(reference) => self.check_reference((header, 0, column), reference),
+        if let Some(reference) = &notes.references {
+            self.check_reference((header, 0, column), reference)?;
+        }
+        match &notes.ends {
+            Some(_) if header.starts_with("[data.") => {
+                let message = "`ends` is for columns of the store's tables".to_owned();
+                Err(self.fault((header, 0, column), (message, None)))
+            }
+            Some(ending) => self.check_reference((header, 0, column), &ending.names),
             None => Ok(()),
         }
+    }
+
+    /// A condition on the columns of a store table; files are not known before they are read.
+    fn check_condition(
+        &self,
+        header: &str,
+        place: usize,
+        table: &str,
+        text: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let Some(text) = text.filter(|_| self.schema.table(table).is_some()) else { return Ok(()) };
+        if is_condition(self.schema, self.catalog, table, text) {
+            return Ok(());
+        }
+        let hint =
+            "compare columns with values, such as price < 50 and status = 'open', or write COLUMN is null";
+        let message = format!("the condition `{text}` on `{table}` is not understood");
+        Err(self.fault((header, place, text), (message, Some(hint.to_owned()))))
     }
 
     /// A column of a store table; those of files are not known before they are read.

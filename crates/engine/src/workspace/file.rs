@@ -9,8 +9,8 @@ use std::time::Duration;
 use ordain_cell::Level;
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
 use ordain_types::{
-    Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Limits, Metric, Phrasing, Reference,
-    TableNotes, parse_bytes, parse_duration,
+    Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Ending, Limits, Metric, Phrasing,
+    Reference, TableNotes, parse_bytes, parse_duration,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -42,6 +42,7 @@ pub(super) struct File {
     pub(super) budget: BudgetSection,
     pub(super) python: PythonSection,
     pub(super) sandbox: SandboxSection,
+    pub(super) checks: ChecksSection,
     pub(super) tools: BTreeMap<String, ordain_tools::ToolSettings>,
     pub(super) notify: BTreeMap<String, ordain_tools::NotifySettings>,
     pub(super) schedules: Vec<ScheduleSection>,
@@ -192,6 +193,13 @@ pub(super) enum ProfileName {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SandboxSection {
     pub(super) minimum: Option<LevelName>,
+}
+
+#[derive(Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ChecksSection {
+    /// The table that holds the failing rows of each check's last run. Ordain makes it.
+    pub(super) failures_table: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]
@@ -459,17 +467,18 @@ struct WrittenColumn {
     synonyms: Vec<String>,
     unit: Option<String>,
     references: Option<Reference>,
+    ends: Option<Ending>,
 }
 
 impl WrittenColumn {
     fn section(self) -> Result<ColumnSection, &'static str> {
-        let Self { column_type, nullable, description, synonyms, unit, references } = self;
+        let Self { column_type, nullable, description, synonyms, unit, references, ends } = self;
         if column_type.is_none() && nullable.is_some() {
             return Err("`nullable` needs the column's `type` beside it");
         }
         let nullable = nullable.unwrap_or(true);
         let declaration = column_type.map(|column_type| ColumnDeclaration { column_type, nullable });
-        let notes = ColumnNotes { data_type: None, description, synonyms, unit, references };
+        let notes = ColumnNotes { data_type: None, description, synonyms, unit, references, ends };
         Ok(ColumnSection { declaration, notes })
     }
 }

@@ -57,3 +57,49 @@ async fn rows_that_follow_one_another_are_judged_within_their_group() {
     let understood = results["when"].understood.as_deref().unwrap();
     assert_eq!(understood, "readings: `value` must be at most 12, where `state` is live");
 }
+
+/// The parts are small here; in a long table they have millions of rows.
+const PART_BY_PART: &str = "\
+rows = frame(\"t\")
+wrong = 0
+for columns in [[\"i\"], [\"f\"], [\"s\"], [\"i\", \"f\", \"s\"]]:
+    for part_rows in [3, 11]:
+        at_once = rows[columns].duplicated(keep=False)
+        wrong += int((frame.repeated(rows[columns], part_rows) != at_once).sum())
+result = {\"status\": \"FAIL\" if wrong else \"PASS\", \"summary\": f\"{wrong} marks differ\"}
+";
+
+#[tokio::test]
+async fn rows_are_compared_part_by_part_as_they_are_at_once() {
+    let checks = json!([{"check_id": "parts", "kind": "python", "target_table": "t", "params": {"code": PART_BY_PART}}]);
+    let reals = ["0.0", "-0.0", "1.5", "", "2.25"];
+    let row = |n: usize| format!("{},{},{}\n", n * n % 31, reals[n % 5], ["a", "b", "", "\u{e4}"][n % 4]);
+    let rows: String = (0..60).map(row).collect();
+    let world = World::with(&checks.to_string(), &[("t.csv", format!("i,f,s\n{rows}").as_bytes())]);
+    let results = world.run().await;
+    assert_eq!(results["parts"].summary, "0 marks differ", "{:?}", results["parts"]);
+}
+
+#[tokio::test]
+async fn a_transformation_in_words_writes_its_rows_and_overwrites_nobody_elses() {
+    let checks = json!([{"check_id": "T", "kind": "transform", "target_table": "sales",
+        "calculation_hint": "total units by region", "params": {"output": "out/regions.csv"}}]);
+    let sales: &[u8] = b"region,units\nnorth,2\nsouth,3\nnorth,4\n,1\n";
+    let world = World::with(&checks.to_string(), &[("sales.csv", sales)]);
+    let output = world.root().join("out/regions.csv");
+    let results = world.run().await;
+    assert_eq!(
+        results["T"].summary, "written to out/regions.csv: 2 rows. Left out: 1 without region.",
+        "{:?}",
+        results["T"]
+    );
+    assert_eq!(fs_err::read_to_string(&output).unwrap(), "region,total_units\nnorth,6\nsouth,3\n");
+    world.write("data/sales.csv", "region,units\nwest,1\n");
+    stands(&world.run().await, "T", CheckStatus::Pass, "");
+    assert_eq!(fs_err::read_to_string(&output).unwrap(), "region,total_units\nwest,1\n");
+    fs_err::write(&output, "mine").unwrap();
+    stands(&world.run().await, "T", CheckStatus::Error, "was not written by this transformation");
+    assert_eq!(fs_err::read_to_string(&output).unwrap(), "mine");
+    world.edit("checks/checks.json", "total units by region", "total units");
+    stands(&world.run().await, "T", CheckStatus::Skipped, "it makes no table");
+}

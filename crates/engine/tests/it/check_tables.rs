@@ -150,3 +150,22 @@ async fn code_that_reads_the_store_by_calls_needs_no_frame() {
     assert_eq!(frames.count(), 0);
     assert!(world.run_if_changed().await["c"].kept_from.is_some(), "the same rows are known again");
 }
+
+#[tokio::test]
+async fn lists_of_objects_are_tables_that_say_which_row_they_are_of() {
+    let checks = json!([
+        {"check_id": "qty", "kind": "range", "target_table": "orders.items", "key_columns": ["parent.id"], "params": {"column": "qty", "min": 1}},
+        {"check_id": "city", "kind": "in_set", "target_table": "orders", "params": {"column": "customer.city", "values": ["Bern"]}},
+    ]);
+    let orders = json!([
+        {"id": 7, "customer": {"city": "Bern"}, "items": [{"sku": "a", "qty": 2}, {"sku": "b", "qty": 0}]},
+        {"id": 8, "customer": {"city": "Rome"}, "items": []},
+    ]);
+    let world = World::with(&checks.to_string(), &[("orders.json", orders.to_string().as_bytes())]);
+    let results = world.run().await;
+    for id in ["qty", "city"] {
+        let result = &results[id];
+        assert_eq!((result.evaluated, result.failed), (Some(2), Some(1)), "{result:?}");
+    }
+    assert_eq!(results["qty"].samples[0].key["parent.id"], 7);
+}

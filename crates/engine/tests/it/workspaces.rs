@@ -249,6 +249,16 @@ async fn a_catalog_that_names_what_is_not_there_is_an_error_with_its_line() {
             "there is no table `boks`",
             "`books`",
         ),
+        (
+            "[[phrasings]]\nwords = [\"x\"]\ntable = \"books\"\nmeans = \"pages > 5\"".to_owned(),
+            "the condition `pages > 5` on `books` is not understood",
+            "compare columns",
+        ),
+        (
+            "[tables.books.columns]\ntitle = { ends = \"by {books.autor}\" }".to_owned(),
+            "no column `autor`",
+            "its columns are",
+        ),
     ] {
         let (_folder, workspace) = library(&more);
         let error = workspace.unwrap().open_store().await.err().unwrap();

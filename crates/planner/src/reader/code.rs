@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::amounts;
-use super::form::{Asked, Cond, Form, Lit, Op, Operand, Path, Select};
+use super::form::{Asked, Cond, Form, Guard, Lit, Measure, Op, Operand, Path, Quantity, Select};
 use super::index::{Index, Sort};
 use super::parse::Parser;
 use super::sql::{Bound, Params, Query};
@@ -37,11 +37,7 @@ pub(crate) fn write(parser: &Parser<'_>, form: &Form) -> Option<Written> {
     let index = parser.index;
     let mut params = Params::default();
     let comment = words::reading(index, form).replace(['\n', '\r'], " ");
-    let mut writer = Writer { index, params: &mut params };
-    let mut body = writer.form(parser, form)?;
-    if form.is_direct() && writer.is_held() {
-        body.push_str("if STATUS == \"success\":\n    answer_text += \" Nothing is changed before a person approves it.\"\n");
-    }
+    let body = Writer { index, params: &mut params }.form(parser, form)?;
     Some(Written { code: format!("# {comment}\n{body}"), params, is_direct: form.is_direct() })
 }
 
@@ -59,16 +55,12 @@ impl Writer<'_> {
             Form::Sets(sets) => self.sets(sets),
             Form::Add(table, values) => self.add(*table, values),
             Form::Remove(rows) => self.remove(rows),
-            Form::If(rows, cond, form) => {
-                let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]);
-                let (is, cond) = match cond {
-                    Cond::Not(inner) => ("is", inner.as_ref()),
-                    cond => ("is not", cond),
-                };
-                let no = format!("Nothing was done: it {is} so that {}.", self.words(cond));
+            Form::If(guard, form) => {
+                let head = self.guard(guard);
+                let no = self.not_so(guard);
                 let body = indent(&self.form(parser, form)?);
                 format!(
-                    "held = {held}\nif held and all(row[\"holds\"] for row in held):\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
+                    "{head}\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
                     quote(&no)
                 )
             }
@@ -82,8 +74,35 @@ impl Writer<'_> {
                 )
             }
             // What files are asked alone is written by `files`.
-            Form::Talk(_) | Form::Output(..) => return None,
+            Form::Talk(_) | Form::Settled(_) | Form::Output(..) => return None,
         })
+    }
+
+    /// Looks whether something is so, up to the `if`.
+    fn guard(&mut self, guard: &Guard) -> String {
+        let query = self.query(&guard.rows, &[], &[("holds".to_owned(), guard.cond.clone())]);
+        let test = match guard.quantity {
+            Quantity::One | Quantity::Every => "held and all(row[\"holds\"] for row in held)",
+            Quantity::Some => "held",
+            Quantity::None => "not held",
+        };
+        format!("held = {}\nif {test}:", first(&guard.rows, query))
+    }
+
+    /// Why nothing was done.
+    fn not_so(&mut self, guard: &Guard) -> String {
+        let rows = self.words(&guard.rows.filter);
+        let several = words::plural(&self.index.tables[guard.rows.table].noun);
+        let (is, cond) = match &guard.cond {
+            Cond::Not(inner) => ("is", inner.as_ref()),
+            cond => ("is not", cond),
+        };
+        let why = match guard.quantity {
+            Quantity::One | Quantity::Every => format!("it {is} so that {}, where {rows}", self.words(cond)),
+            Quantity::Some => format!("there are no {several} where {rows}"),
+            Quantity::None => format!("there are {several} where {rows}"),
+        };
+        format!("Nothing was done: {why}.")
     }
 
     /// A query in Python.
@@ -232,13 +251,17 @@ impl Writer<'_> {
                     .for_each(|at| add(own(at), &mut shown));
                 return shown;
             }
+            let is_kept = |at: &usize| table.columns[*at].within.is_none();
             for role in ["price", "quantity"] {
-                self.index.role(select.table, role).into_iter().for_each(|at| add(own(at), &mut shown));
+                let role = self.index.role(select.table, role);
+                role.filter(|at| is_kept(at)).into_iter().for_each(|at| add(own(at), &mut shown));
             }
             // Of a ledger nobody asks for names alone.
             let is_told = |at: &usize| {
-                matches!(table.columns[*at].sort, Sort::Number | Sort::Whole | Sort::Day)
-                    && !self.index.is_id(select.table, *at)
+                let column = &table.columns[*at];
+                let is_figure = matches!(column.sort, Sort::Number | Sort::Whole | Sort::Day);
+                let is_own = is_kept(at) && !self.index.is_id(select.table, *at);
+                is_figure && is_own || column.before.is_some()
             };
             if table.append_only {
                 (0..table.columns.len()).filter(is_told).for_each(|at| add(own(at), &mut shown));
@@ -262,6 +285,7 @@ impl Writer<'_> {
         used.extend(select.order.as_ref().and_then(|order| order.by.clone()));
         used.into_iter()
             .filter(|path| self.sort(path) != Sort::Prose || path.hops.is_empty())
+            .filter(|path| self.index.tables[path.table].columns[path.column].within.is_none())
             .for_each(|path| add(path, &mut shown));
         shown
     }
@@ -283,13 +307,15 @@ impl Writer<'_> {
     fn cell(&self, name: &str, path: &Path) -> String {
         let column = &self.index.tables[path.table].columns[path.column];
         let sign = amounts::sign(column);
+        let unit = column.unit.as_ref().filter(|_| sign.is_empty() && !column.has_nulls);
+        let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
         if column.sort == Sort::Number && !column.has_nulls {
-            return format!("{sign}{{row['{name}']:,.2f}}");
+            return format!("{sign}{{row['{name}']:,.2f}}{unit}");
         }
         if column.has_time {
             return format!("{{str(row['{name}']).replace('T', ' ')}}");
         }
-        format!("{{row['{name}']}}")
+        format!("{{row['{name}']}}{unit}")
     }
 
     fn columns(&mut self, select: &Select, paths: &[Path]) -> String {
@@ -343,7 +369,7 @@ impl Writer<'_> {
     fn figure(
         &mut self,
         select: &Select,
-        measure: &super::form::Measure,
+        measure: &Measure,
         by: &[Path],
         best: Option<(bool, u64)>,
     ) -> String {
@@ -369,24 +395,30 @@ impl Writer<'_> {
         let what = words::measure_words(self.index, measure);
         let rows = words::plural(&self.index.tables[select.table].noun);
         let said = self.said(&select.filter);
+        let (sign, unit) = self.unit(measure);
         let format = match measure {
-            super::form::Measure::Count | super::form::Measure::Distinct(_) => "",
-            super::form::Measure::Of("avg", _)
-            | super::form::Measure::Product(..)
-            | super::form::Measure::Pair(..) => ":,.2f",
-            super::form::Measure::Of(_, path) if self.sort(path) == Sort::Number => ":,.2f",
-            super::form::Measure::Of(..) => ":,",
+            Measure::Count | Measure::Distinct(_) => "",
+            Measure::Of("avg", _) | Measure::Product(..) | Measure::Pair(..) => ":,.2f",
+            Measure::Of(_, path) if self.sort(path) == Sort::Number => ":,.2f",
+            Measure::Of(..) => ":,",
         };
         if by.is_empty() {
-            let sentence = match measure {
-                super::form::Measure::Count => format!("There are {{value}} {rows} {said}"),
-                super::form::Measure::Distinct(_) => format!("The {what} is {{value}} {said}"),
-                _ => format!("The {what} of {rows} is {{value{format}}} {said}"),
+            let noun = &self.index.tables[select.table].noun;
+            let (before, value, after) = match measure {
+                Measure::Count => {
+                    let count =
+                        format!("{{f'is {{value}} {noun}' if value == 1 else f'are {{value}} {rows}'}}");
+                    ("There ".to_owned(), count, String::new())
+                }
+                Measure::Distinct(_) => (format!("The {what} is "), "{value}".to_owned(), String::new()),
+                _ => (format!("The {what} of {rows} is {sign}"), format!("{{value{format}}}"), unit),
             };
+            let sentence =
+                format!("{}{value}{}", braces(&before), braces(format!("{after} {said}").trim_end()));
             return format!(
                 "value = {call}[0][\"value\"]\nanswer_json = {{\"value\": value}}\n\
                  answer_text = f\"{}.\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
-                braces_but_value(sentence.trim_end()),
+                sentence,
                 // SQL does not tell apart whether there are no rows, or none with a value.
                 quote(
                     &format!("There is no {what} of {rows} {said}: none of them has a value.")
@@ -401,13 +433,22 @@ impl Writer<'_> {
         let null = best.map_or("", |_| "rows = [row for row in rows if row[\"value\"] is not None]\n");
         format!(
             "rows = {call}\n{null}{best_rows}answer_rows = rows\n\
-             shown = \"; \".join(f\"{}: \" + (\"no value\" if row[\"value\"] is None else f\"{{row['value']{format}}}\") for row in rows[:{SHOWN}])\n\
+             shown = \"; \".join(f\"{}: \" + (\"no value\" if row[\"value\"] is None else f\"{sign}{{row['value']{format}}}{unit}\") for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = {} + shown + more + \".\" if rows else {}\nSTATUS = \"success\" if rows else \"no_match\"\n",
             keys.join(", "),
             quote(&format!("{} of {rows} {said}: ", capital(&what)).replace("  ", " ").replace(" :", ":")),
             quote(&format!("No {rows} {said}: there is none.").replace("  ", " ")),
         )
+    }
+
+    /// What stands before and after a figure: a sign of money, or a unit.
+    fn unit(&self, measure: &Measure) -> (String, String) {
+        let Measure::Of(_, path) = measure else { return Default::default() };
+        let column = &self.index.tables[path.table].columns[path.column];
+        let sign = amounts::sign(column);
+        let unit = column.unit.as_ref().filter(|_| sign.is_empty());
+        (sign, unit.map(|unit| format!(" {unit}")).unwrap_or_default())
     }
 
     fn holds(&mut self, select: &Select, cond: &Cond) -> String {
@@ -456,6 +497,19 @@ fn call(sql: &str, used: &[String]) -> String {
     }
 }
 
+/// The rows of a query that are first in the order that was said, and those that are equal to them.
+fn first(select: &Select, query: String) -> String {
+    let Some(order) = select.order.as_ref().filter(|order| order.by.is_some()) else { return query };
+    let down = if order.down { "True" } else { "False" };
+    match (select.nth.unwrap_or(1), select.limit) {
+        (_, Some(limit)) if limit > 1 => format!("{query}[:{limit}]"),
+        (nth, _) => format!(
+            "[row for rows in [{query}] for row in rows if row[\"rank\"] in sorted({{one[\"rank\"] for one in rows}}, reverse={down})[{}:{nth}]]",
+            nth.saturating_sub(1),
+        ),
+    }
+}
+
 /// A text as Python writes it.
 pub(crate) fn quote(text: &str) -> String {
     if text.contains(PARAM) { format!("f\"{}\"", braces(text)) } else { Value::from(text).to_string() }
@@ -466,12 +520,6 @@ pub(crate) fn braces(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     let plain = quoted[1..quoted.len() - 1].replace('{', "{{").replace('}', "}}");
     plain.replace(PARAM, "{params['").replace(PARAM_END, "']}")
-}
-
-fn braces_but_value(text: &str) -> String {
-    let start = text.find("{value").unwrap_or(0);
-    let end = text[start..].find('}').map_or(start, |end| start + end + 1);
-    format!("{}{}{}", braces(&text[..start]), &text[start..end], braces(&text[end..]))
 }
 
 pub(crate) fn capital(text: &str) -> String {
@@ -490,7 +538,7 @@ pub(crate) fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
         {
             own
         } else {
-            format!("{}_{own}", table.noun.replace(' ', "_"))
+            format!("{}_{own}", words::referred(index, path).replace(' ', "_"))
         };
         if !names.iter().any(|(known, _)| *known == name) {
             names.push((name, path.clone()));

@@ -26,6 +26,20 @@ pub(crate) fn plan(request: &str, tokens: &[Token]) -> Option<(String, String)> 
     whole.map(|(title, code)| (title.clone(), format!("# {title}\n{code}STATUS = \"success\"\n")))
 }
 
+/// Why a calculation is not carried out that would be with other numbers.
+pub(crate) fn out_of_bounds(request: &str, tokens: &[Token]) -> Option<String> {
+    let mut within = tokens.to_vec();
+    within.retain(|token| token.kind != Kind::Sign('-'));
+    for token in &mut within {
+        if let Kind::Number(number) = &mut token.kind {
+            number.value = 10.0;
+        }
+    }
+    let is_other = within != tokens;
+    (is_other && plan(request, &within).is_some())
+        .then(|| "a number in it is below 1, not whole or too large to compute with".to_owned())
+}
+
 /// A request that may be a calculation.
 struct Calculation<'a> {
     parser: Parser<'a>,
@@ -110,7 +124,7 @@ impl Calculation<'_> {
         let sums = parser.one("compute.sum", start);
         let begin = parser.determiners(counts.or(sums).unwrap_or(start));
         let (span, end) = if let Some(end) = parser.one("compute.first", begin) {
-            let (count, end) = self.whole(end)?;
+            let (count, end) = self.whole(end).filter(|(count, _)| *count > 0)?;
             (Span::First(count.min(20_000)), parser.one("compute.primes", end)?)
         } else {
             let end = parser.one("compute.primes", begin)?;
@@ -166,7 +180,7 @@ impl Calculation<'_> {
             )));
         }
         if let Some(end) = parser.one("compute.first", begin) {
-            let (count, end) = self.whole(end).filter(|(count, _)| *count <= 10_000)?;
+            let (count, end) = self.whole(end).filter(|(count, _)| (1..=10_000).contains(count))?;
             self.done(parser.one("compute.fibonacci", end)?)?;
             return Some((
                 format!("the first {count} Fibonacci numbers"),
@@ -294,7 +308,10 @@ impl Calculation<'_> {
             let text = text.trim();
             (
                 text.to_owned(),
-                format!("answer_json = {text}\nanswer_text = f\"{} = {{answer_json:,}}\"\n", braces(text)),
+                format!(
+                    "try:\n    answer_json = {text}\n    answer_text = f\"{0} = {{answer_json:,}}\"\nexcept ZeroDivisionError:\n    answer_text = \"{0} has no value: nothing can be divided by zero.\"\n",
+                    braces(text)
+                ),
             )
         })
     }

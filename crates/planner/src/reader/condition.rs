@@ -5,8 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::form::{Cond, Lit, Op, Operand, Path};
-use super::formula;
-use super::index::{Sort, What, split_name};
+use super::index::{Sort, Subject, Verb, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit, month_in, month_of};
 use super::trace::Naming;
@@ -127,13 +126,10 @@ impl Parser<'_> {
                             .map(|(c, far)| (c, end, cost + far * 2)),
                     );
                 }
-                What::Phrasing(which) => {
-                    let phrasing = &self.index.catalog.phrasings[which];
-                    let is_own = self.index.tables[self.focus].name == phrasing.table;
-                    if let (true, Some(means)) = (is_own, &phrasing.means) {
-                        found.extend(
-                            formula::condition(self.index, self.focus, means).map(|c| (c, end, cost)),
-                        );
+                What::Verb(which) => {
+                    let verb = &self.index.verbs[which];
+                    if verb.table == self.focus && verb.is_condition {
+                        found.push((verb.means.clone(), end, cost));
                     }
                 }
                 What::Column(table, column)
@@ -214,7 +210,7 @@ impl Parser<'_> {
     }
 
     /// What may follow a column's name.
-    fn against(&self, path: &Path, place: usize) -> All<Cond> {
+    pub(super) fn against(&self, path: &Path, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
         let cmp = |op: Op, lit: Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit));
         if self.is_number(path) {
@@ -343,9 +339,9 @@ impl Parser<'_> {
             found.push((self.own(column), end, 0));
         }
         let is_count = in_stock.is_some() || self.tokens[self.fill(place)].lower == "fewer";
-        // Of files it is not known that a bare number is a price.
+        // Of files it is not known that a bare number is a price; an order depends on nothing that is likely at best.
         let is_money = matches!(number.unit, Unit::Money(_));
-        let is_price = if self.files { is_money } else { number.unit != Unit::Percent };
+        let is_price = if self.files || self.is_condition { is_money } else { number.unit != Unit::Percent };
         let price = self.role("price").filter(|_| is_price && !is_count).map(|column| self.own(column));
         found.extend(price.filter(|path| self.is_in(path, number)).map(|path| (path, end, 2)));
         found
@@ -553,17 +549,13 @@ impl Parser<'_> {
             return found;
         }
         for (what, end, cost) in self.mentions(place) {
-            let What::Phrasing(which) = what else { continue };
-            let phrasing = &self.index.catalog.phrasings[which];
-            let Some(table) = self.index.tables.iter().position(|table| table.name == phrasing.table) else {
+            let What::Verb(which) = what else { continue };
+            let Verb { table, means, subject, .. } = &self.index.verbs[which];
+            // `members who lent Emma`: the library did.
+            if *subject == Subject::We && self.index.tables[self.focus].is_people {
                 continue;
-            };
-            let means = match &phrasing.means {
-                Some(means) => formula::condition(self.index, table, means),
-                None => Some(Cond::always()),
-            };
-            let Some(means) = means else { continue };
-            if table == self.focus {
+            }
+            if *table == self.focus {
                 if self.files {
                     found.push((means.clone(), end, cost));
                 }
@@ -571,13 +563,13 @@ impl Parser<'_> {
                     found.push((Cond::all(vec![means.clone(), object]), end, cost + more));
                 }
             }
-            for link in self.links().into_iter().filter(|link| link.table == table) {
+            for link in self.links().into_iter().filter(|link| link.table == *table) {
                 let some = |conds: Vec<Cond>| {
                     Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())))
                 };
                 found.push((some(Vec::new()), end, cost + 1));
                 found.extend(self.one("thing", end).map(|end| (some(Vec::new()), end, cost)));
-                let other = self.about(table);
+                let other = self.about(*table);
                 for (object, end, more) in other.object(end) {
                     found.push((some(vec![object]), end, cost + more));
                 }

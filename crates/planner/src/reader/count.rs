@@ -1,8 +1,7 @@
 //! Questions that ask how many.
 
 use super::form::{Asked, Cond, Measure, Path, Select};
-use super::formula;
-use super::index::{Sort, What};
+use super::index::Sort;
 use super::parse::{All, Parser};
 use super::phrase::Np;
 use super::question::is_plain;
@@ -20,7 +19,8 @@ impl Parser<'_> {
             for (np, end, cost) in
                 self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
             {
-                for (filter, end, more) in self.with_more(np, *end) {
+                let done = self.done_to(np, *end);
+                for (filter, end, more) in self.with_more(np, *end).into_iter().chain(done) {
                     for (after, total) in self.tails(end) {
                         // Of things that are kept in stock it is not known here whether pieces are meant.
                         if after != end && (self.files || self.role("quantity").is_none()) {
@@ -174,6 +174,9 @@ impl Parser<'_> {
             self.select(filter.clone(), Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None })
         };
         let Some(stock) = self.role("quantity").filter(|_| !is_kinds) else { return vec![rows()] };
+        if let Some(pieces) = self.pieces_done(filter, np.is_named()) {
+            return vec![pieces];
+        }
         let stock = self.own(stock);
         // `how many wayfarers do you have left`: the stock, whether there is any or not.
         let is_stock =
@@ -224,18 +227,8 @@ impl Parser<'_> {
             for (subject, end, cost) in self.conds(start).into_iter().filter(|(cond, ..)| is_plain(cond)) {
                 let both = Cond::all(vec![filter.clone(), subject]);
                 found.extend(self.one("have", end).map(|end| (both.clone(), end, cost)));
-                for (what, after, _) in self.mentions(end) {
-                    if let What::Phrasing(which) = what
-                        && self.index.catalog.phrasings[which].table == self.index.tables[self.focus].name
-                    {
-                        let means = self.index.catalog.phrasings[which].means.as_deref();
-                        let means = means.and_then(|means| formula::condition(self.index, self.focus, means));
-                        found.push((
-                            Cond::all([vec![both.clone()], means.into_iter().collect()].concat()),
-                            after,
-                            cost,
-                        ));
-                    }
+                for (verb, after, _) in self.verbs(end) {
+                    found.push((Cond::all(vec![both.clone(), verb.means.clone()]), after, cost));
                 }
             }
         }

@@ -144,6 +144,10 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
 }
 
 fn declined(brief: &Brief, word: Option<&str>) -> Reply {
+    let tokens = token::tokens(&brief.request);
+    if let Some(reason) = compute::out_of_bounds(&brief.request, &tokens).filter(|_| brief.files.is_empty()) {
+        return Reply::Refusal(format!("I understand that, but {reason}. Nothing was computed."));
+    }
     let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
     let what = if brief.files.is_empty() {
         "it is no calculation that I know, and no file is given (`--file FILE`; `ordain import FILE` makes a table to ask about)"

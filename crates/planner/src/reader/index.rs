@@ -10,7 +10,7 @@ use super::lexicon::{LEXICON, singular, verb_forms};
 use super::shape::shape;
 use super::token::{Kind, tokens};
 use super::trace::Naming;
-use crate::brief::{Brief, TableBrief};
+use crate::brief::{Brief, TableBrief, Task};
 
 /// Values of a column beyond this many are not indexed.
 const VALUES_MAX: usize = 5_000;
@@ -24,6 +24,8 @@ pub(crate) struct Index {
     pub(crate) tables: Vec<Table>,
     /// What the owner declared.
     pub(crate) catalog: Catalog,
+    /// Verbs that mean rows: what actions recorded, and declared phrasings.
+    pub(crate) verbs: Vec<Verb>,
     /// Whether the data writes fractions with a comma, and whether the tables are files.
     pub(crate) commas: bool,
     pub(crate) files: bool,
@@ -76,6 +78,36 @@ pub(crate) struct Column {
     pub(crate) role: Option<String>,
     /// The column of days that it is cut from, and to what.
     pub(crate) cut: Option<(usize, Period)>,
+    /// What stands before the name of the row that the end of its text refers to.
+    pub(crate) before: Option<String>,
+    /// The column whose texts hold it, before the name of a row.
+    pub(crate) within: Option<usize>,
+}
+
+/// A verb, or another word, that means rows of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Verb {
+    /// The table.
+    pub(crate) table: usize,
+    /// Which of its rows.
+    pub(crate) means: Cond,
+    /// The action that records them.
+    pub(crate) action: Option<String>,
+    /// Whether it is a condition of its own: `cheap`.
+    pub(crate) is_condition: bool,
+    /// Who does it.
+    pub(crate) subject: Subject,
+}
+
+/// Who does what a verb says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// Anybody: the owner does not say.
+    Any,
+    /// Somebody who is named in the row: `Alice bought`.
+    Named,
+    /// The workspace's own people: `we sold`.
+    We,
 }
 
 /// What a day is cut to.
@@ -139,8 +171,10 @@ pub(crate) enum What {
     Word(usize, usize, String),
     /// A declared action.
     Action(usize),
-    /// A declared phrasing.
-    Phrasing(usize),
+    /// A verb that means rows.
+    Verb(usize),
+    /// A noun for the rows that a verb means.
+    Deeds(usize),
     /// A declared metric.
     Metric(usize),
 }
@@ -159,6 +193,10 @@ impl Index {
         let mut index = Self { catalog: catalog.clone(), commas, ..Self::default() };
         index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
         index.refer(&brief.tables);
+        // A rule is about columns as they are.
+        if brief.task != Task::Check {
+            index.refer_by_texts(&brief.tables);
+        }
         for (place, table) in brief.tables.iter().enumerate() {
             index.add_table(place, table);
         }
@@ -229,48 +267,15 @@ impl Index {
             }
             let known = self.tables[place].columns.iter().any(|column| column.name == word);
             let name = if known { format!("{}_{word}", base.join("_")) } else { word.to_owned() };
-            let column = Column {
-                name,
-                sort: Sort::Text,
-                cut: Some((day, period)),
-                has_time: false,
-                flag: None,
-                refers: None,
-                unit: None,
-                role: None,
-                ..self.tables[place].columns[day].clone()
-            };
+            let days = &self.tables[place].columns[day];
+            let (has_nulls, years) = (days.has_nulls, days.years);
+            let cut = Some((day, period));
+            let column = Column { years, cut, ..Column::of(name, Sort::Text, has_nulls) };
             self.tables[place].columns.push(column);
             let what = What::Column(place, self.tables[place].columns.len() - 1);
             for words in [vec![word.to_owned()], split_text(adverb)] {
                 self.add_exact(&words, what.clone(), 0);
                 self.add_exact(&[base.clone(), words].concat(), what.clone(), 0);
-            }
-        }
-    }
-
-    /// References: declared ones, the database's own, and columns named like another table's key.
-    fn refer(&mut self, briefs: &[TableBrief]) {
-        let find = |tables: &[Table], table: &str, column: &str| {
-            let place = tables.iter().position(|known| known.name == table)?;
-            Some((place, tables[place].columns.iter().position(|known| known.name == column)?))
-        };
-        for (place, brief) in briefs.iter().enumerate() {
-            for at in 0..self.tables[place].columns.len() {
-                let name = self.tables[place].columns[at].name.clone();
-                let notes = self.catalog.tables.get(&brief.table.name);
-                let declared = notes.and_then(|notes| notes.columns.get(&name)?.references.clone());
-                let own = brief.references.iter().find(|(column, _, _)| *column == name);
-                let found = match (declared, own) {
-                    (Some(to), _) => find(&self.tables, &to.table, &to.column),
-                    (None, Some((_, table, column))) => find(&self.tables, table, column),
-                    (None, None) => (0..self.tables.len()).find_map(|other| {
-                        let key = self.tables[other].key?;
-                        let is_key = self.tables[other].columns[key].name == name && name.contains('_');
-                        (other != place && is_key).then_some((other, key))
-                    }),
-                };
-                self.tables[place].columns[at].refers = found.filter(|to| *to != (place, at));
             }
         }
     }
@@ -392,37 +397,7 @@ impl Index {
         }
     }
 
-    fn add_declared(&mut self) {
-        let catalog = self.catalog.clone();
-        for (place, action) in catalog.actions.iter().enumerate() {
-            for word in &action.words {
-                self.add_verb(word, &What::Action(place), 0);
-            }
-        }
-        for (place, phrasing) in catalog.phrasings.iter().enumerate() {
-            for word in &phrasing.words {
-                self.add_verb(word, &What::Phrasing(place), 0);
-            }
-        }
-        for (place, metric) in catalog.metrics.iter().enumerate() {
-            for word in metric.synonyms.iter().chain([&metric.name]) {
-                self.add(&split_text(word), What::Metric(place), 0);
-            }
-        }
-    }
-
-    /// A verb in its forms. Past forms of an action are not orders, so only a phrasing gets them.
-    fn add_verb(&mut self, verb: &str, what: &What, cost: u32) {
-        let words: Vec<String> = verb.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        let Some((first, rest)) = words.split_first() else { return };
-        let is_action = matches!(what, What::Action(_));
-        let forms = if is_action { vec![first.clone()] } else { verb_forms(first) };
-        for form in forms {
-            self.add_exact(&[vec![form], rest.to_vec()].concat(), what.clone(), cost);
-        }
-    }
-
-    fn add(&mut self, words: &[String], what: What, cost: u32) {
+    pub(super) fn add(&mut self, words: &[String], what: What, cost: u32) {
         let stems: Vec<String> = words.iter().map(|word| singular(word)).collect();
         // `11 speed` is `11-speed`.
         let parts: Vec<String> = stems.iter().flat_map(|word| word.split('-')).map(str::to_owned).collect();
@@ -432,7 +407,7 @@ impl Index {
         self.add_exact(&stems, what, cost);
     }
 
-    fn add_exact(&mut self, words: &[String], what: What, cost: u32) {
+    pub(super) fn add_exact(&mut self, words: &[String], what: What, cost: u32) {
         let Some(first) = words.first() else { return };
         let entries = self.mentions.entry(first.clone()).or_default();
         match entries.iter_mut().find(|entry| entry.words == words && entry.what == what) {
@@ -470,7 +445,9 @@ impl Index {
             What::Value(table, at, _) => format!("value of {}", column(table, at)),
             What::Word(table, at, _) => format!("word in {}", column(table, at)),
             What::Action(which) => format!("action {}", self.catalog.actions[*which].name),
-            What::Phrasing(which) => format!("phrasing of {}", self.catalog.phrasings[*which].table),
+            What::Verb(which) | What::Deeds(which) => {
+                format!("rows of {}", self.tables[self.verbs[*which].table].name)
+            }
             What::Metric(which) => format!("metric {}", self.catalog.metrics[*which].name),
         }
     }
@@ -532,6 +509,18 @@ impl Index {
         known.then_some(Cond::Cmp(path, Op::Eq, Operand::Lit(lit)))
     }
 
+    /// The one value of a column that is written like a text but for capitals.
+    pub(crate) fn written(&self, table: usize, column: usize, text: &str) -> Option<Value> {
+        let words = split_text(text);
+        let entries = self.mentions.get(&singular(words.first()?))?.iter();
+        let mut same = entries.filter_map(|entry| match &entry.what {
+            What::Value(of, at, Value::String(known)) if (*of, *at) == (table, column) => Some(known),
+            _ => None,
+        });
+        let found = same.find(|known| known.to_lowercase() == text.to_lowercase())?;
+        Some(Value::from(found.as_str()))
+    }
+
     /// Whether some name begins with a word.
     pub(crate) fn begins(&self, token: &super::token::Token) -> bool {
         self.mentions.contains_key(&token.stem) || self.mentions.contains_key(&token.lower)
@@ -557,6 +546,7 @@ impl Index {
         let list = match role {
             "price" => "price_columns",
             "quantity" => "stock_columns",
+            "amount" => "amount_columns",
             _ => return None,
         };
         let fits = |column: &Column| {
@@ -586,6 +576,26 @@ impl Index {
         let columns = &self.tables[table].columns;
         let mut days = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day);
         days.next().filter(|_| days.next().is_none())
+    }
+}
+
+impl Column {
+    /// A column that is in no table: what it holds is worked out from another one.
+    pub(super) fn of(name: String, sort: Sort, has_nulls: bool) -> Self {
+        Self {
+            name,
+            sort,
+            has_nulls,
+            flag: None,
+            has_time: false,
+            years: None,
+            refers: None,
+            unit: None,
+            role: None,
+            cut: None,
+            before: None,
+            within: None,
+        }
     }
 }
 

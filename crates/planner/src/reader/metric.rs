@@ -12,8 +12,15 @@ use super::index::Index;
 use super::sql::{Params, Query};
 use crate::brief::{Brief, TableBrief, Task};
 
-/// The SQL that computes a declared metric, and its values; `None` if formula or filter are not understood.
-pub fn metric_query(schema: &Schema, catalog: &Catalog, which: usize) -> Option<(String, Vec<Value>)> {
+/// Whether a condition on the columns of a table is understood.
+pub fn is_condition(schema: &Schema, catalog: &Catalog, table: &str, text: &str) -> bool {
+    let index = index_of(schema, catalog);
+    let table = index.tables.iter().position(|known| known.name == table);
+    table.is_some_and(|table| formula::condition(&index, table, text).is_some())
+}
+
+/// The index of tables whose rows were not looked at.
+fn index_of(schema: &Schema, catalog: &Catalog) -> Index {
     let known = |table: &Table| TableBrief {
         table: table.clone(),
         columns: Vec::new(),
@@ -23,7 +30,12 @@ pub fn metric_query(schema: &Schema, catalog: &Catalog, which: usize) -> Option<
         indexes: Vec::new(),
     };
     let tables = Arc::new(schema.tables.iter().map(known).collect());
-    let index = Index::of(&Brief { tables, ..Brief::new(Task::Ask, "") }, catalog);
+    Index::of(&Brief { tables, ..Brief::new(Task::Ask, "") }, catalog)
+}
+
+/// The SQL that computes a declared metric, and its values; `None` if formula or filter are not understood.
+pub fn metric_query(schema: &Schema, catalog: &Catalog, which: usize) -> Option<(String, Vec<Value>)> {
+    let index = index_of(schema, catalog);
     let table = index.tables.iter().position(|table| table.name == catalog.metrics[which].table)?;
     let (measure, filter) = measure(&index, table, which)?;
     let mut params = Params::default();

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
 use super::index::{Sort, What};
+use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
 use super::token::{Kind, Unit};
 use super::trace::Naming;
@@ -155,7 +156,17 @@ impl Parser<'_> {
         let mut found: All<Np> = Vec::new();
         let with = |head: Head| Np { head, ..np.clone() };
         for (what, end, more) in self.mentions(place) {
-            if what == What::Table(self.focus) {
+            // `sales`: the rows of the table that record one.
+            let deeds = match what {
+                What::Deeds(which) if self.index.verbs[which].table == self.focus => {
+                    Some(self.index.verbs[which].means.clone())
+                }
+                _ => None,
+            };
+            let conds = [np.conds.clone(), deeds.clone().into_iter().collect()].concat();
+            let np = &Np { conds, ..np.clone() };
+            let with = |head: Head| Np { head, ..np.clone() };
+            if what == What::Table(self.focus) || deeds.is_some() {
                 // `the last sales`: all of them, the newest first.
                 let is_several = self.tokens[end - 1].lower != self.tokens[end - 1].stem;
                 let is_row = np.order.as_ref().is_some_and(|order| order.by.is_none());
@@ -194,15 +205,16 @@ impl Parser<'_> {
 
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
     pub(crate) fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
-        let Some(context) = self.context.as_ref().filter(|context| context.table == self.focus) else {
+        let Some(last) = self.context.as_ref().filter(|context| context.table == self.focus) else {
             return Vec::new();
         };
-        let known = |order: Option<Order>| Np {
-            conds: vec![context.filter.clone()],
-            order: order.or_else(|| context.order.clone()),
-            nth: context.nth,
+        let several = self.several.as_ref().filter(|several| several.table == self.focus).unwrap_or(last);
+        let known = |rows: &Select, order: Option<Order>| Np {
+            conds: vec![rows.filter.clone()],
+            order: order.or_else(|| rows.order.clone()),
+            nth: rows.nth,
             number: np.number.clone(),
-            names: vec![context.filter.clone()],
+            names: vec![rows.filter.clone()],
             head: Head::Name,
             single: false,
         };
@@ -212,11 +224,13 @@ impl Parser<'_> {
         let mut found: All<Np> = Vec::new();
         if let Some(end) = self.one("talk.it", place) {
             let is_one = matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
-            found.push((Np { single: is_one, ..known(None) }, end, cost));
+            let rows = if is_one { last } else { several };
+            found.push((Np { single: is_one, ..known(rows, None) }, end, cost));
         }
-        if let Some((order, end)) = self.comparative(place) {
+        // Of one row alone there is no cheaper one.
+        if let Some((order, end)) = self.comparative(place).filter(|_| !self.is_name(&several.filter)) {
             let end = self.one("thing", end).unwrap_or(end);
-            found.push((known(Some(order)), end, cost));
+            found.push((known(several, Some(order)), end, cost));
         }
         found
     }
@@ -270,7 +284,10 @@ impl Parser<'_> {
         if let (Some(token), Some(label)) = (self.tokens.get(start), self.index.tables[self.focus].label)
             && token.kind == Kind::Quoted
         {
-            let lit = Lit { value: json!(token.text), at: token.at };
+            // A name in quotes may be written in small letters.
+            let value =
+                self.index.written(self.focus, label, &token.text).unwrap_or_else(|| json!(token.text));
+            let lit = Lit { value, at: token.at };
             found.push((Cond::Cmp(self.own(label), Op::Eq, Operand::Lit(lit)), start + 1, 0));
         }
         found
@@ -339,6 +356,15 @@ impl Parser<'_> {
         found
     }
 
+    /// Whether a noun for rows of the table in question comes next.
+    fn is_noun(&self, place: usize) -> bool {
+        self.mentions(place).iter().any(|(what, ..)| match what {
+            What::Table(table) => *table == self.focus,
+            What::Deeds(which) => self.index.verbs[*which].table == self.focus,
+            _ => false,
+        })
+    }
+
     /// The columns that rows may be ordered by for a role. Of several days it is not known which one is meant.
     fn ordering(&self, role: &str) -> Vec<usize> {
         let columns = &self.index.tables[self.focus].columns;
@@ -370,6 +396,11 @@ impl Parser<'_> {
                 let columns = self.columns(end).into_iter();
                 let fit = columns.filter(|(path, ..)| self.is_number(path));
                 let mut found: Vec<_> = fit.map(|(path, end, _)| (by(path), nth, end)).collect();
+                // `the largest sale`
+                let is_large = LEXICON.has("large", &self.tokens[end - 1].lower);
+                if let (true, Some(amount)) = (is_large && self.is_noun(end), self.role("amount")) {
+                    found.push((by(self.own(amount)), nth, end));
+                }
                 if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
                     found.push((by(self.own(column)), nth, end));
                 }

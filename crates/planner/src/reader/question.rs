@@ -2,7 +2,6 @@
 
 use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
 use super::index::{Period, Sort, What, split_name};
-use super::lexicon::LEXICON;
 use super::metric;
 use super::parse::{All, Parser, prune};
 use super::phrase::{Head, Np};
@@ -21,6 +20,7 @@ impl Parser<'_> {
             found.extend(self.best(start));
             found.extend(self.people(start));
             found.extend(self.done(start));
+            found.extend(self.best_done(start));
             found.extend(self.yes_or_no(start));
             found.extend(self.which_of(start));
             if self.files {
@@ -105,6 +105,10 @@ impl Parser<'_> {
                 && table != self.focus
                 && let Some(label) = self.index.tables[table].label.or(self.index.tables[table].key)
             {
+                // `part`, for the part that `part_sku` refers to, is one group and not two.
+                let refers = |path: &Path| self.index.tables[path.table].columns[path.column].refers;
+                let is_table = |path: &Path| refers(path).is_some_and(|(to, _)| to == table);
+                found.retain(|(path, at, _)| *at != end || !is_table(path));
                 found.extend(
                     self.hops(self.focus, table)
                         .into_iter()
@@ -180,8 +184,9 @@ impl Parser<'_> {
                     }
                 }
                 // `which hives does Ruth own`
-                for (filter, after, more) in self.with_more(np, *end) {
-                    if after != *end && !filter.asks_others() {
+                let more = self.with_more(np, *end).into_iter().filter(|(filter, ..)| !filter.asks_others());
+                for (filter, after, more) in more.chain(self.done_to(np, *end)) {
+                    if after != *end {
                         let select = Select { filter, ..np.select(self.focus, asked.clone()) };
                         found.push((select, after, cost + extra + more));
                     }
@@ -221,15 +226,12 @@ impl Parser<'_> {
                     let is_said = self.tokens[begin..place]
                         .iter()
                         .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
-                    for (end, _) in self.tails(end) {
-                        if is_said {
-                            found.push((
-                                self.select(Cond::always(), Asked::Values(path.clone())),
-                                end,
-                                cost + 1,
-                            ));
-                        }
-                    }
+                    // `list all customers`: whoever did something, not every name that a row holds.
+                    let people = || self.deeds_of_people().filter(|_| self.doer().as_ref() == Some(&path));
+                    let Some(rows) = is_said.then(Cond::always).or_else(people) else { continue };
+                    let select = self.select(rows, Asked::Values(path));
+                    let ends = self.tails(end).into_iter();
+                    found.extend(ends.map(|(end, _)| (select.clone(), end, cost + 1)));
                 }
             }
         }
@@ -407,34 +409,6 @@ impl Parser<'_> {
         found
     }
 
-    /// `how much has Nina spent`: a declared metric of the rows of somebody or something.
-    fn metric_of(&self, start: usize) -> All<Select> {
-        let mut found: All<Select> = Vec::new();
-        for begin in self.lex("how_much", start) {
-            for after in self.lex("have", begin).into_iter().chain(self.lex("do", begin)) {
-                for (subject, end, cost) in self.conds(after).into_iter().filter(|(cond, ..)| is_plain(cond))
-                {
-                    for (what, end, more) in self.mentions(end) {
-                        let What::Metric(which) = what else { continue };
-                        let Some((measure, filter)) = metric::measure(self.index, self.focus, which) else {
-                            continue;
-                        };
-                        let filter =
-                            Cond::all([filter.into_iter().collect(), vec![subject.clone()]].concat());
-                        let asked = Asked::Figure { measure, by: Vec::new(), best: None };
-                        let ends = self.tails(end).into_iter();
-                        found.extend(
-                            ends.map(|(end, _)| {
-                                (self.select(filter.clone(), asked.clone()), end, cost + more)
-                            }),
-                        );
-                    }
-                }
-            }
-        }
-        found
-    }
-
     /// `average`, `total`; of files also `median` and `standard deviation`.
     pub(crate) fn function(&self, place: usize) -> Option<(usize, &'static str)> {
         let of_files = self.meaning("file_aggregates", place).filter(|_| self.files);
@@ -488,20 +462,13 @@ impl Parser<'_> {
             self.lex("which", start).into_iter().chain(self.lex("who", start).into_iter().map(|_| start))
         {
             for (path, end, cost) in self.grouping(begin) {
-                let verbs = self.mentions(end).into_iter().filter_map(|(what, end, _)| match what {
-                    What::Phrasing(which)
-                        if self.index.catalog.phrasings[which].table
-                            == self.index.tables[self.focus].name =>
-                    {
-                        Some(end)
-                    }
-                    _ => None,
-                });
-                for after in self.lex("have", end).into_iter().chain(verbs) {
+                let has = self.lex("have", end).into_iter().map(|end| (Cond::always(), end));
+                let verbs = self.verbs(end).into_iter().map(|(verb, end, _)| (verb.means.clone(), end));
+                for (means, after) in has.chain(verbs) {
                     for (measure, filter, down, end, more) in self.extreme(after) {
                         let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some((down, 1)) };
                         for (cond, end, less) in self.with_verb(end) {
-                            let filter = Cond::all([filter.clone(), vec![cond]].concat());
+                            let filter = Cond::all([filter.clone(), vec![means.clone(), cond]].concat());
                             found.push((self.select(filter, asked.clone()), end, cost + more + less));
                         }
                     }
@@ -542,12 +509,6 @@ impl Parser<'_> {
     fn people(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let table = &self.index.tables[self.focus];
-        let person = (0..table.columns.len()).find(|at| {
-            let words = split_name(&table.columns[*at].name);
-            table.columns[*at].sort == Sort::Text
-                && table.columns[*at].refers.is_none()
-                && words.iter().any(|word| LEXICON.has("person_words", word))
-        });
         for begin in self.lex("who", start) {
             if table.is_people {
                 for (cond, end, cost) in self.conds(begin) {
@@ -559,68 +520,8 @@ impl Parser<'_> {
                         found.push((np.select(self.focus, Asked::Rows), end, 0));
                     }
                 }
-            } else if let Some(column) = person {
-                for (what, end, cost) in self.mentions(begin) {
-                    if let What::Phrasing(which) = what
-                        && self.index.catalog.phrasings[which].table == table.name
-                    {
-                        for (cond, end, more) in self.object(end) {
-                            found.push((
-                                self.select(cond, Asked::Values(self.own(column))),
-                                end,
-                                cost + more,
-                            ));
-                        }
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// `what did Alice buy`, `what has Marta Silva booked`, `did Alice buy a Moon`, `when did Nina last buy something`.
-    fn done(&self, start: usize) -> All<Select> {
-        let mut found: All<Select> = Vec::new();
-        let mut begins: Vec<(usize, Asked)> = Vec::new();
-        for end in self.lex("which", start) {
-            begins.push((end, Asked::Rows));
-        }
-        begins.push((start, Asked::Any));
-        let day = self.index.day(self.focus).map(|day| self.own(day));
-        if let Some(day) = &day {
-            begins.extend(
-                self.lex("when", start).into_iter().map(|end| (end, Asked::Columns(vec![day.clone()]))),
-            );
-        }
-        for (begin, asked) in begins {
-            for after in self.lex("do", begin).into_iter().chain(self.lex("have", begin)) {
-                for (subject, end, cost) in self.conds(after).into_iter().filter(|(cond, ..)| is_plain(cond))
-                {
-                    let last = self.tokens.get(end).filter(|token| token.lower == "last").map(|_| end + 1);
-                    for (what, end, more) in self.mentions(last.unwrap_or(end)) {
-                        let What::Phrasing(which) = what else { continue };
-                        if self.index.catalog.phrasings[which].table != self.index.tables[self.focus].name {
-                            continue;
-                        }
-                        let order = last.map(|_| Order { by: day.clone(), down: true });
-                        let limit = order.as_ref().map(|_| 1);
-                        if last.is_some() != matches!(asked, Asked::Columns(_)) {
-                            continue;
-                        }
-                        let make = |conds: Vec<Cond>| Select {
-                            order: order.clone(),
-                            limit,
-                            ..self.select(Cond::all([vec![subject.clone()], conds].concat()), asked.clone())
-                        };
-                        if !matches!(asked, Asked::Any) {
-                            found.push((make(Vec::new()), end, cost + more));
-                        }
-                        found.extend(self.one("thing", end).map(|end| (make(Vec::new()), end, cost + more)));
-                        for (object, end, less) in self.object(end) {
-                            found.push((make(vec![object]), end, cost + more + less));
-                        }
-                    }
-                }
+            } else {
+                found.extend(self.doers(begin));
             }
         }
         found
@@ -629,6 +530,10 @@ impl Parser<'_> {
     /// `is the Shield in stock`, `is the Classic cheaper than the Moon`, `are Classic and Moon both round`.
     fn yes_or_no(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
+        // The name in a record is no row of its own: what somebody did is asked for in another way.
+        if self.index.tables[self.focus].append_only {
+            return found;
+        }
         for begin in self.lex("be", start).into_iter().chain(self.lex("do", start)) {
             for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| {
                 np.is_named() && np.conds.len() == 1 && np.number.is_none() && np.order.is_none()

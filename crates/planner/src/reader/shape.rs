@@ -32,6 +32,8 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
             refers: None,
             unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()).or(seen.unit),
             cut: None,
+            before: None,
+            within: None,
             role: brief.roles.iter().find(|(_, of)| **of == column.name).map(|(role, _)| role.clone()),
         })
         .collect();

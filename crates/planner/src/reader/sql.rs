@@ -72,9 +72,35 @@ impl<'a> Query<'a> {
 
     /// A column, joined by references where it is not the table's own.
     pub(crate) fn column(&mut self, path: &Path) -> String {
-        let name = ident(&self.index.tables[path.table].columns[path.column].name);
+        let columns = &self.index.tables[path.table].columns;
+        let column = &columns[path.column];
         let alias = self.alias(&path.hops);
-        format!("{alias}.{name}")
+        let text = column.within.and_then(|text| Some((text, columns[text].refers?)));
+        let Some((text, (table, to))) = text else { return format!("{alias}.{}", ident(&column.name)) };
+        // The number that stands before the name in a text: its last digits, once the name is taken off.
+        let hop = Hop { column: text, table, to };
+        let named = self.alias(&[path.hops.clone(), vec![hop]].concat());
+        let (own, end) = self.ending(path.table, hop, &alias, &named);
+        let rest = format!("replace({own}, {end}, '')");
+        format!("CAST(nullif(replace({rest}, rtrim({rest}, '0123456789'), ''), '') AS INTEGER)")
+    }
+
+    /// A text, and the end of it that names a row.
+    fn ending(&self, owner: usize, hop: Hop, left: &str, right: &str) -> (String, String) {
+        let (column, other) = (&self.index.tables[owner].columns[hop.column], &self.index.tables[hop.table]);
+        let before = column.before.as_deref().unwrap_or_default().replace('\'', "''");
+        let name = ident(&other.columns[hop.to].name);
+        (format!("{left}.{}", ident(&column.name)), format!("'{before}' || {right}.{name}"))
+    }
+
+    /// How a row and the one that it refers to belong together.
+    fn on(&self, owner: usize, hop: Hop, left: &str, right: &str) -> String {
+        let (own, other) = (&self.index.tables[owner].columns[hop.column], &self.index.tables[hop.table]);
+        if own.before.is_some() {
+            let (text, end) = self.ending(owner, hop, left, right);
+            return format!("replace({text}, {end}, '') || {end} = {text}");
+        }
+        format!("{right}.{} = {left}.{}", ident(&other.columns[hop.to].name), ident(&own.name))
     }
 
     fn alias(&mut self, hops: &[Hop]) -> String {
@@ -99,10 +125,9 @@ impl<'a> Query<'a> {
             let owner = before.last().map_or(self.table, |hop| hop.table);
             let left =
                 self.joins.iter().find(|(path, _)| path == before).map_or(&self.base, |(_, alias)| alias);
-            let (own, other) =
-                (&self.index.tables[owner].columns[last.column].name, &self.index.tables[last.table]);
-            let on = format!("{alias}.{} = {left}.{}", ident(&other.columns[last.to].name), ident(own));
-            let _ = write!(text, " LEFT JOIN {} {alias} ON {on}", ident(&other.name));
+            let on = self.on(owner, *last, left, alias);
+            let other = ident(&self.index.tables[last.table].name);
+            let _ = write!(text, " LEFT JOIN {other} {alias} ON {on}");
         }
         text
     }
@@ -194,13 +219,13 @@ impl<'a> Query<'a> {
 
     fn exists(&mut self, link: Link, inner: &Cond) -> String {
         let base = self.base.clone();
-        let to = ident(&self.index.tables[self.table].columns[link.to].name);
-        let own = ident(&self.index.tables[link.table].columns[link.column].name);
+        let hop = Hop { column: link.column, table: self.table, to: link.to };
         let (text, used) = self.below(link.table, |query| {
             let filter = query.condition(inner);
             let alias = query.base.clone();
             let more = if inner.is_always() { String::new() } else { format!(" AND {filter}") };
-            format!("EXISTS (SELECT 1 {} WHERE {alias}.{own} = {base}.{to}{more})", query.from())
+            let on = query.on(link.table, hop, &alias, &base);
+            format!("EXISTS (SELECT 1 {} WHERE {on}{more})", query.from())
         });
         self.used.extend(used);
         text
@@ -228,6 +253,9 @@ impl<'a> Query<'a> {
         match measure {
             Measure::Count => "count(*)".to_owned(),
             Measure::Distinct(path) => format!("count(DISTINCT {})", self.column(path)),
+            // Of what was not done there are none.
+            Measure::Of("pieces", path) => format!("coalesce(sum({}), 0)", self.column(path)),
+            Measure::Of("size", path) => format!("coalesce(abs(sum({})), 0)", self.column(path)),
             Measure::Of(function, path) => format!("{function}({})", self.column(path)),
             Measure::Product(function, left, right) => {
                 format!("{function}({} * {})", self.column(left), self.column(right))

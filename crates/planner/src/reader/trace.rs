@@ -49,10 +49,10 @@ impl Naming {
     pub(crate) fn of(what: &What) -> Self {
         match what {
             What::Action(_) => Self::Action,
-            What::Table(_) => Self::Table,
+            What::Table(_) | What::Deeds(_) => Self::Table,
             What::Column(..) => Self::Column,
             What::Metric(_) => Self::Metric,
-            What::Value(..) | What::Word(..) | What::Phrasing(_) => Self::Value,
+            What::Value(..) | What::Word(..) | What::Verb(_) => Self::Value,
         }
     }
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::form::{
-    Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Output, Path, Select, Set, To,
+    Argument, Asked, Call, Cond, Form, Guard, Measure, Operand, Order, Output, Path, Quantity, Select, Set,
+    To,
 };
 use super::index::{Index, Sort, split_name};
 
@@ -28,19 +29,25 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
                     value(&lit.value)
                 )
             });
-            format!("add a {}: {}", index.tables[*table].noun, list(values))
+            format!("add {}: {}", a(&index.tables[*table].noun), list(values))
         }
         Form::Remove(rows) => {
             format!("remove {} from {}", row_words(index, rows), index.tables[rows.table].name)
         }
-        Form::If(rows, cond, form) => format!(
-            "{}, only if {} for {}",
-            reading(index, form),
-            filter_words(index, cond),
-            row_words(index, rows)
-        ),
+        Form::If(guard, form) => format!("{}, only if {}", reading(index, form), guard_words(index, guard)),
         Form::Both(both) => format!("{}; then {}", reading(index, &both.0), reading(index, &both.1)),
         Form::Talk(what) => (*what).to_owned(),
+        Form::Settled(_) => "a word about the change before".to_owned(),
+    }
+}
+
+fn guard_words(index: &Index, guard: &Guard) -> String {
+    let cond = filter_words(index, &guard.cond);
+    match guard.quantity {
+        Quantity::One => format!("{cond} for {}", row_words(index, &guard.rows)),
+        Quantity::Every => format!("{cond} for each of {}", row_words(index, &guard.rows)),
+        Quantity::Some => format!("there are {}", select_words(index, &guard.rows)),
+        Quantity::None => format!("there are no {}", select_words(index, &guard.rows)),
     }
 }
 
@@ -134,11 +141,16 @@ pub(crate) fn order_words(index: &Index, order: &Order, nth: Option<u64>, limit:
 pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
     match measure {
         Measure::Count => "number".to_owned(),
-        Measure::Distinct(path) => format!("number of different {}", column(index, path)),
+        Measure::Distinct(path) => format!("number of different {}", plural(&column(index, path))),
+        Measure::Of("size", path) => format!("total {} without its sign", column(index, path)),
+        // `total total` says nothing.
+        Measure::Of("sum" | "pieces", path) if column(index, path).starts_with("total") => {
+            format!("sum of {}", column(index, path))
+        }
         Measure::Of(function, path) => {
             let function = match *function {
                 "avg" => "average",
-                "sum" => "total",
+                "sum" | "pieces" => "total",
                 "min" => "lowest",
                 "median" => "median",
                 "std" => "standard deviation of",
@@ -160,6 +172,13 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
 
 /// A condition in words; nothing if it asks nothing.
 pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
+    let all = match cond {
+        Cond::And(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    if let Some((action, rest)) = recorded(index, all) {
+        return list([format!("action is {action}"), filter_words(index, &Cond::And(rest))].into_iter());
+    }
     match cond {
         Cond::And(all) => list(all.iter().map(|cond| filter_words(index, cond))),
         Cond::Or(all) => all.iter().map(|cond| filter_words(index, cond)).collect::<Vec<_>>().join(" or "),
@@ -167,6 +186,9 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
             Cond::Null(path) => format!("{} is there", column(index, path)),
             Cond::Cmp(path, super::form::Op::Eq, operand) => {
                 format!("{} is not {}", column(index, path), operand_words(index, operand))
+            }
+            Cond::Cmp(path, op, operand) => {
+                format!("{} is not {} {}", column(index, path), op.words(), operand_words(index, operand))
             }
             Cond::Word(path, word) => format!("{} is without “{}”", column(index, path), value(&word.value)),
             Cond::Some(link, inner) => {
@@ -184,9 +206,22 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
         }
         Cond::Word(path, word) => format!("{} has “{}”", column(index, path), value(&word.value)),
         Cond::Some(link, inner) => {
-            format!("there is a {}{}", index.tables[link.table].noun, where_words(index, inner))
+            format!("there is {}{}", a(&index.tables[link.table].noun), where_words(index, inner))
         }
     }
+}
+
+/// The action whose rows some conditions find, and the conditions that are left.
+fn recorded<'a>(index: &'a Index, all: &[Cond]) -> Option<(&'a str, Vec<Cond>)> {
+    index.verbs.iter().find_map(|verb| {
+        let means = match &verb.means {
+            Cond::And(means) => means.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let is_all = !means.is_empty() && means.iter().all(|one| all.contains(one));
+        let rest = || all.iter().filter(|one| !means.contains(one)).cloned().collect();
+        Some((verb.action.as_deref().filter(|_| is_all)?, rest()))
+    })
 }
 
 /// Days as a person says them: `on 2026-03-09`, `in 2026-03`, `in 2026`, `from 2026-03-10 to 2026-03-12`.
@@ -259,7 +294,19 @@ fn set_words(index: &Index, set: &Set) -> String {
 pub(crate) fn column(index: &Index, path: &Path) -> String {
     let table = &index.tables[path.table];
     let name = split_name(&table.columns[path.column].name).join(" ");
-    if path.hops.is_empty() { name } else { format!("{}'s {name}", table.noun) }
+    if path.hops.is_empty() { name } else { format!("{}'s {name}", referred(index, path)) }
+}
+
+/// What the row at the end of a path is called: by the table, or by the column that refers to it, where several do.
+pub(crate) fn referred(index: &Index, path: &Path) -> String {
+    let noun = &index.tables[path.table].noun;
+    let Some(hop) = path.hops.last() else { return noun.clone() };
+    let refers = |column: &super::index::Column| column.refers.is_some_and(|(to, _)| to == path.table);
+    let owners = index.tables.iter().filter(|table| table.columns.get(hop.column).is_some_and(refers));
+    let several =
+        |table: &super::index::Table| table.columns.iter().filter(|column| refers(column)).count() > 1;
+    let owner = owners.into_iter().find(|table| several(table));
+    owner.map_or_else(|| noun.clone(), |table| split_name(&table.columns[hop.column].name).join(" "))
 }
 
 /// A value in words.
@@ -269,6 +316,11 @@ pub(crate) fn value(value: &Value) -> String {
 
 fn list(items: impl Iterator<Item = String>) -> String {
     items.filter(|item| !item.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// A noun with its article.
+pub(crate) fn a(noun: &str) -> String {
+    format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
 }
 
 /// Several of a noun.

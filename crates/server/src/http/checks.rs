@@ -2,6 +2,8 @@
 //!
 //! The files are read for every request: an edit of `checks/*.json` needs no restart.
 
+pub(crate) mod edit;
+pub(crate) mod look;
 pub(crate) mod run;
 mod schema;
 

@@ -1,15 +1,15 @@
-//! `ordain check add`: a rule in words is read back, tried on today's data, and kept once somebody agrees.
+//! `ordain check add`: a rule in words is read back, tried on today's data, and saved once somebody agrees.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_checks::file::CheckFiles;
+use ordain_checks::file::{CheckFiles, read_record};
 use ordain_checks::report::words::sample_columns;
-use ordain_checks::{Check, CheckResult, exit};
+use ordain_checks::{Check, CheckResult, SkipReason, exit};
 use ordain_engine::Workspace;
-use ordain_engine::checks::{ADDED_TO, add_checks, read_checks};
-use serde_json::{Value, json};
+use ordain_engine::checks::{Checks, FileChange, read_checks};
+use serde_json::{Map, Value, json};
 
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome, USAGE};
@@ -22,10 +22,10 @@ use crate::workspace;
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLES: &str = "\
 Examples:
-  ordain check add \"every order has a customer\" --table orders
+  ordain check add \"every user_id must exist in users\" --table orders
   ordain check add \"price is between 0 and 100\" --table orders --severity high --yes
 
-Shown before anything is kept: the rule as it was understood, how many rows break it today, and values on both sides of
+Shown before anything is saved: the rule as it was understood, how many rows break it today, and values on both sides of
 its bounds. What you agree to is stored as `accepted_reading`: a rule that is later read otherwise is not run.";
 
 /// Add a rule in words, after a look at how it is read and what it finds
@@ -34,7 +34,7 @@ its bounds. What you agree to is stored as `accepted_reading`: a rule that is la
 pub(super) struct Args {
     /// The rule
     rule: String,
-    /// The table that it is about
+    /// The table that it is about; where there are several, the judged one first, with commas
     #[arg(long, value_name = "NAME")]
     table: String,
     /// What the check is called [default: CHK- and the next number]
@@ -43,7 +43,14 @@ pub(super) struct Args {
     /// How much a failure weighs: info, low, medium, high or critical
     #[arg(long, default_value = "medium")]
     severity: String,
-    /// Add it without a question
+    #[command(flatten)]
+    agreement: AgreementArgs,
+}
+
+/// How a change is tried and agreed to.
+#[derive(Debug, clap::Args)]
+pub(super) struct AgreementArgs {
+    /// Save it without a question
     #[arg(long, short = 'y')]
     yes: bool,
     /// Print what was read and found as JSON
@@ -57,66 +64,84 @@ pub(super) struct Args {
 
 /// Carries out `ordain check add`.
 pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
+    if args.rule.trim().is_empty() {
+        return Err(Failure::usage("the rule is empty", "state it in words: \"price must not be negative\""));
+    }
     let files = read_checks(&workspace.root).unwrap_or_else(|_| CheckFiles::default());
-    let id = args.id.clone().unwrap_or_else(|| free_id(&files));
-    let check: Check = serde_json::from_value(json!({
-        "check_id": id, "check_name": args.rule, "target_table": [args.table], "kind": "hint",
+    let id = args.id.clone().unwrap_or_else(|| files.free_id());
+    let check = read_record(&json!({
+        "check_id": id, "check_name": args.rule, "target_table": args.table, "kind": "hint",
         "calculation_hint": args.rule, "severity": args.severity,
     }))
-    .map_err(|error| {
-        Failure::new(USAGE, format!("the severity `{}` is not known: {error}", line(&args.severity)), None)
-    })?;
+    .map_err(|problem| Failure::new(USAGE, problem.message, problem.hint.as_deref()))?;
     if files.entries.iter().any(|entry| entry.check.check_id == check.check_id) {
         return Err(Failure::usage(
             format!("there is a check `{}` already", line(&check.check_id)),
             "choose another --id",
         ));
     }
+    decide(Wanted::New(Box::new(check)), &args.agreement, workspace)
+}
+
+/// What is to be tried and saved.
+pub(super) enum Wanted {
+    /// A new check.
+    New(Box<Check>),
+    /// Other fields of a check.
+    Change(String, Map<String, Value>),
+}
+
+/// Tries a change, shows what it does, and saves it once somebody agrees.
+pub(super) fn decide(wanted: Wanted, args: &AgreementArgs, workspace: &Arc<Workspace>) -> Outcome {
     super::ensure_python()?;
-    let tried = runtime::on_two_threads(Box::pin(try_out(args, workspace, &check)))?;
-    let result = tried?;
-    if !args.json {
-        write_reading(&mut io::stdout().lock(), &result)?;
-    }
-    let is_agreed = !result.is_open() && (args.yes || !args.json && asks()?);
-    if is_agreed {
-        let accepted = Check { accepted_reading: result.understood.clone(), ..check };
-        let written =
-            add_checks(&workspace.root, &[accepted]).and_then(|change| change.write(&workspace.root));
-        written?;
-    }
-    if args.json {
-        writeln!(
-            io::stdout(),
-            "{:#}",
-            json!({ "added": is_agreed, "result": result, "cases": cases(&result) })
-        )?;
-    }
-    if result.is_open() {
-        let problem = "the rule cannot be evaluated, so it was not added";
-        return Err(Failure::new(exit::ERROR, problem, Some("say it in other words")));
-    }
-    if !is_agreed {
-        return Err(Failure::usage("nothing was added", "say --yes if the rule is read as you mean it"));
-    }
-    writeln!(io::stderr(), "added {} to {ADDED_TO}", line(&result.check_id))?;
-    Ok(ExitCode::SUCCESS)
+    runtime::on_two_threads(Box::pin(async {
+        let planner = args.planner.choose(workspace).await?;
+        let checks = super::open(Arc::clone(workspace), &args.executor).await?;
+        let note = workspace::note();
+        let proposal = match wanted {
+            Wanted::New(check) => checks.propose(*check, &planner, &note).await?,
+            Wanted::Change(id, fields) => checks.propose_change(&id, fields, &planner, &note).await?,
+        };
+        let Some(result) = &proposal.result else {
+            return Err(Failure::in_check_files(&proposal.change.files.problems));
+        };
+        args.settle(&checks, &proposal.change, result).await
+    }))?
 }
 
-async fn try_out(args: &Args, workspace: &Arc<Workspace>, check: &Check) -> Result<CheckResult, Failure> {
-    let change = add_checks(&workspace.root, std::slice::from_ref(check))?;
-    let planner = args.planner.choose(workspace).await?;
-    let checks = super::open(Arc::clone(workspace), &args.executor).await?;
-    let note = workspace::note();
-    Ok(checks.try_out(&change, &check.check_id, planner, &note.who).await?)
-}
-
-/// An id of the form `CHK-007` that no check has.
-fn free_id(files: &CheckFiles) -> String {
-    let is_taken = |id: &str| files.entries.iter().any(|entry| entry.check.check_id == id);
-    // Of one more number than there are checks, one is free.
-    let mut ids = (1..=files.entries.len() + 1).rev().map(|number| format!("CHK-{number:03}"));
-    ids.find(|id| !is_taken(id)).unwrap_or_default()
+impl AgreementArgs {
+    async fn settle(&self, checks: &Checks, change: &FileChange, result: &CheckResult) -> Outcome {
+        if !self.json {
+            write_reading(&mut io::stdout().lock(), result)?;
+        }
+        let is_new = change.before != change.after;
+        // The rule is understood, though there is nothing to judge today.
+        let is_idle = matches!(result.skipped, Some(SkipReason::Disabled | SkipReason::EmptyTable));
+        let is_usable = !result.is_open() || is_idle;
+        let is_agreed = is_new && is_usable && (self.yes || !self.json && asks("Is that the rule?")?);
+        if is_agreed {
+            checks.save(change, Some(&result.check_id), workspace::note()).await?;
+        }
+        if self.json {
+            let told = json!({ "saved": is_agreed, "result": result, "cases": cases(result) });
+            writeln!(io::stdout(), "{told:#}")?;
+        }
+        if !is_usable {
+            let hint = match result.skipped {
+                Some(SkipReason::MissingTable) => "`ordain tables --types` shows the tables that there are",
+                Some(_) => "say it in other words",
+                None => "put right what is told above, then add it again",
+            };
+            let problem = "the rule cannot be evaluated, so nothing was saved";
+            return Err(Failure::new(exit::ERROR, problem, Some(hint)));
+        }
+        if is_new && !is_agreed {
+            return Err(Failure::usage("nothing was saved", "say --yes if the rule is read as you mean it"));
+        }
+        let what = if is_new { "is saved in" } else { "is as it was in" };
+        writeln!(io::stderr(), "{} {what} {}", line(&result.check_id), line(&change.file))?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// The rule as it was understood, what it finds today, and values on both sides of its bounds.
@@ -148,11 +173,11 @@ fn cases(result: &CheckResult) -> Vec<String> {
 }
 
 /// Asks at a terminal; nobody can agree where there is none.
-fn asks() -> io::Result<bool> {
+pub(super) fn asks(question: &str) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         return Ok(false);
     }
-    write!(io::stderr(), "Is that the rule? [y/N] ")?;
+    write!(io::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

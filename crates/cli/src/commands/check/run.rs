@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_checks::file::CheckFiles;
-use ordain_checks::kinds::HINT;
 use ordain_checks::report::{Format, PastResult, TextOptions, render, render_summary};
 use ordain_checks::{CodeFrom, RunReport, Selection};
 use ordain_engine::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, needs_frames};
@@ -328,8 +327,7 @@ pub(super) async fn ready(
     files: &CheckFiles,
     workspace: &Arc<Workspace>,
 ) -> Result<Checks, Failure> {
-    let is_hint = |kind: &str| kind == HINT;
-    let has_hints = files.entries.iter().any(|entry| is_hint(&entry.check.kind));
+    let has_hints = files.entries.iter().any(|entry| entry.check.is_words());
     options.planner =
         if has_hints && !options.frozen { chosen.planner.choose(workspace).await? } else { Planner::Rules };
     super::open(Arc::clone(workspace), &chosen.executor).await

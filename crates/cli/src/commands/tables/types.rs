@@ -43,7 +43,7 @@ pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Ou
 fn write(tables: &BTreeMap<String, TableState>, as_json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if as_json {
-        let told: Vec<Value> = tables.iter().map(|(name, state)| told(name, state)).collect();
+        let told: Vec<Value> = tables.iter().map(|(name, state)| state.told(name)).collect();
         return writeln!(out, "{:#}", json!(told));
     }
     for (name, state) in tables {
@@ -88,13 +88,4 @@ fn grid(facts: &TableFacts) -> Grid {
         ]);
     }
     grid
-}
-
-fn told(name: &str, state: &TableState) -> Value {
-    match state {
-        TableState::Broken { reason } => json!({ "table": name, "problem": reason }),
-        TableState::Ready(facts) => json!({
-            "table": name, "source": facts.source, "rows": facts.rows, "columns": facts.readings(), "notes": facts.notes,
-        }),
-    }
 }

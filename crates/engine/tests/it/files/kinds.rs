@@ -36,7 +36,7 @@ const fn kind(
 }
 
 /// Every ending at least once; those made by `LibreOffice`, Pandoc and Tomli-W lie in `office/made`.
-pub(crate) const KINDS: [Kind; 61] = [
+pub(crate) const KINDS: [Kind; 63] = [
     kind("txt", "a.txt", &[("/lines", "10"), ("/encoding", "\"utf-8-sig\"")], "word frequency", "the (2)"),
     kind("md", "a.md", &[("/lines", "13")], "how many lines contain sales", "2 lines"),
     kind("log", "a.log", &[("/lines", "50")], "how many lines contain ERROR", "10 lines"),
@@ -146,10 +146,19 @@ pub(crate) const KINDS: [Kind; 61] = [
         BY_REGION.0,
         BY_REGION.1,
     ),
+    kind(
+        "json",
+        "lists.json",
+        &[("/tables/1/name", "\"lines\""), ("/tables/1/columns/0/name", "\"parent.id\"")],
+        "total qty",
+        "237",
+    ),
     kind("geojson", "a.geojson", &[("/tables/0/rows", "48")], BY_REGION.0, BY_REGION.1),
     kind("xml", "deep.xml", &[("/tables/0/depth", "2")], BY_REGION.0, BY_REGION.1),
     kind("h5", "records.h5", &[("/tables/0/columns/0/type", "\"category\"")], BY_REGION.0, BY_REGION.1),
     kind("pdf", "table.pdf", &[("/tables/0/columns/1/type", "\"real\"")], "total sales", "1,280.5"),
+    // A text that a narrow column breaks is found as it is told.
+    kind("pdf", "wrapped.pdf", &[("/tables/0/rows", "2")], "total sales of North Sea", "1,200.5"),
     kind("txt", "bars.txt", &[("/tables/0/rows", "2")], "total amount", "17.75"),
 ];
 

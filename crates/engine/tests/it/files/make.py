@@ -211,6 +211,8 @@ def reports():
         archive.write(FOLDER / "a.xlsx", "a.xlsx")
     nested = [{"id": row["order_id"], "customer": {"address": {"region": row["region"]}}, "units": row["units"], "lines": [1]} for row in ROWS]
     (FOLDER / "nested.json").write_text(json.dumps({"page": 1, "data": {"orders": nested}}))
+    lines = [{"id": row["order_id"], "lines": [{"sku": "a", "qty": row["units"]}, {"sku": "b", "qty": 1}]} for row in ROWS]
+    (FOLDER / "lists.json").write_text(json.dumps(lines))
     features = [{"type": "Feature", "properties": {"region": row["region"], "units": row["units"]}, "geometry": None} for row in ROWS]
     (FOLDER / "a.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     orders = "".join(f'<order id="{row["order_id"]}"><region>{row["region"]}</region><units>{row["units"]}</units></order>' for row in ROWS)
@@ -222,11 +224,13 @@ def reports():
     (FOLDER / "bars.txt").write_text("ID|Name|Amount\n001|Ann|10.50\n002|Bob|7.25\n")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6, 3))
-    axes.axis("off")
-    axes.table([["North", "1,200.50"], ["South", "80.00"]], colLabels=["Region", "Sales"], loc="center")
-    figure.savefig(FOLDER / "table.pdf")
-    plt.close(figure)
+    for name, region in (("table.pdf", "North"), ("wrapped.pdf", "North\nSea")):
+        figure, axes = plt.subplots(figsize=(6, 3))
+        axes.axis("off")
+        drawn = axes.table([[region, "1,200.50"], ["South", "80.00"]], colLabels=["Region", "Sales"], loc="center")
+        drawn.scale(1, 2)
+        figure.savefig(FOLDER / name)
+        plt.close(figure)
 
 
 def hostile():

@@ -62,6 +62,8 @@ pub(crate) const FOUND: &[Case] = &[
     ("sep.csv", b"sep=;\nid;val\n1;2,5\n2;3,5\n", &["id: integer", "val: real decimal=,"], ""),
     ("dup.csv", b"Name,Score,Score,Name\nA,1,2,x\nB,3,4,y\n", &["Score.1: integer"], "two columns are called 'Score'"),
     ("iso_week.csv", b"week,month,quarter,sales\n2024-W01,2024-01,2024Q1,10\n2024-W02,2024-01,2024Q1,12\n2024-W06,2024-02,2024Q1,9\n", &["week: text", "sales: integer"], ""),
+    // A single column with decimal commas is not cut at them.
+    ("one_column.csv", b"preis\n1 234,50\n2 000,00\n17,25\n", &["preis: real decimal=, max=2000.0"], ""),
     // Lengths of time as pandas writes them.
     ("pandas_delta.csv", b"t,v\n1 days 02:00:00,1\n0 days 00:30:00,2\n", &["t: duration max=93600.0"], ""),
 ];

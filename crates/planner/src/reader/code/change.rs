@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ordain_types::DirectChanges;
-
-use super::{Writer, braces, indent, quote};
+use super::{Writer, braces, first, indent, quote};
 use crate::reader::amounts;
 use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
 use crate::reader::order;
@@ -15,11 +13,6 @@ use crate::reader::words;
 const WHICH: &str = "Which one do you mean? ";
 
 impl Writer<'_> {
-    /// Whether a change waits for a person that no action covers.
-    pub(super) fn is_held(&self) -> bool {
-        self.index.catalog.policy.direct_changes == DirectChanges::Hold
-    }
-
     pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
         let shape = &self.index.tables[table];
         let row: Vec<String> = values
@@ -40,11 +33,10 @@ impl Writer<'_> {
             })
             .collect();
         format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{} a {} with {}.\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            if self.is_held() { "Will add" } else { "Added" },
-            braces(&shape.noun),
+            braces(&words::a(&shape.noun)),
             named.join(", "),
         )
     }
@@ -54,10 +46,9 @@ impl Writer<'_> {
         let table = &self.index.tables[rows.table];
         let key = table.key.map_or("", |key| table.columns[key].name.as_str());
         let run = format!(
-            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{} {{row['label']}}.\"\nSTATUS = \"success\"\n",
+            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"Removed {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
-            if self.is_held() { "Will remove" } else { "Removed" },
         );
         guarded(&[query], &run)
     }
@@ -98,12 +89,8 @@ impl Writer<'_> {
         let mut columns =
             vec![("key".to_owned(), own(key)), ("label".to_owned(), own(table.label.unwrap_or(key)))];
         columns.extend(with.iter().filter(|(_, path)| path.table == select.table).cloned());
-        let first = if select.order.as_ref().is_some_and(|order| order.by.is_some()) {
-            format!("[:{}]", select.limit.unwrap_or(1))
-        } else {
-            String::new()
-        };
-        format!("{}{first}", self.query(select, &columns, &[]))
+        let query = self.query(select, &columns, &[]);
+        first(select, query)
     }
 
     pub(super) fn calls(&mut self, calls: &[Call]) -> String {
@@ -160,7 +147,6 @@ impl Writer<'_> {
     pub(super) fn sets(&mut self, sets: &[Set]) -> String {
         let mut queries = Vec::new();
         let mut lines = String::new();
-        let mut told = Vec::new();
         for set in sets {
             let table = &self.index.tables[set.rows.table];
             let column = &table.columns[set.column];
@@ -181,28 +167,24 @@ impl Writer<'_> {
                 }
             };
             let key = table.key.map_or("", |key| table.columns[key].name.as_str());
+            let name = braces(&column.name.replace('_', " "));
             let _ = write!(
                 lines,
-                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n",
+                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    if row[\"after\"] == row[\"now\"]:\n        same.append(f\"the {name} of {{row['label']}} is {{row['now']}} already\")\n        continue\n    \
+                 {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n    changed.append(f\"the {name} of {{row['label']}} from {{row['now']}} to {{row['after']}}\")\n",
                 table.name,
                 quote(&column.name),
                 quote(key),
             );
-            told.push(format!(
-                "[f\"the {} of {{row['label']}} from {{row['now']}} to {{row['after']}}\" for row in found[{place}]]",
-                words::column(self.index, &Path { hops: Vec::new(), table: set.rows.table, column: set.column })
-            ));
         }
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join({}) + \".\"\n    STATUS = \"success\"\n\
-             else:\n    answer_text = \"Which one do you mean? \" + \"; \".join(row[\"label\"] for rows in found for row in rows[:10])\n    STATUS = \"invalid_request\"\n",
+            "found = [{}]\nchanged, same = [], []\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+             else:\n    names = \"; \".join(str(row[\"label\"]) for rows in found for row in rows[:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
-            quote(if self.is_held() { "Will change " } else { "Changed " }),
-            told.join(" + "),
         )
     }
 }

@@ -289,7 +289,7 @@ impl Parser<'_> {
                 let verbs = self
                     .mentions(end)
                     .into_iter()
-                    .filter_map(|(what, end, _)| matches!(what, What::Phrasing(_)).then_some(end));
+                    .filter_map(|(what, end, _)| matches!(what, What::Verb(_)).then_some(end));
                 let ends = self.one("be", end).into_iter().chain(verbs);
                 let ends = ends.filter_map(|end| self.one(class, end));
                 groups.extend(ends.map(|end| (path.clone(), 1, end, cost)));

@@ -8,7 +8,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_checks::file::CheckFiles;
-use ordain_checks::kinds::HINT;
 use ordain_checks::{RunReport, Selection};
 use ordain_engine::Planner;
 use ordain_engine::checks::{CheckOptions, CheckTask, Checks, ChecksError};
@@ -98,10 +97,10 @@ pub(crate) async fn one(
 
 /// What is to be run.
 pub(crate) struct Wanted {
-    files: CheckFiles,
-    options: CheckOptions,
+    pub(super) files: CheckFiles,
+    pub(super) options: CheckOptions,
     /// What was asked, for people.
-    words: String,
+    pub(super) words: String,
     /// The protocol over which it was asked.
     pub(crate) through: &'static str,
 }
@@ -187,7 +186,7 @@ pub(crate) fn begin(
     let checks = served(service)?.clone();
     let run_id = service.engine().store().new_run_id()?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    let has_hints = wanted.files.entries.iter().any(|entry| entry.check.kind == HINT);
+    let has_hints = wanted.files.entries.iter().any(|entry| entry.check.is_words());
     let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
     let task = CheckTask {
         request: wanted.words.clone(),
@@ -203,6 +202,7 @@ pub(crate) fn begin(
         who: caller.id.clone(),
         claim,
         conversation: None,
+        is_queued: false,
     };
     let service_of_run = service.clone();
     service.begin(caller, about, |run| async move { carry_out(&service_of_run, &checks, task, run).await })

@@ -56,10 +56,93 @@ async fn all_checks_run_and_what_they_gave_is_found_again() {
     assert_eq!((&after["stale"], &after["last"]["run_id"]), (&Value::Null, &json!(run)));
     assert_eq!(after["result"]["status"], after["last"]["status"]);
 
+    let past = served.get("/v1/checks/CHK-020/history").await.json();
+    assert_eq!((past.as_array().unwrap().len(), &past[0]["run_id"]), (1, &json!(run)));
+    let page = served.get("/v1/check-report").await;
+    assert!(page.header("content-type").unwrap().starts_with("text/html"));
+    assert!(page.text().contains("CHK-010") && page.text().contains(run));
+    let changes = served.get("/v1/check-changes").await.json();
+    assert!(changes.as_array().unwrap().iter().all(|change| change["code"] == "keep"), "{changes}");
+
     let figures = served.get("/metrics").await.text();
     let line = "ordain_check_results_total{status=\"fail\",severity=\"high\"}";
     assert!(figures.contains(line), "{figures}");
     assert!(figures.contains("ordain_runs_total{kind=\"check\",state=\"answered\"} 1"), "{figures}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tables_that_checks_look_at_are_told_with_what_their_rows_suggest() {
+    let served = data_quality().await;
+    let tables = served.get("/v1/data").await.json();
+    let orders = tables.as_array().unwrap().iter().find(|table| table["table"] == "orders").unwrap();
+    assert!(orders["rows"].as_u64().unwrap() > 0 && orders["summary"].as_str().unwrap().contains("rows"));
+    assert!(
+        orders["columns"].as_array().unwrap().iter().all(|column| column["type"].is_string()),
+        "{orders}"
+    );
+    let proposed = served.get("/v1/data/orders/suggestions").await.json();
+    assert!(proposed.as_array().unwrap().iter().all(|it| it["check"]["check_id"].is_string()), "{proposed}");
+    assert_eq!(served.get("/v1/data/nothing/suggestions").await.problem(), "bad_table");
+    assert_eq!(served.get("/v1/check-report").await.problem(), "no_report");
+    assert_eq!(served.get("/v1/check-prompts").await.json(), json!([]));
+    assert_eq!(served.get("/v1/checks/nothing/history").await.problem(), "unknown_check");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_check_is_tried_saved_by_its_reading_changed_and_removed() {
+    let served = data_quality().await;
+    let send = async |method: &str, path: &str, body: &Value| {
+        client::send(
+            served.address,
+            method,
+            path,
+            &["Content-Type: application/json"],
+            body.to_string().as_bytes(),
+        )
+        .await
+    };
+    let mut check = json!({"calculation_hint": "quantity must be above 0", "target_table": "orders"});
+    let tried = send("POST", "/v1/checks", &check).await;
+    assert_eq!(tried.status, 200, "{}", tried.text());
+    let tried = tried.json();
+    let reading = tried["reading"].clone();
+    assert_eq!((&tried["saved"], tried["result"]["evaluated"].is_u64()), (&json!(false), true), "{tried}");
+    let id = tried["result"]["check_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/checks/{id}");
+    assert_eq!(served.get(&path).await.problem(), "unknown_check", "nothing is saved yet");
+
+    check["accepted_reading"] = json!("orders: something else");
+    assert_eq!(send("POST", "/v1/checks", &check).await.problem(), "read_otherwise");
+    check["accepted_reading"] = reading.clone();
+    let saved = send("POST", "/v1/checks", &check).await;
+    assert_eq!((saved.status, saved.json()["saved"].clone()), (201, json!(true)), "{}", saved.text());
+    assert_eq!(served.get(&path).await.json()["check"]["accepted_reading"], reading);
+    check["check_id"] = json!(id);
+    assert_eq!(send("POST", "/v1/checks", &check).await.problem(), "check_id_taken");
+
+    let mut change = json!({"calculation_hint": "quantity must be above 1", "severity": "high"});
+    let tried = send("PATCH", &path, &change).await.json();
+    assert_ne!(tried["reading"], reading, "{tried}");
+    change["accepted_reading"] = tried["reading"].clone();
+    assert_eq!(send("PATCH", &path, &change).await.json()["saved"], json!(true));
+    let after = served.get(&path).await.json();
+    assert_eq!(
+        (&after["check"]["severity"], &after["check"]["accepted_reading"]),
+        (&json!("high"), &tried["reading"])
+    );
+    assert_eq!(send("PATCH", &path, &json!({"check_id": "x"})).await.problem(), "bad_check");
+    assert_eq!(send("PATCH", &path, &json!({"severity": "huge"})).await.problem(), "bad_check");
+
+    let compiled = send("POST", "/v1/checks/compile", &json!({"select": [format!("id:{id}")]})).await.json();
+    assert_eq!(compiled["results"][0]["understood"], tried["reading"], "{compiled}");
+    assert_eq!(served.get("/v1/runs").await.json()["runs"], json!([]), "a trial is no run");
+    assert_eq!(send("POST", "/v1/checks/accept", &json!({"run": "latest"})).await.problem(), "no_report");
+
+    assert_eq!(send("DELETE", &path, &json!({})).await.status, 204);
+    assert_eq!(served.get(&path).await.problem(), "unknown_check");
+    let kinds = served.get("/v1/ledger").await.json();
+    let rules = kinds["entries"].as_array().unwrap().iter().filter(|entry| entry["kind"] == "rule").count();
+    assert_eq!(rules, 3, "{kinds}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

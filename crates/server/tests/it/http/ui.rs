@@ -436,12 +436,17 @@ async fn rules_are_added_in_words_and_from_suggestions() {
         fill(browser, "fail_if", "failed > x");
         browser.click("form.rule button.primary", 1);
         browser.wait("!!document.querySelector('#preview .notice.bad')");
-        assert_eq!(browser.evaluate("document.querySelectorAll('form[action=\"/save-check\"]').length"), json!(0));
+        assert_eq!(
+            browser.evaluate("document.querySelectorAll('form[action=\"/save-check\"]').length"),
+            json!(0)
+        );
         fill(browser, "fail_if", "failed > 3");
         browser.click("form.rule button.primary", 1);
         browser.wait("document.querySelector('#preview .facts')?.innerText.includes('understood as')");
         browser.click("form[action='/save-check'] button", 1);
-        browser.wait("location.pathname === '/checks/orders.rule-1' && document.body.innerText.includes('Quantities <b>')");
+        browser.wait(
+            "location.pathname === '/checks/CHK-062' && document.body.innerText.includes('Quantities <b>')",
+        );
         browser.open(&format!("{home}/suggested-checks?table=orders"));
         browser.wait("document.querySelectorAll('input[name=add]').length > 3");
         browser.click("input[name=add]", 1);
@@ -453,7 +458,7 @@ async fn rules_are_added_in_words_and_from_suggestions() {
     .await;
     let files = ordain_engine::checks::read_checks(&shop.folder.path().join("shop")).unwrap();
     assert_eq!(files.problems, []);
-    let added = files.entries.iter().find(|entry| entry.check.check_id == "orders.rule-1").unwrap();
+    let added = files.entries.iter().find(|entry| entry.check.check_id == "CHK-062").unwrap();
     assert!(added.check.accepted_reading.is_some() && added.check.fail_if.is_some(), "{added:?}");
     assert!(std::fs::read_to_string(&file).unwrap().contains("// The two of the beginning"));
 }

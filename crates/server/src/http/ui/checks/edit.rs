@@ -3,13 +3,12 @@
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_checks::file::CheckFiles;
+use ordain_checks::file::{CheckFiles, read_record};
 use ordain_checks::kinds::HINT;
 use ordain_checks::report::PastResult;
 use ordain_checks::suggest::Suggestion;
 use ordain_checks::{Check, CheckResult, Threshold};
-use ordain_engine::Planner;
-use ordain_engine::checks::{ADDED_TO, Checks, FileChange, add_checks, change_check};
+use ordain_engine::checks::{Checks, FileChange, add_checks};
 use ordain_store::EntryNote;
 use ordain_ui::Place;
 use ordain_ui::checks::{Form, Preview};
@@ -76,7 +75,7 @@ pub(crate) async fn tried(
     .await?;
     let form = typed.form(Some(id), &check.kind, Vec::new());
     let preview = match changes(&check, &typed) {
-        Ok(fields) => Preview { last, ..try_fields(&service, &visit.caller, check, fields).await? },
+        Ok(fields) => Preview { last, ..try_fields(&service, &visit.caller, &check, fields).await? },
         Err(problem) => Preview { problems: vec![problem], ..Preview::default() },
     };
     show(&service, &headers, &visit, &form, Some(preview)).await
@@ -147,11 +146,8 @@ pub(crate) async fn save(
         return Ok(Redirect::to("/checks?done=draft_gone").into_response());
     };
     let Draft { change, check_id } = draft;
-    let (file, before, after) = (change.file.clone(), change.before.clone(), change.after.clone());
-    look(&service, move |checks| Ok(change.write(&checks.workspace().root)?)).await?;
-    let mut note = EntryNote::by(&sent.visit.caller.id, "ui");
-    note.detail = json!({ "check_id": check_id });
-    service.engine().store().note_rule(&file, &before, &after, note).await?;
+    let note = EntryNote::by(&sent.visit.caller.id, "ui");
+    served(&service)?.save(&change, check_id.as_deref(), note).await?;
     let place = check_id.map_or_else(String::new, |id| format!("/{}", ordain_ui::text::in_path(&id)));
     Ok(Redirect::to(&format!("/checks{place}?done=saved")).into_response())
 }
@@ -222,64 +218,25 @@ fn last_of(checks: &Checks, id: &str) -> Result<Option<PastResult>, Problem> {
     Ok(checks.history()?.get(id).and_then(|past| past.last()).map(|past| past.result.clone()))
 }
 
-/// Tries changed fields of a check. The person who saves a rule in words has seen how it was understood; that reading is kept with the rule.
+/// Tries changed fields of a check. The person who saves a rule in words has seen how it was understood; that reading is
+/// kept with the rule.
 async fn try_fields(
     service: &Service,
     caller: &Caller,
-    check: Check,
-    mut fields: Map<String, Value>,
+    check: &Check,
+    fields: Map<String, Value>,
 ) -> Result<Preview, Problem> {
-    let is_read_anew = fields.contains_key("calculation_hint") || fields.contains_key("filter");
-    if check.accepted_reading.is_some() && is_read_anew {
-        fields.insert("accepted_reading".to_owned(), Value::Null);
-    }
-    let id = check.check_id.clone();
-    let change = changed(service, &id, fields.clone()).await?;
-    let Some(result) = try_change(service, caller, &change, &id).await? else {
-        return drafted(service, caller, change, None);
-    };
-    let reading = result.understood.clone().filter(|_| check.kind == HINT && is_read_anew);
-    let change = match reading {
-        None => change,
-        Some(reading) => {
-            fields.insert("accepted_reading".to_owned(), json!(reading));
-            changed(service, &id, fields).await?
-        }
-    };
-    drafted(service, caller, change, Some(result))
-}
-
-async fn changed(service: &Service, id: &str, fields: Map<String, Value>) -> Result<FileChange, Problem> {
-    let id = id.to_owned();
-    look(service, move |checks| Ok(change_check(&checks.workspace().root, &id, &fields)?)).await
-}
-
-async fn try_new(service: &Service, caller: &Caller, mut check: Check) -> Result<Preview, Problem> {
-    let add = |check: Check| look(service, move |checks| Ok(add_checks(&checks.workspace().root, &[check])?));
-    let change = add(check.clone()).await?;
-    let Some(result) = try_change(service, caller, &change, &check.check_id).await? else {
-        return drafted(service, caller, change, None);
-    };
-    check.accepted_reading.clone_from(&result.understood);
-    let change = add(check).await?;
-    drafted(service, caller, change, Some(result))
-}
-
-/// Runs the check of a change, unless something is wrong with the file.
-async fn try_change(
-    service: &Service,
-    caller: &Caller,
-    change: &FileChange,
-    id: &str,
-) -> Result<Option<CheckResult>, Problem> {
-    if !change.files.problems.is_empty() {
-        return Ok(None);
-    }
     let _cell = service.inner.rates.cell(caller, &service.inner.options)?;
-    let is_words =
-        change.files.entries.iter().any(|entry| entry.check.check_id == id && entry.check.kind == HINT);
-    let planner = if is_words { service.inner.planner.clone() } else { Planner::Rules };
-    Ok(Some(served(service)?.try_out(change, id, planner, &caller.id).await?))
+    let (planner, note) = (&service.inner.planner, EntryNote::by(&caller.id, "ui"));
+    let tried = served(service)?.propose_change(&check.check_id, fields, planner, &note).await?;
+    drafted(service, caller, tried.change, tried.result)
+}
+
+async fn try_new(service: &Service, caller: &Caller, check: Check) -> Result<Preview, Problem> {
+    let _cell = service.inner.rates.cell(caller, &service.inner.options)?;
+    let (planner, note) = (&service.inner.planner, EntryNote::by(&caller.id, "ui"));
+    let tried = served(service)?.propose(check, planner, &note).await?;
+    drafted(service, caller, tried.change, tried.result)
 }
 
 /// A change as a page shows it. One that can be saved is kept until it is.
@@ -312,22 +269,16 @@ fn described(problem: &ordain_checks::file::Problem) -> String {
 
 /// A new check of what was typed, with an id that is free.
 fn new_check(files: &CheckFiles, typed: &Typed) -> Result<Check, String> {
-    let is_free = |id: &String| files.entries.iter().all(|entry| entry.check.check_id != *id);
-    let mut ids = (1_u32..).map(|number| format!("{}.rule-{number}", typed.table.trim()));
-    let mut record = json!({ "check_id": ids.find(is_free), "check_name": typed.name.trim(),
+    let mut record = json!({ "check_id": files.free_id(), "check_name": typed.name.trim(),
         "target_table": [typed.table.trim()], "kind": HINT, "calculation_hint": typed.rule.trim() });
-    for (name, value) in changes(&read_record(&record)?, typed)? {
+    for (name, value) in changes(&record_of(&record)?, typed)? {
         record[name] = value;
     }
-    read_record(&record)
+    record_of(&record)
 }
 
-/// A record as the files are read.
-fn read_record(record: &Value) -> Result<Check, String> {
-    let mut files = CheckFiles::default();
-    files.read(ADDED_TO, &record.to_string());
-    let problem = files.problems.first().map(|problem| problem.message.clone());
-    files.entries.pop().map(|entry| entry.check).ok_or_else(|| problem.unwrap_or_default())
+fn record_of(record: &Value) -> Result<Check, String> {
+    read_record(record).map_err(|problem| problem.message)
 }
 
 /// The fields in which the form differs from the check.
@@ -350,7 +301,7 @@ fn changes(check: &Check, typed: &Typed) -> Result<Map<String, Value>, String> {
     ] {
         set(name, was, typed);
     }
-    if check.kind == HINT {
+    if check.calculation_hint.is_some() {
         set("calculation_hint", &was.rule, &typed.rule.replace("\r\n", "\n"));
     } else {
         let params: Value = serde_json::from_str(&typed.rule)
