@@ -43,3 +43,4 @@ pub use isolation::{Isolation, Layer, Level, probe};
 pub use job::{Discard, Execution, FailingRows, InputFile, Job, JudgedBy, Output, Raised, Stream, Timing};
 pub use record::{Record, write_json_line};
 pub use wire::{FRAME_BYTES_MAX, UNFOLDED_BYTES_MAX, unfolded_bytes};
+pub use zygote::{FRAMES_SOURCE, READING_SOURCE};

@@ -29,8 +29,8 @@ static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so")
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
 static TABLES_SOURCE: &str = include_str!("../python/tables.py");
-/// How tables are read: several files, one module.
-static READING_SOURCE: &str = concat!(
+/// The Python that decides how tables are read: several files, one module.
+pub static READING_SOURCE: &str = concat!(
     include_str!("../python/reading.py"),
     "\n\n",
     include_str!("../python/dates.py"),
@@ -41,7 +41,8 @@ static READING_SOURCE: &str = concat!(
     "\n\n",
     include_str!("../python/loading.py")
 );
-static FRAMES_SOURCE: &str = include_str!("../python/frames.py");
+/// The Python that makes frames of tables.
+pub static FRAMES_SOURCE: &str = include_str!("../python/frames.py");
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.

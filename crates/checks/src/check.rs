@@ -34,6 +34,9 @@ pub struct Check {
     /// Which rows are looked at: a pandas query.
     #[serde(default)]
     pub filter: Option<String>,
+    /// Whether nothing is wrong if the judged table has no rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_empty: bool,
     /// How much a failure weighs.
     #[serde(default)]
     pub severity: Severity,
@@ -93,6 +96,7 @@ impl Check {
             params: Map::new(),
             key_columns: Vec::new(),
             filter: None,
+            allow_empty: false,
             severity: Severity::default(),
             warn_if: None,
             fail_if: None,

@@ -15,7 +15,7 @@ use crate::check::Check;
 use crate::import::Unmapped;
 use crate::yaml;
 
-pub use python::export_python;
+pub use python::{LoadedFile, Loader, export_python};
 
 /// What checks can be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -33,6 +33,7 @@ use params::Params;
 pub use condition::{Side, Test};
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
+pub(crate) use params::wrong_params;
 pub use transform::{TRANSFORM, output, with_output};
 
 /// The kind whose code a planner writes.
@@ -89,6 +90,9 @@ pub struct CheckPlan {
     pub steps: Vec<String>,
     /// What comes out.
     pub output: String,
+    /// Whether it judges the table itself, its columns or the number of its rows, so that no rows are an answer too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judges_empty: bool,
     /// Values on both sides of its bounds, and what becomes of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<String>,

@@ -139,6 +139,10 @@ pub enum SkipReason {
     Disabled,
     /// A table that it looks at is not there.
     MissingTable,
+    /// A table that it judges has no rows.
+    EmptyTable,
+    /// It has not seen enough runs to know what is usual.
+    Learning,
     /// A check that it depends on did not pass.
     UpstreamFailed,
     /// Nothing could write its code, or it is read otherwise than it was accepted.
@@ -152,7 +156,7 @@ pub enum SkipReason {
 impl SkipReason {
     /// Whether nobody knows if the rule holds, though somebody wants to: such a check is not green.
     pub const fn is_open(self) -> bool {
-        matches!(self, Self::MissingTable | Self::NotCompiled)
+        matches!(self, Self::MissingTable | Self::EmptyTable | Self::NotCompiled)
     }
 }
 

@@ -93,6 +93,7 @@ fn properties(kinds: &[&str]) -> Value {
         "params": {"type": "object", "description": "what the kind takes"},
         "key_columns": {"description": "the columns that tell failing rows apart", "type": ["array", "object", "string"]},
         "filter": {"type": ["string", "null"], "description": "which rows are looked at: a pandas query"},
+        "allow_empty": {"type": "boolean", "default": false, "description": "whether nothing is wrong if the judged table has no rows"},
         "severity": {"enum": severities, "default": "medium", "description": "how much a failure weighs"},
         "warn_if": {"$ref": "#/$defs/threshold", "description": "from when on a failure is a warning"},
         "fail_if": {"$ref": "#/$defs/threshold", "description": "from when on it is a failure"},

@@ -5,11 +5,11 @@ use ordain_types::nearest;
 use super::Problem;
 use super::node::{Content, Member, Node};
 use crate::check::{Check, Samples, Severity, Threshold};
-use crate::kinds::{HINT, KIND_NAMES};
+use crate::kinds::{HINT, KIND_NAMES, wrong_params};
 use crate::schedule::Schedule;
 
 /// Every field that a record may have.
-pub const FIELDS: [&str; 20] = [
+pub const FIELDS: [&str; 21] = [
     "check_id",
     "check_name",
     "description",
@@ -20,6 +20,7 @@ pub const FIELDS: [&str; 20] = [
     "params",
     "key_columns",
     "filter",
+    "allow_empty",
     "severity",
     "warn_if",
     "fail_if",
@@ -95,6 +96,7 @@ impl<'a> Reader<'a> {
             },
             "key_columns" => check.key_columns = self.keys(member, &check.target_table),
             "filter" => check.filter = self.text(member).filter(|filter| !filter.trim().is_empty()),
+            "allow_empty" => check.allow_empty = self.flag(member, false),
             "severity" => check.severity = self.severity(member),
             "warn_if" => check.warn_if = self.threshold(member),
             "fail_if" => check.fail_if = self.threshold(member),
@@ -150,6 +152,9 @@ impl<'a> Reader<'a> {
                 format!("a check of kind `{}` has no `calculation_hint`", check.kind),
                 "state the rule in words",
             );
+        }
+        if let Some(error) = wrong_params(check) {
+            self.wrong(self.line, error.to_string(), &error.hint().unwrap_or_default());
         }
         if check.target_table.is_empty() {
             check.target_table = sides(check);

@@ -186,3 +186,21 @@ fn a_check_is_taken_out_and_the_rest_stays_as_it_is() {
     assert_eq!(super::remove(text, "d"), None);
     assert_eq!(super::remove("{\"check_id\": \"a\"}", "a"), None, "there would be no list left");
 }
+
+#[test]
+fn a_record_that_can_never_run_does_not_validate() {
+    for (kind, params, wanted) in [
+        ("range", r#"{"column": "v"}"#, "`range` has none of the parameters min, max"),
+        (
+            "unique",
+            r#"{"columns": ["v"], "when": "v > 1000"}"#,
+            "the parameter `when` of `unique` is \"v > 1000\"",
+        ),
+    ] {
+        let record = format!(
+            r#"[{{"check_id": "A", "check_name": "a", "target_table": "t", "kind": "{kind}", "params": {params}}}]"#
+        );
+        let told = told(&record);
+        assert!(told.iter().any(|problem| problem.contains(wanted)), "{told:?}");
+    }
+}

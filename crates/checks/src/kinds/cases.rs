@@ -58,7 +58,13 @@ fn of_test(check: &Check, table: &Table) -> Vec<String> {
         return Vec::new();
     }
     let cases = Edge::of(table, &name).cases(&bound, outward, !op.ends_with('='));
-    cases.into_iter().chain(["a missing value is not judged".to_owned()]).collect()
+    let missing = "a missing value is not judged".to_owned();
+    if ["min_share", "max_share"].iter().any(|share| check.params.contains_key(*share)) {
+        // The share is that of the rows where the condition holds, whether they are wanted or not.
+        let counted = |case: String| case.replace(" passes", " counts").replace(" fails", " does not count");
+        return cases.map(counted).into_iter().chain(["a missing value does not count".to_owned()]).collect();
+    }
+    cases.into_iter().chain([missing]).collect()
 }
 
 /// How far the next value of a column is from another.
@@ -93,6 +99,9 @@ impl Edge {
     fn beside(&self, bound: &Value, steps: i32) -> Option<String> {
         match self {
             Self::Whole => {
+                if let Some(whole) = bound.as_i64() {
+                    return Some(whole.saturating_add(i64::from(steps)).to_string());
+                }
                 let whole = bound.as_f64()?;
                 let next = if steps > 0 { (whole + 1.0).floor() } else { (whole - 1.0).ceil() };
                 Some(next.to_string())
@@ -147,6 +156,17 @@ mod tests {
                 "condition",
                 json!({"must": {"compare": {"left": {"column": "units"}, "op": "<", "right": {"value": 10}}}}),
                 "10 fails, 9 passes",
+            ),
+            // A share of rows that may be bad: the bounds are those of what is counted.
+            (
+                "condition",
+                json!({"must": {"compare": {"left": {"column": "price"}, "op": "<", "right": {"value": 0}}}, "max_share": 0.005}),
+                "0 does not count, -0.01 counts",
+            ),
+            (
+                "range",
+                json!({"column": "units", "max": 9_007_199_254_740_992_i64}),
+                "9007199254740992 passes, 9007199254740993 fails",
             ),
         ] {
             let record = json!({"check_id": "A", "check_name": "a", "target_table": ["orders"], "kind": kind, "params": params});

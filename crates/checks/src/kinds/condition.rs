@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::emit::{Code, column};
 use super::literal;
 use super::params::{CompileError, Params, column_of};
-use super::values::{times, type_words};
+use super::values::{shown_pattern, times, type_words};
 
 /// A condition on one row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,8 +136,7 @@ fn columns_of(test: &Test, table: &Table) -> Result<Vec<String>, CompileError> {
 
 fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Result<(), CompileError> {
     code.line("observed = float(holds.mean()) if len(rows) else None");
-    let mut tests = vec!["observed is not None".to_owned()];
-    let mut wanted = Vec::new();
+    let (mut tests, mut wanted) = (Vec::new(), Vec::new());
     for (bound, sign, words) in [(min, ">=", "at least"), (max, "<=", "at most")] {
         if let Some(bound) = bound {
             if !(0.0..=1.0).contains(&bound) {
@@ -150,18 +149,19 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
             wanted.push(format!("{words} {} %", (bound * 1e6).round() / 1e4));
         }
     }
-    code.line(format!("holds = {}", tests.join(" and ")));
+    code.line(format!("holds = observed is None or {}", tests.join(" and ")));
+    code.line("found = \"it looked at no row\" if observed is None else f\"{observed:.2%} of the rows\"");
     let wanted = wanted.join(" and ");
     let rule = format!("in {wanted} of the rows {rule}");
-    code.end_with_verdict(
-        &rule,
-        &format!("{{observed:.2%}} of the rows; {} allowed", literal::spoken(&wanted)),
-    );
+    code.end_with_verdict(&rule, &format!("{{found}}; {} expected", literal::spoken(&wanted)));
     Ok(())
 }
 
-fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
+pub(super) fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
     let Some(given) = params.get(name) else { return Ok(None) };
+    if !given.is_object() {
+        return Err(params.wrong(name, "a condition, such as {\"null\": \"email\"} or {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}}"));
+    }
     serde_json::from_value(given.clone())
         .map(Some)
         .map_err(|error| params.wrong(name, &format!("a condition ({error})")))
@@ -209,7 +209,7 @@ impl Test {
             Self::Compare { left, op, right } => format!("{} {op} {}", left.words(), right.words()),
             Self::Null(name) => format!("`{name}` is empty"),
             Self::In { column, values } => format!("`{column}` is {}", said(values)),
-            Self::Matches { column, pattern } => format!("`{column}` matches {pattern}"),
+            Self::Matches { column, pattern } => format!("`{column}` matches {}", shown_pattern(pattern)),
             Self::Length { column, min, max } => match (min, max) {
                 (Some(min), Some(max)) => format!("`{column}` has {min} to {max} characters"),
                 (Some(min), None) => format!("`{column}` has at least {min} characters"),
@@ -296,7 +296,7 @@ impl Writer<'_> {
             }
             (Test::Matches { column: name, pattern }, so) => {
                 let found =
-                    format!("{}.astype(\"str\").str.contains({})", column(name), literal::text(pattern));
+                    format!("{}.astype(\"str\").str.contains({})", column(name), literal::pattern(pattern));
                 among(&column(name), &found, so)
             }
             (Test::Length { column: name, min, max }, so) => {

@@ -57,6 +57,11 @@ impl Code {
         }
     }
 
+    /// Notes that a table without rows is judged like any other.
+    pub(super) fn judges_empty(&mut self) {
+        self.plan.judges_empty = true;
+    }
+
     /// Lets rows pass whose value cannot be read.
     pub(super) fn pass_unread(&mut self) {
         self.unread = Unread::Pass;
@@ -182,6 +187,12 @@ impl Code {
                  \"observed\": observed,\n\
              }}\n"
         );
+    }
+
+    /// One more line after the result is set.
+    pub(super) fn also(&mut self, line: &str) {
+        self.end.push_str(line);
+        self.end.push('\n');
     }
 
     /// Ends code in its own way.

@@ -24,6 +24,7 @@ pub(super) fn row_count(
         grouped(code, "number of rows", &by, (&[], &bounds));
         return Ok(());
     }
+    code.judges_empty();
     let (min, max) = (params.count("min")?, params.count("max")?);
     let same_as = params.optional_text("same_as")?;
     code.line("observed = len(rows)");
@@ -274,6 +275,7 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
         return Ok(());
     }
     let observed = if metric == "row_count" {
+        code.judges_empty();
         "len(rows)".to_owned()
     } else {
         let name = params.column("column", table)?;
@@ -290,13 +292,21 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
     code.line(format!("is_learning = len(history) < {LEARNING}"));
     code.line("usual = statistics.fmean(history) if history else observed");
     code.line("spread = statistics.stdev(history) if len(history) > 1 else 0.0");
-    code.line(format!("holds = is_learning or abs(observed - usual) <= {sensitivity} * spread"));
-    code.line(format!("state = f\"learning: {{len(history)}} of {LEARNING} runs seen\" if is_learning else f\"usually {{usual:g}} ± {{spread:g}}\""));
+    code.line(format!("limit = {sensitivity} * spread"));
+    code.line("if is_learning:");
+    code.line("    # Three figures show what is far off, and what is far off must not be learnt.");
+    code.line("    limit = max(limit, abs(usual) / 2) if len(history) > 2 else float(\"inf\")");
+    code.line("holds = abs(observed - usual) <= limit");
+    code.line(format!(
+        "state = f\"learning: {{len(history)}} of {LEARNING} runs seen, \" if is_learning else \"\""
+    ));
+    code.line("state += f\"usually {usual:g} ± {spread:g}\"");
     code.step(format!("compare the {metric} with its own history"));
     code.end_with_verdict(
         &format!("the {metric} must not stand out from its own history"),
         &format!("the {metric} is {{observed:g}}; {{state}}"),
     );
+    code.also("result[\"learning\"] = is_learning and holds");
     Ok(())
 }
 

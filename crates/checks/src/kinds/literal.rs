@@ -1,6 +1,6 @@
 //! Values as Python writes them.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// A value as a Python expression.
 pub(super) fn value(value: &Value) -> String {
@@ -8,7 +8,7 @@ pub(super) fn value(value: &Value) -> String {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => self::number(number),
         Value::String(string) => text(string),
         Value::Array(items) => list(items.iter().map(self::value)),
         Value::Object(members) => {
@@ -17,6 +17,33 @@ pub(super) fn value(value: &Value) -> String {
             format!("{{{}}}", members.join(", "))
         }
     }
+}
+
+/// A number; a large whole one without a fraction, because pandas compares whole numbers with fractions inexactly.
+fn number(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(whole) if whole.fract() == 0.0 && whole.abs() > 9e15 => format!("{whole:.0}"),
+        _ => number.to_string(),
+    }
+}
+
+/// A pattern as a string literal in which `$` is the very end of a text: Python's also lets a line break through.
+pub(super) fn pattern(pattern: &str) -> String {
+    let (mut ended, mut is_escaped, mut is_listed) = (String::with_capacity(pattern.len()), false, false);
+    for character in pattern.chars() {
+        match character {
+            '$' if !is_escaped && !is_listed => ended.push_str("\\Z"),
+            other => ended.push(other),
+        }
+        match character {
+            '[' if !is_escaped => is_listed = true,
+            ']' if !is_escaped => is_listed = false,
+            _ => {}
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    // With the flag for several lines `$` is the end of each.
+    text(if pattern.contains("(?m") { pattern } else { &ended })
 }
 
 /// A list of names.

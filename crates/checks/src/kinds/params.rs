@@ -227,6 +227,23 @@ impl<'a> Params<'a> {
     }
 }
 
+/// What is wrong with the params of a check, whatever tables there are.
+pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
+    let mut params = Params::new(check);
+    let conditions = ["when", "must"].map(|name| super::condition::test(&mut params, name).err());
+    let wanted: &[&str] = match check.kind.as_str() {
+        "range" | "length" => &["min", "max"],
+        "row_count" => &["min", "max", "same_as"],
+        _ => &[],
+    };
+    let is_missing = !wanted.is_empty() && !wanted.iter().any(|name| check.params.contains_key(*name));
+    let missing = is_missing.then(|| {
+        let message = format!("`{}` has none of the parameters {}", check.kind, wanted.join(", "));
+        CompileError::param(message, "give at least one of them")
+    });
+    conditions.into_iter().flatten().next().or(missing)
+}
+
 /// One name or a list of names.
 pub(super) fn names(value: &Value) -> Option<Vec<String>> {
     match value {

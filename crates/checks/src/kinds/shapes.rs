@@ -115,6 +115,7 @@ pub(super) fn schema(code: &mut Code, params: &mut Params<'_>) -> Result<(), Com
             json!({}),
         ),
     };
+    code.judges_empty();
     let order = params.choice("order", &["any", "exact"])?;
     let extra = params.choice("extra", &["allow", "deny"])?;
     let index = params.count("index")?;

@@ -293,6 +293,11 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     Ok(())
 }
 
+/// A pattern as a sentence shows it: in quotes where it begins or ends with a blank, which nobody would see.
+pub(super) fn shown_pattern(pattern: &str) -> String {
+    if pattern.trim() == pattern { pattern.to_owned() } else { format!("\u{201c}{pattern}\u{201d}") }
+}
+
 /// Every text matches a pattern.
 pub(super) fn regex(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
     let name = params.column("column", table)?;
@@ -307,7 +312,8 @@ pub(super) fn regex(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let negate = params.flag("negate")?;
     code.import("import re");
     code.uses(std::slice::from_ref(&name));
-    code.line(format!("patterns = [re.compile(pattern) for pattern in {}]", literal::names(&patterns)));
+    let compiled: Vec<String> = patterns.iter().map(|pattern| literal::pattern(pattern)).collect();
+    code.line(format!("patterns = [re.compile(pattern) for pattern in [{}]]", compiled.join(", ")));
     code.line(format!("values = {}", column(&name)));
     code.line("judged = values.notna()");
     code.line("# Each different text is looked at once.");
@@ -318,7 +324,8 @@ pub(super) fn regex(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     code.line("failing = judged & values.astype(\"str\").isin(wrong)");
     let failure = if negate { "matches a forbidden pattern" } else { "does not match the pattern" };
     code.step(format!("mark the rows whose `{name}` {failure}"));
-    let rule = format!("`{name}` must {}match {}", if negate { "not " } else { "" }, patterns.join(" or "));
+    let shown: Vec<String> = patterns.iter().map(|pattern| shown_pattern(pattern)).collect();
+    let rule = format!("`{name}` must {}match {}", if negate { "not " } else { "" }, shown.join(" or "));
     code.end_with_rows(&rule, &format!("have a value in {name} that {failure}"), std::slice::from_ref(&name));
     Ok(())
 }

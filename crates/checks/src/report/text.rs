@@ -164,6 +164,13 @@ fn write_totals(out: &mut String, report: &RunReport, options: TextOptions) {
     if open > 0 {
         parts.push(format!("{open} not evaluated"));
     }
+    let is_left_out = |result: &&CheckResult| {
+        result.skipped == Some(SkipReason::Filtered) && result.failed.is_some_and(|failed| failed > 0)
+    };
+    let left_out = report.results.iter().filter(is_left_out).count();
+    if left_out > 0 {
+        parts.push(format!("{left_out} left out that failed last time"));
+    }
     let kept = report.results.iter().filter(|result| result.kept_from.is_some()).count();
     if kept > 0 {
         parts.push(format!("{kept} not run again"));

@@ -18,6 +18,7 @@ const FIRST: &[&str] = &[
     "columns",
     "key_columns",
     "filter",
+    "allow_empty",
     "severity",
     "warn_if",
     "fail_if",

@@ -45,6 +45,9 @@ pub struct CheckFindings {
     pub artifacts: Vec<String>,
     /// The figure that it saw.
     pub observed: Option<Value>,
+    /// Whether it has not yet seen enough runs to judge.
+    #[serde(skip)]
+    pub is_learning: bool,
     /// What its code printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
@@ -126,6 +129,8 @@ struct Claim {
     samples: Vec<FailedRow>,
     #[serde(default)]
     observed: Option<Value>,
+    #[serde(default)]
+    learning: bool,
 }
 
 impl Checks {
@@ -264,6 +269,7 @@ fn found(execution: &Execution, artifacts: &Path, is_transform: bool) -> Result<
         samples: claim.samples,
         artifacts: saved,
         observed: claim.observed.filter(|observed| !observed.is_null()),
+        is_learning: claim.learning,
         stdout: printed(execution),
     })
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use ordain_cell::profile::Profile;
-use ordain_cell::{Execution, InputFile, Job};
+use ordain_cell::{Execution, FRAMES_SOURCE, InputFile, Job, READING_SOURCE};
+use ordain_checks::export::{LoadedFile, Loader};
 use ordain_types::{Cause, Limits, format_bytes};
 use ordain_verify::{Contract, Policy, Schema, VerifiedCode};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use super::Checks;
 use super::cells::Cells;
 use super::error::ChecksError;
 use super::read::write_file;
-use super::sources::DataFile;
+use super::sources::{self, DataFile};
 use super::tables::ColumnFacts;
 
 /// The version of the converter: what an older one left is made anew.
@@ -57,7 +58,7 @@ pub(super) fn cache_key(hash: &str, file: &DataFile) -> String {
     // What is read otherwise is another table.
     let declared = match &file.declared {
         Value::Object(members) if members.is_empty() => String::new(),
-        declared => format!("-{}", &super::sources::hash_text(&declared.to_string())[..12]),
+        declared => format!("-{}", &sources::hash_text(&declared.to_string())[..12]),
     };
     format!("{}-{}{packing}{declared}-v{CONVERTER_VERSION}", &hash[..32], file.form)
 }
@@ -70,6 +71,24 @@ pub(super) fn cached(folder: &Path, key: &str) -> Option<Converted> {
 }
 
 impl Checks {
+    /// What a program outside needs to read the data files as they are read here.
+    pub fn loader(&self) -> Result<Loader, ChecksError> {
+        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let loaded = |file: DataFile| LoadedFile {
+            file: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            stem: file.stem,
+            form: file.form,
+            packing: file.packing,
+            declared: file.declared,
+        };
+        Ok(Loader {
+            reading: READING_SOURCE,
+            frames: FRAMES_SOURCE,
+            converter: CONVERTER,
+            files: files.into_iter().map(loaded).collect(),
+        })
+    }
+
     /// Converts files and keeps what comes of it. A file that cannot be read gives a problem, not an error.
     pub(super) async fn convert(
         &self,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ordain_checks::export::{Target, export};
 use ordain_checks::file::{self, CheckEntry, CheckFiles, FILE_BYTES_MAX};
-use ordain_checks::{Check, CheckResult, Selection};
+use ordain_checks::{Check, CheckResult, Selection, SkipReason};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
 use ordain_types::nearest;
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::Checks;
 use super::error::ChecksError;
 use super::read::{read_changed, read_checks, write_file};
+use super::sources;
 use super::task::{CheckOptions, CheckTask};
 use crate::error::EngineError;
 use crate::workspace::inside;
@@ -94,17 +95,51 @@ impl Checks {
     /// Tries a new check. Its id must be free.
     pub async fn propose(
         &self,
-        check: Check,
+        mut check: Check,
         planner: &Planner,
         note: &EntryNote,
     ) -> Result<Proposal, EngineError> {
         let root = &self.workspace.root;
-        let change = add_checks(root, std::slice::from_ref(&check))?;
-        let Some(result) = self.try_out(&change, &check.check_id, planner, note).await? else {
+        let mut change = add_checks(root, std::slice::from_ref(&check))?;
+        let mut tried = self.try_out(&change, &check.check_id, planner, note).await?;
+        let is_unread = tried.as_ref().is_some_and(|result| result.skipped == Some(SkipReason::NotCompiled));
+        if is_unread && self.add_named_tables(&mut check)? {
+            change = add_checks(root, std::slice::from_ref(&check))?;
+            tried = self.try_out(&change, &check.check_id, planner, note).await?;
+        }
+        let Some(result) = tried else {
             return Ok(Proposal { change, result: None });
         };
+        let says_the_same = |other: &Check| {
+            other.check_id != check.check_id
+                && other.accepted_reading.is_some()
+                && other.accepted_reading == result.understood
+        };
+        if let Some(other) = change.files.entries.iter().find(|entry| says_the_same(&entry.check)) {
+            let message = format!("check `{}` says the same", other.check.check_id);
+            return Err(unwritable(message, "change that one: `ordain check edit`").into());
+        }
         let accepted = Check { accepted_reading: result.understood.clone(), ..check };
         Ok(Proposal { change: add_checks(root, &[accepted])?, result: Some(result) })
+    }
+
+    /// Lets a rule in words look at the tables that it names besides its own: `every user_id must exist in users`. Tells
+    /// whether there are any.
+    fn add_named_tables(&self, check: &mut Check) -> Result<bool, ChecksError> {
+        let rule = check.rule();
+        let words: Vec<&str> = rule.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let schema = self.engine.store.schema();
+        let of_store = schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.clone());
+        let before = check.target_table.len();
+        for name in files.into_iter().map(|file| file.stem).chain(of_store) {
+            if words.iter().any(|word| word.eq_ignore_ascii_case(&name))
+                && !check.target_table.contains(&name)
+            {
+                check.target_table.push(name);
+            }
+        }
+        Ok(check.target_table.len() > before)
     }
 
     /// Tries a check with other fields; without any, the check as it is, so that its reading of today can be accepted.

@@ -90,9 +90,19 @@ impl Results<'_> {
         {
             return None;
         }
+        // What was all right without rows may no longer be.
+        if unjudged(check, ready, &last.found, tables).is_some() {
+            return None;
+        }
         let is_graded_alike = last.grading == grading_of(check);
         if is_graded_alike && !self.options.if_changed {
-            return Some(skipped(check, SkipReason::Filtered, "neither its rule nor its data changed"));
+            let mut result = skipped(check, SkipReason::Filtered, "neither its rule nor its data changed");
+            if grade(check, &last.found.counts) == CheckStatus::Fail {
+                show(&mut result, &last.found);
+                result.summary =
+                    format!("left out, and it failed in run {}: {}", last.run_id, result.summary);
+            }
+            return Some(result);
         }
         last.grading = grading_of(check);
         let mut result = standing_result(check, ready, last, !is_graded_alike, tables);
@@ -137,6 +147,14 @@ impl Results<'_> {
                 result.status = CheckStatus::Error;
                 result.summary.clone_from(&reason);
                 result.reason = Some(reason);
+                self.state.last.remove(&check.check_id);
+            }
+            Ok(found) if let Some((reason, words)) = unjudged(check, ready, &found, tables) => {
+                // A figure that is still being learnt is shown and kept; one of no rows is none.
+                if reason == SkipReason::Learning {
+                    show(&mut result, &found);
+                }
+                set_aside(&mut result, reason, &words);
                 self.state.last.remove(&check.check_id);
             }
             Ok(mut found) => {
@@ -273,14 +291,43 @@ fn blank(check: &Check) -> CheckResult {
 }
 
 pub(super) fn skipped(check: &Check, reason: SkipReason, words: &str) -> CheckResult {
+    let mut result = blank(check);
+    set_aside(&mut result, reason, words);
+    result
+}
+
+fn set_aside(result: &mut CheckResult, reason: SkipReason, words: &str) {
     let name = json!(reason).as_str().unwrap_or_default().to_owned();
-    CheckResult {
-        status: CheckStatus::Skipped,
-        skipped: Some(reason),
-        reason: Some(format!("{name}: {words}")),
-        summary: words.to_owned(),
-        ..blank(check)
+    result.status = CheckStatus::Skipped;
+    result.skipped = Some(reason);
+    result.reason = Some(format!("{name}: {words}"));
+    words.clone_into(&mut result.summary);
+}
+
+/// Why a rule that nothing breaks was not evaluated all the same: not evaluated is not green.
+fn unjudged(
+    check: &Check,
+    ready: &Ready,
+    found: &CheckFindings,
+    tables: &Tables,
+) -> Option<(SkipReason, String)> {
+    if found.counts.is_broken {
+        return None;
     }
+    let learning = found.is_learning.then(|| (SkipReason::Learning, found.summary.clone()));
+    let plan = declared(&ready.plan);
+    let judged = plan.pointer("/tables/0").and_then(Value::as_str);
+    let judged = judged.or_else(|| check.target_table.first().map(String::as_str))?;
+    // Code of its owner's may judge more than rows, and says so; a transformation judges nothing.
+    let has_counted = check.kind == "python" && found.counts.evaluated > Some(0);
+    let is_excepted = check.allow_empty || has_counted || check.kind == TRANSFORM;
+    if is_excepted || plan.get("judges_empty").is_some() || tables.ready(judged)?.rows > 0 {
+        return learning;
+    }
+    let words = format!(
+        "table `{judged}` has no rows, so nothing was judged; if that may be, set `allow_empty` to true in the check"
+    );
+    Some((SkipReason::EmptyTable, words))
 }
 
 fn broken(check: &Check, reason: &str) -> CheckResult {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::index::{Index, What};
 use super::parse::Parser;
-use super::token;
+use super::token::{self, Kind, Token};
 use super::trace::Trace;
 use super::{TOKENS_MAX, Unknown, amounts, unknown};
 use crate::brief::Brief;
@@ -49,7 +49,7 @@ pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<Unknow
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Err(None);
     }
-    if let Some(problem) = amounts::problem(&index, &tokens) {
+    if let Some(problem) = amounts::problem(&index, &tokens).or_else(|| of_some(&index, &tokens)) {
         return Err(Some(problem));
     }
     let mut all: Vec<(Rule, u32)> = Vec::new();
@@ -77,6 +77,23 @@ pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<Unknow
         }
     }
     Ok(rules)
+}
+
+/// A rule is about every row or about a share of them: `some` is neither, and nothing may drop it.
+fn of_some(index: &Index, tokens: &[Token]) -> Option<Unknown> {
+    let is_some = |(at, token): &(usize, &Token)| {
+        token.kind == Kind::Word && token.lower == "some" && index.at(tokens, *at).is_empty()
+    };
+    let (_, token) = tokens.iter().enumerate().find(is_some)?;
+    let reason = "“some” says neither how many rows nor which; write “at least 5% of rows …”, or leave it out \
+                  if every row is meant";
+    Some(Unknown {
+        text: token.text.clone(),
+        at: token.at,
+        is_known: true,
+        nearest: None,
+        reason: Some(reason.to_owned()),
+    })
 }
 
 fn chosen(brief: &Brief, rules: &[Rule], filter: Option<&str>) -> Reply {

@@ -90,7 +90,7 @@ fn compiled(
         };
         let pairs: Vec<(&Check, &CheckResult)> =
             results.iter().filter_map(|result| Some((pair(result)?, result))).collect();
-        Ok(export_python(&pairs))
+        Ok(export_python(&pairs, &checks.loader()?))
     }))?
 }
 

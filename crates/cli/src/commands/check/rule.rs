@@ -22,7 +22,7 @@ use crate::workspace;
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLES: &str = "\
 Examples:
-  ordain check add \"every order has a customer\" --table orders
+  ordain check add \"every user_id must exist in users\" --table orders
   ordain check add \"price is between 0 and 100\" --table orders --severity high --yes
 
 Shown before anything is saved: the rule as it was understood, how many rows break it today, and values on both sides of
@@ -64,6 +64,9 @@ pub(super) struct AgreementArgs {
 
 /// Carries out `ordain check add`.
 pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
+    if args.rule.trim().is_empty() {
+        return Err(Failure::usage("the rule is empty", "state it in words: \"price must not be negative\""));
+    }
     let files = read_checks(&workspace.root).unwrap_or_else(|_| CheckFiles::default());
     let id = args.id.clone().unwrap_or_else(|| files.free_id());
     let check = read_record(&json!({
@@ -112,8 +115,9 @@ impl AgreementArgs {
             write_reading(&mut io::stdout().lock(), result)?;
         }
         let is_new = change.before != change.after;
-        let is_disabled = result.skipped == Some(SkipReason::Disabled);
-        let is_usable = !result.is_open() || is_disabled;
+        // The rule is understood, though there is nothing to judge today.
+        let is_idle = matches!(result.skipped, Some(SkipReason::Disabled | SkipReason::EmptyTable));
+        let is_usable = !result.is_open() || is_idle;
         let is_agreed = is_new && is_usable && (self.yes || !self.json && asks("Is that the rule?")?);
         if is_agreed {
             checks.save(change, Some(&result.check_id), workspace::note()).await?;
@@ -125,7 +129,8 @@ impl AgreementArgs {
         if !is_usable {
             let hint = match result.skipped {
                 Some(SkipReason::MissingTable) => "`ordain tables --types` shows the tables that there are",
-                _ => "say it in other words",
+                Some(_) => "say it in other words",
+                None => "put right what is told above, then add it again",
             };
             let problem = "the rule cannot be evaluated, so nothing was saved";
             return Err(Failure::new(exit::ERROR, problem, Some(hint)));

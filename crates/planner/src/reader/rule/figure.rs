@@ -174,9 +174,12 @@ impl Parser<'_> {
         found
     }
 
-    /// `orders must have at least 10 rows`, `orders must not be empty`.
+    /// `orders must have at least 10 rows`, `there must be at least 10 rows`, `orders must not be empty`.
     pub(super) fn of_table(&self, start: usize) -> All<Demand> {
         let mut found: All<Demand> = Vec::new();
+        if let Some(begin) = self.one("rule.there_must_be", start) {
+            found.extend(self.rows_counted(begin, true).into_iter().map(|(demand, end)| (demand, end, 0)));
+        }
         let start = self.fill(self.one("rule.table", self.fill(start)).unwrap_or(start));
         for (what, end, cost) in self.mentions(start) {
             if what != What::Table(self.focus) {
@@ -194,14 +197,8 @@ impl Parser<'_> {
                     ));
                 }
                 let Some(have) = self.one("have", begin) else { continue };
-                let side = Side::Column("rows".to_owned());
-                for (test, end, _) in self.compared_with(&side, have) {
-                    let Some(end) = self.one("rule.rows", end) else { continue };
-                    let rule = Claim::Test(test).demand(so).rule("").filter(|rule| rule.kind == "range");
-                    if let Some(bounds) = rule.and_then(|rule| counted(&rule.params)) {
-                        found.push((Claim::Whole("row_count", bounds).demand(true), end, cost));
-                    }
-                }
+                let counts = self.rows_counted(have, so).into_iter();
+                found.extend(counts.map(|(demand, end)| (demand, end, cost)));
                 if let Some((_, lit, end)) = self.number(self.one("rule.exactly", have).unwrap_or(have))
                     && let Some(end) = self.one("rule.rows", end).filter(|_| so)
                 {
@@ -222,6 +219,18 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// `at least 10 rows`.
+    fn rows_counted(&self, place: usize, so: bool) -> Vec<(Demand, usize)> {
+        let side = Side::Column("rows".to_owned());
+        let said = self.compared_with(&side, place).into_iter();
+        let counts = said.filter_map(|(test, end, _)| {
+            let end = self.one("rule.rows", end)?;
+            let rule = Claim::Test(test).demand(so).rule("").filter(|rule| rule.kind == "range")?;
+            Some((Claim::Whole("row_count", counted(&rule.params)?).demand(true), end))
+        });
+        counts.collect()
     }
 
     /// `sensor_id values with fewer than 90 readings`.

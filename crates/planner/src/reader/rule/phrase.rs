@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
 use crate::reader::form::{Cond, Op, Operand};
-use crate::reader::index::{Sort, What};
+use crate::reader::index::{Column, Sort, What};
 use crate::reader::lexicon::LEXICON;
 use crate::reader::parse::{All, Parser, as_json, prune};
 use crate::reader::token::{Kind, Unit};
@@ -25,11 +25,24 @@ impl Parser<'_> {
         for (path, end, cost) in self.columns(start) {
             if path.hops.is_empty() && path.table == self.focus {
                 let end = self.one("rule.values", end).unwrap_or(end);
-                found.push((path.column, end, cost));
-                found.extend(self.in_table(end).map(|end| (path.column, end, cost)));
+                for column in self.namesakes(path.column) {
+                    found.push((column, end, cost));
+                    found.extend(self.in_table(end).map(|end| (column, end, cost)));
+                }
             }
         }
         found
+    }
+
+    /// A column and those that have its name in the file too, which are told apart by a number: `amount`, `amount.1`.
+    fn namesakes(&self, column: usize) -> impl Iterator<Item = usize> {
+        let columns = &self.index.tables[self.focus].columns;
+        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        let is_namesake = move |other: &str| {
+            let rest = other.strip_prefix(columns[column].name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.').is_some_and(is_number))
+        };
+        (0..columns.len()).filter(move |other| is_namesake(&columns[*other].name))
     }
 
     /// Passes over articles, `each` and `every`.
@@ -198,7 +211,11 @@ impl Parser<'_> {
                     (compare(side.clone(), op, other), self.unit_of(side, end), cost)
                 }),
             );
-            if let Some((from, until, end)) = self.days(end) {
+            let is_day = self.column_of(side).is_some_and(|column| column.sort == Sort::Day);
+            found.extend(
+                self.percent(side, end).map(|(value, end)| (compare(side.clone(), op, value), end, 0)),
+            );
+            if let Some((from, until, end)) = self.days(end).or_else(|| self.year(end).filter(|_| is_day)) {
                 let at = |day: &Value| Side::Value(day.clone());
                 // A day is as long as a day: what is after it begins with the next one.
                 let test = match op {
@@ -251,12 +268,22 @@ impl Parser<'_> {
         found
     }
 
+    /// The column that a side is.
+    fn column_of(&self, side: &Side) -> Option<&Column> {
+        let Side::Column(name) = side else { return None };
+        self.index.tables[self.focus].columns.iter().find(|column| column.name == *name)
+    }
+
+    /// `10%` beside a column of percents, whose values are numbers of percent.
+    fn percent(&self, side: &Side, place: usize) -> Option<(Side, usize)> {
+        let is_percent = self.column_of(side)?.unit.as_deref() == Some("%");
+        let (number, lit, end) = self.number(place)?;
+        (is_percent && number.unit == Unit::Percent).then_some((Side::Value(lit.value), end))
+    }
+
     /// Passes over the declared unit of a column.
     fn unit_of(&self, side: &Side, end: usize) -> usize {
-        let Side::Column(name) = side else { return end };
-        let columns = &self.index.tables[self.focus].columns;
-        let unit =
-            columns.iter().find(|column| column.name == *name).and_then(|column| column.unit.as_deref());
+        let unit = self.column_of(side).and_then(|column| column.unit.as_deref());
         let is_unit = self.tokens.get(end).is_some_and(|token| {
             unit.is_some_and(|unit| token.lower == unit.to_lowercase() || token.stem == unit.to_lowercase())
         });
@@ -431,7 +458,7 @@ impl Parser<'_> {
         });
         let (count, start) = number.map_or((None, place), |(number, _, end)| (Some(number.value), end));
         let (end, class) = self.meaning("rule_characters", start)?;
-        let is_class = class.starts_with(['[', '\\']) && class.len() > 2 || class == "\\d";
+        let is_class = class.starts_with(['[', '\\']) && class.len() > 2;
         match count {
             Some(count) => Some((format!("{class}{{{count}}}"), end)),
             None if !is_class => Some((class.to_owned(), end)),

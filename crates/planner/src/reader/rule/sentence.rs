@@ -1,11 +1,13 @@
 //! Rules as sentences: what must hold, what is to be flagged, for which rows.
 
+use std::collections::BTreeSet;
+
 use ordain_checks::kinds::{Side, Test};
 use serde_json::json;
 
 use super::claim::{Claim, Demand, Rule};
 use super::phrase::compare;
-use crate::reader::index::What;
+use crate::reader::index::{Sort, What};
 use crate::reader::parse::{All, Parser, prune};
 use crate::reader::phrase::Np;
 use crate::reader::token::Kind;
@@ -300,10 +302,22 @@ impl Parser<'_> {
         for be in self.lex("be", place) {
             let conds = self.conds(be).into_iter();
             found.extend(conds.filter_map(|(cond, end, cost)| {
-                Some((Claim::Test(self.test_of(&cond)?).demand(true), end, cost))
+                let test = self.test_of(&cond)?;
+                self.names_days(&test, be, end).then(|| (Claim::Test(test).demand(true), end, cost))
             }));
         }
         found
+    }
+
+    /// Whether the words of a demand name every column of days in it: `active since 2020` demands nothing of `joined`.
+    fn names_days(&self, test: &Test, from: usize, end: usize) -> bool {
+        let mut names = BTreeSet::new();
+        test.columns(&mut names);
+        let columns = self.index.tables[self.focus].columns.iter().enumerate();
+        let mut days = columns.filter(|(_, column)| column.sort == Sort::Day && names.contains(&column.name));
+        let is_named =
+            |column: usize| (from..end).any(|at| self.own_column(at).iter().any(|own| own.0 == column));
+        days.all(|(column, _)| is_named(column))
     }
 
     /// `belong to a customer`, where one column says to which.
@@ -462,12 +476,13 @@ impl Parser<'_> {
         found
     }
 
-    /// `no order may have a negative price`, `no two rows may share the same a`.
+    /// `no order may have a negative price`, `no order has a negative price`, `no two rows may share the same a`.
     fn none_may(&self, start: usize) -> All<Demand> {
         let mut found: All<Demand> = Vec::new();
         for begin in self.exact("no", self.fill(start)) {
             for (when, end, cost) in self.judged_rows(begin) {
-                for after in self.lex("rule.may", end).into_iter().chain(self.lex("rule.must", end)) {
+                let said = self.lex("rule.may", end).into_iter().chain(self.lex("rule.must", end));
+                for after in said.chain([end]) {
                     for (demand, end, more) in self.said_of_rows(after) {
                         found.push((with_when(demand.opposite(), when.clone()), end, cost + more));
                     }

@@ -252,7 +252,7 @@ fn composed() -> Hints {
         (
             "order_id must be two capital letters, a dash and 3 digits",
             "regex",
-            json!({"column": "order_id", "pattern": "^[A-Z]{2}-\\d{3}$"}),
+            json!({"column": "order_id", "pattern": "^[A-Z]{2}-[0-9]{3}$"}),
         ),
         ("price must be between 1 and 100", "range", json!({"column": "price", "min": 1, "max": 100})),
     ]
@@ -319,4 +319,70 @@ fn what_can_be_read_in_two_ways_is_not_run() {
     ] {
         assert!(!matches!(plan(&brief(hint)), Reply::Plan(_)), "{hint}");
     }
+}
+
+#[test]
+fn some_is_not_dropped_from_a_rule() {
+    for hint in ["some orders must be paid", "some price must be above 18"] {
+        let reply = plan(&brief(hint));
+        assert!(matches!(&reply, Reply::Refusal(reason) if reason.contains("“some”")), "{hint}: {reply:?}");
+    }
+}
+
+#[test]
+fn a_day_demands_nothing_of_a_column_that_nobody_named() {
+    let mut brief = brief("orders must be paid since 2020");
+    let tables = std::sync::Arc::make_mut(&mut brief.tables);
+    tables[0].table.columns.truncate(7);
+    let samples = vec![json!("paid"), json!("open")];
+    tables[0].columns = vec![crate::brief::ColumnBrief {
+        name: "status".to_owned(),
+        null_share: 0.0,
+        values: Some(samples.clone()),
+        samples,
+        shape: None,
+        unit: None,
+    }];
+    let reply = plan(&brief);
+    assert!(!matches!(reply, Reply::Plan(_)), "{reply:?}");
+}
+
+#[test]
+fn of_two_columns_of_one_name_none_is_chosen() {
+    let mut brief = brief("price must be above 0");
+    let tables = std::sync::Arc::make_mut(&mut brief.tables);
+    tables[0].table.columns[4].name = "price.1".to_owned();
+    let reply = plan(&brief);
+    assert!(
+        matches!(&reply, Reply::Question(asked) if asked.contains("`price.1` must be above 0")),
+        "{reply:?}"
+    );
+}
+
+#[test]
+fn plain_rules_that_were_declined_are_read() {
+    let price = |op: &str, bound: Value| json!({"column": "price", op: bound});
+    for (hint, kind, params) in [
+        ("No order has a price over 250", "range", price("max", json!(250))),
+        ("there must be at least 1000 rows", "row_count", json!({"min": 1000})),
+        (
+            "created_at must be before 2024",
+            "range",
+            json!({"column": "created_at", "max": "2024-01-01", "strict_max": true}),
+        ),
+    ] {
+        assert_eq!(declared(hint), (kind.to_owned(), params), "{hint}");
+    }
+    let mut brief = brief("price must not exceed 10%");
+    assert!(!matches!(plan(&brief), Reply::Plan(_)));
+    std::sync::Arc::make_mut(&mut brief.tables)[0].columns = vec![crate::brief::ColumnBrief {
+        name: "price".to_owned(),
+        null_share: 0.0,
+        samples: vec![json!(5.5)],
+        values: None,
+        shape: None,
+        unit: Some("%".to_owned()),
+    }];
+    let Reply::Plan(draft) = plan(&brief) else { panic!("not read") };
+    assert_eq!(draft.declared.unwrap()["params"], price("max", json!(10)));
 }

@@ -146,7 +146,7 @@ pub(crate) struct CheckResult {
     pub(crate) rule: String,
     /// The rule as it was understood: restated from what it was compiled to.
     pub(crate) understood: Option<String>,
-    /// Why it was skipped, where it was: `disabled`, `missing_table`, `upstream_failed`, `not_compiled`, `frozen`, `filtered`.
+    /// Why it was skipped, where it was: `disabled`, `missing_table`, `empty_table`, `learning`, `upstream_failed`, `not_compiled`, `frozen`, `filtered`.
     pub(crate) skipped: Option<String>,
     /// How many rows were looked at.
     pub(crate) evaluated: Option<u64>,
