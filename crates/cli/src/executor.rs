@@ -13,10 +13,14 @@ use crate::engine;
 use crate::failure::Failure;
 use crate::resident::ResidentArgs;
 
+/// Stands for the executors that announce themselves to the cluster.
+const OF_CLUSTER: &str = "cluster";
+
 /// Which executors to use.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ExecutorArgs {
-    /// Run plans on these executors (`ordain executor`), separated by commas [default: `ORDAIN_EXECUTOR`, else here]
+    /// Run plans on these executors (`ordain executor`), separated by commas, or on those that announce themselves to the
+    /// `cluster` [default: `ORDAIN_EXECUTOR`, else here]
     #[arg(long, value_name = "URL[,URL]", help_heading = "Executors")]
     executor: Option<String>,
     /// The authority of the executors' certificates, PEM [default: `ORDAIN_EXECUTOR_CA`]
@@ -94,12 +98,20 @@ impl ExecutorArgs {
         Ok(Chosen::Remote(Arc::new(self.pool(&addresses, workspace)?)))
     }
 
+    /// Whether plans run on those executors that announce themselves to the cluster.
+    pub(crate) fn is_of_cluster(&self) -> bool {
+        self.addresses(&from_environment).as_deref() == Some(OF_CLUSTER)
+    }
+
     fn pool(&self, addresses: &str, workspace: &Workspace) -> Result<ExecutorPool, ConnectError> {
         let named = addresses.split(',').map(str::trim).filter(|address| !address.is_empty());
         let mut remote = self.remote(&from_environment);
         // What holds for cells of this machine holds for those of others.
         remote.minimum = workspace.minimum_isolation;
         let options = PoolOptions { remote, ..PoolOptions::default() };
+        if addresses == OF_CLUSTER {
+            return Ok(ExecutorPool::growing(&options));
+        }
         ExecutorPool::new(named, &options)
     }
 

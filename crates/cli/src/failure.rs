@@ -10,6 +10,7 @@ use ordain_checks::SelectionError;
 use ordain_engine::checks::ChecksError;
 use ordain_engine::{EngineError, InitError, WorkspaceError};
 use ordain_planner::PlannerError;
+use ordain_server::cluster::ClusterError;
 use ordain_server::grpc::ConnectError;
 use ordain_server::http::ServeLockError;
 use ordain_server::trace::TraceSettingsError;
@@ -161,6 +162,13 @@ impl From<InitError> for Failure {
 impl From<ServeLockError> for Failure {
     fn from(error: ServeLockError) -> Self {
         Self::of(UNAVAILABLE, &error, error.hint().as_deref())
+    }
+}
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Self {
+        let code = if matches!(error, ClusterError::Address { .. }) { USAGE } else { UNAVAILABLE };
+        Self::of(code, &error, error.hint().as_deref())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `ordain` command.
 
+mod cluster;
 mod commands;
 mod engine;
 mod executor;
@@ -35,6 +36,7 @@ enum Command {
     Bench(commands::bench::Args),
     Chat(commands::chat::Args),
     Check(commands::check::Args),
+    Cluster(commands::cluster::Args),
     Code(commands::code::Args),
     Config(commands::config::Args),
     Data(commands::data::Args),
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::run(args),
         Command::Chat(args) => commands::chat::run(&args),
         Command::Check(args) => commands::check::run(args),
+        Command::Cluster(args) => commands::cluster::run(&args),
         Command::Code(args) => commands::code::run(&args),
         Command::Config(args) => commands::config::run(&args),
         Command::Data(args) => commands::data::run(&args),

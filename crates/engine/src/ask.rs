@@ -4,7 +4,7 @@ use ordain_cell::Discard;
 use ordain_planner::{Planner, Progress, Quiet, Turn, reader};
 use ordain_store::ConversationTurn;
 use ordain_types::{BoxFuture, Outline, RunId, RunRecord, Strategy};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::code::CodeTask;
@@ -18,13 +18,16 @@ use crate::work::Work;
 const TURNS_MAX: u64 = 12;
 
 /// One request, and how it is to be carried out.
-#[derive(Debug, Clone)]
+///
+/// Written down, it is without the planner and what other runs gave: those are found again where it is read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ask {
     /// What is asked, in words.
     pub request: String,
     /// The plan, where the caller gives it.
     pub plan: Option<PlanFile>,
     /// Who writes the plan otherwise.
+    #[serde(skip, default = "reader_alone")]
     pub planner: Planner,
     /// Whether plans are taken from the cache and kept in it.
     pub cache: bool,
@@ -39,14 +42,17 @@ pub struct Ask {
     /// Whether the run waits for a person when it has an outline.
     pub show_plan: bool,
     /// The run that goes on, where it has waited for a person.
+    #[serde(skip)]
     pub resumed: Option<Box<Resumed>>,
     /// What the run goes on from, where another one was committed before it.
+    #[serde(skip)]
     pub continues: Option<Box<Continued>>,
     /// What becomes of the changes.
     pub mode: Mode,
     /// The values that a given plan takes from `params`.
     pub params: Map<String, Value>,
     /// The run whose change is made again on newer rows.
+    #[serde(skip)]
     pub rebases: Option<Box<RunRecord>>,
     /// Repeating a request with the same key gives the first outcome again.
     pub idempotency_key: Option<String>,
@@ -79,7 +85,7 @@ pub enum Decision {
 }
 
 /// A plan that the caller gives.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PlanFile {
     /// The Python.
     pub code: String,
@@ -88,7 +94,7 @@ pub struct PlanFile {
 }
 
 /// What becomes of a plan's changes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// They are committed, or wait for approval where the workspace says so.
@@ -133,7 +139,7 @@ impl Ask {
     }
 
     /// What an idempotency key stands for: what is asked, and what is to become of it.
-    pub(crate) fn fingerprint(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let conversation = self.conversation.as_deref().unwrap_or_default();
         let turns = self.turns.as_ref().map_or_else(String::new, |turns| format!("\0{turns:?}"));
@@ -247,6 +253,10 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+fn reader_alone() -> Planner {
+    Planner::Rules
 }
 
 /// A run as a turn of a conversation.

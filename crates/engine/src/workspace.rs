@@ -184,6 +184,14 @@ impl Workspace {
         self.root.join(STATE)
     }
 
+    /// What the workspace says, as a short text: nodes of a cluster where it differs do not carry out each other's runs.
+    pub fn fingerprint(&self) -> Result<String, WorkspaceError> {
+        let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
+        let mut hash = crate::fingerprint::hash(&format!("{text}\0{}\0{}", self.policy, self.helpers));
+        hash.truncate(12);
+        Ok(hash)
+    }
+
     /// How the workspace's store is opened.
     pub fn store_options(&self) -> StoreOptions {
         let mut options = StoreOptions::sqlite(self.state());

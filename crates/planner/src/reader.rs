@@ -16,6 +16,7 @@ pub mod files;
 mod follow;
 mod form;
 mod formula;
+mod guard;
 mod index;
 mod joined;
 mod lexicon;
@@ -175,8 +176,24 @@ fn indexed(brief: &Brief) -> Arc<Index> {
     index
 }
 
-/// Reads one request, perhaps after another whose rows it may refer to.
-fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
+/// The rows that a request may refer to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Context<'a> {
+    /// Those of the last turn.
+    rows: Option<&'a Select>,
+    /// These, and those that the turns before it named.
+    several: Option<&'a Select>,
+}
+
+impl<'a> Context<'a> {
+    /// The rows of one clause.
+    const fn of(rows: &'a Select) -> Self {
+        Self { rows: Some(rows), several: Some(rows) }
+    }
+}
+
+/// Reads one request, perhaps after others whose rows it may refer to.
+fn read(index: &Index, request: &str, context: Context<'_>) -> Reading {
     let tokens = token::tokens(request);
     if let Some(problem) = amounts::problem(index, &tokens) {
         return Reading::None(Some(problem));
@@ -197,13 +214,16 @@ fn read(index: &Index, request: &str, context: Option<&Select>) -> Reading {
 }
 
 /// Reads tokens as one clause.
-fn read_tokens(index: &Index, tokens: &[Token], context: Option<&Select>) -> Reading {
+fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading {
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Reading::None(None);
     }
     let trace = Trace::default();
-    let parser =
-        |focus: usize| Parser { context: context.cloned(), ..Parser::new(index, tokens, focus, &trace) };
+    let parser = |focus: usize| Parser {
+        context: context.rows.cloned(),
+        several: context.several.cloned(),
+        ..Parser::new(index, tokens, focus, &trace)
+    };
     let first = parser(0);
     let mut all: Vec<(Form, u32)> = first.talk().map(|form| (form, 0)).into_iter().collect();
     if !index.tables.is_empty() {
@@ -309,10 +329,9 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
-        (Form::Talk("undo"), _) => Reply::Refusal(
-            "What was done stays done: `ordain undo RUN`, or /undo in a chat, takes it back.".to_owned(),
-        ),
+        (Form::Talk("undo"), _) => Reply::Refusal(settled("RUN")),
         (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
+        (Form::Settled(run), _) => Reply::Refusal(settled(run)),
         (form, _) if form.is_direct() && brief.catalog.policy.changes == Changes::Actions => {
             Reply::Refusal(format!(
                 "Here data changes through actions alone, and none covers that: {}. Nothing was changed. {}",
@@ -425,6 +444,15 @@ fn missing(index: &Index, call: &form::Call, words: &str) -> String {
     format!("I need to know {} for that ({words}). Please say {}.", asks.join(" and "), asks.join(" and "))
 }
 
+/// What can be done about a change that was made.
+fn settled(run: &str) -> String {
+    format!(
+        "That leaves the change before as it is. If it was committed, it stands: `ordain undo {run}` takes it back. \
+         If it waits for approval, `ordain approve {run}` commits it and `ordain reject {run}` drops it. \
+         In a chat: /undo, /approve, /reject."
+    )
+}
+
 /// A plan that says one sentence.
 fn say(text: &str) -> Reply {
     let code = format!("answer_text = {}\nSTATUS = \"success\"\n", code::quote(text));
@@ -450,7 +478,8 @@ fn possible(index: &Index) -> String {
 
 fn declined(index: &Index, unknown: Option<&Unknown>) -> String {
     let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
-    let is_read = |text: &str| matches!(read_tokens(index, &token::tokens(text), None), Reading::One(_));
+    let is_read =
+        |text: &str| matches!(read_tokens(index, &token::tokens(text), Context::default()), Reading::One(_));
     format!(
         "{what}, so nothing was done. {}{} A model understands more: see `ordain models`.",
         possible(index),

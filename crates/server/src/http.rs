@@ -15,6 +15,7 @@ mod body;
 mod caller;
 mod chat;
 mod checks;
+mod cluster;
 mod code;
 mod cors;
 mod cursor;

@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 11;
+const FORMAT: i64 = 12;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -120,6 +120,7 @@ fn added_since(older: i64, dialect: Dialect) -> String {
         (9, ninth_format(dialect)),
         (10, tenth_format(dialect)),
         (11, eleventh_format(dialect)),
+        (12, twelfth_format(dialect)),
     ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
@@ -254,5 +255,20 @@ fn eleventh_format(dialect: Dialect) -> String {
            SELECT coalesce((SELECT CAST(value AS {integer}) FROM {meta} WHERE name = 'data'), 0), value
            FROM {meta} WHERE name = 'rows';
          DELETE FROM {meta} WHERE name IN ('data', 'rows');"
+    )
+}
+
+/// What the twelfth format added: a name that no other store has, and runs that any node of a cluster may carry out.
+fn twelfth_format(dialect: Dialect) -> String {
+    let (integer, strict, random) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT", "lower(hex(randomblob(8)))"),
+        Dialect::Postgres => ("BIGINT", "", "substr(md5(random()::text || clock_timestamp()::text), 1, 16)"),
+    };
+    let (meta, queue) = (own(dialect, "meta"), own(dialect, "queue"));
+    format!(
+        "INSERT INTO {meta} (name, value) VALUES ('id', {random});
+         CREATE TABLE {queue} (run_id TEXT PRIMARY KEY, claim TEXT NOT NULL, kind TEXT NOT NULL, who TEXT NOT NULL,
+           request TEXT NOT NULL, work TEXT NOT NULL, workspace TEXT NOT NULL, accepted_at TEXT NOT NULL,
+           accepted_ms {integer} NOT NULL) {strict};"
     )
 }

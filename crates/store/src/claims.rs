@@ -9,6 +9,7 @@ use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
 use crate::progress;
+use crate::queue;
 use crate::runs;
 use crate::session::{Intent, Session};
 use crate::sql::Datum;
@@ -44,7 +45,7 @@ pub(crate) async fn claim(
         return Err(StoreError::BadCall { message });
     }
     // Most repeats are found by looking, without waiting for a run that writes: it may be the very one.
-    let looking = Looking { store, key, fingerprint };
+    let looking = Looking { store, key, fingerprint, run };
     if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
         return Ok(found);
     }
@@ -52,22 +53,35 @@ pub(crate) async fn claim(
         store.pool.say_alive(alive::number(process)).await?;
     }
     let mut session = store.pool.begin(Intent::Own).await?;
-    if let Some(found) = looking.look(&mut session).await? {
-        session.roll_back().await?;
+    let claim = take(store, &mut session, key, fingerprint, run, store.process()).await?;
+    session.commit().await?;
+    Ok(claim)
+}
+
+/// Claims a key in the open transaction, for a process or, without one, for any node that carries the run out.
+pub(crate) async fn take(
+    store: &Arc<Inner>,
+    session: &mut Session,
+    key: &str,
+    fingerprint: Option<&str>,
+    run: &RunId,
+    owner: Option<&str>,
+) -> Result<Claim, StoreError> {
+    let looking = Looking { store, key, fingerprint, run };
+    if let Some(found) = looking.look(session).await? {
         return Ok(found);
     }
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!(
         "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint, owner) VALUES ("
     ));
+    let optional = |text: Option<&str>| text.map_or(Datum::Null, |text| Datum::Text(text.to_owned()));
     sql.text_param(key).push(", ").text_param(run.as_str()).push(", ");
     sql.integer_param(lease_until(store)).push(", 0, ");
-    sql.bind(fingerprint.map_or(Datum::Null, |text| Datum::Text(text.to_owned())), "text");
-    sql.push(", ").bind(store.process().map_or(Datum::Null, |id| Datum::Text(id.to_owned())), "text");
+    sql.bind(optional(fingerprint), "text").push(", ").bind(optional(owner), "text");
     sql.push(") ON CONFLICT (claim) DO UPDATE SET run_id = excluded.run_id, owner = excluded.owner, ");
     sql.push("lease_until_ms = excluded.lease_until_ms, fingerprint = excluded.fingerprint");
     session.write(sql).await?;
-    session.commit().await?;
     Ok(Claim::Taken)
 }
 
@@ -107,6 +121,7 @@ struct Looking<'a> {
     store: &'a Arc<Inner>,
     key: &'a str,
     fingerprint: Option<&'a str>,
+    run: &'a RunId,
 }
 
 impl Looking<'_> {
@@ -125,10 +140,15 @@ impl Looking<'_> {
         let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
         let is_finished = row[2].as_integer() == Some(1);
         let has_time = !is_finished && row[1].as_integer().is_some_and(|until| until > now);
-        let is_running = match row[4].as_text() {
+        // The key was claimed when the run was accepted, for whichever node carries it out.
+        if !is_finished && holder == *self.run {
+            return Ok(Some(Claim::Taken));
+        }
+        let is_alive = match row[4].as_text() {
             Some(owner) if has_time => alive::may_be_alive(session, owner).await?,
             _ => has_time,
         };
+        let is_running = is_alive || (!is_finished && queue::is_queued(session, &holder).await?);
         if let (Some(given), Some(kept)) = (self.fingerprint, row[3].as_text())
             && (is_finished || is_running)
             && given != kept
@@ -151,7 +171,10 @@ pub(crate) async fn release_dead(store: &Arc<Inner>) -> Result<(), StoreError> {
         let left = progress::left_by(&mut session, &process.id).await?;
         drop(session);
         for run in left {
-            progress::cut_short(store, &run).await?;
+            // Another node carries out what any node may.
+            if !queue::is_queued(&mut store.pool.session().await?, &run).await? {
+                progress::cut_short(store, &run).await?;
+            }
         }
         let mut session = store.pool.session().await?;
         let claims = own(session.dialect(), "claims");

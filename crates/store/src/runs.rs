@@ -204,7 +204,9 @@ pub(crate) async fn finish_claim(
     let Some(claim) = &note.claim else { return Ok(()) };
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!("UPDATE {claims} SET finished = 1 WHERE claim = "));
-    sql.text_param(claim).push(" AND run_id = ").text_param(run.as_str()).push(" RETURNING run_id");
+    // Two nodes may carry out the same run, each for fear that the other is gone; one of them ends it.
+    sql.text_param(claim).push(" AND finished = 0 AND run_id = ").text_param(run.as_str());
+    sql.push(" RETURNING run_id");
     if session.write(sql).await?.is_empty() {
         return Err(StoreError::KeyHeld { run: "another".to_owned() });
     }

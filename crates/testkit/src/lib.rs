@@ -5,4 +5,5 @@ pub mod clients;
 pub mod conformance;
 pub mod fuzz;
 pub mod long;
+pub mod nats;
 pub mod postgres;

@@ -96,7 +96,7 @@ pub(crate) fn report(record: &RunRecord, details: &Details, nobody: &Viewer) -> 
 pub fn body(record: &RunRecord, details: &Details, viewer: &Viewer) -> Markup {
     html! {
         (meta(record))
-        (stages::bar(record))
+        (stages::bar(record, details.entries.iter().any(|entry| entry.kind == "approve")))
         (answer(record))
         @if record.state != RunState::Held { (decision(record, false, viewer)) }
         (rating(record, viewer))

@@ -55,8 +55,10 @@ pub fn with_output(check: &Check, code: &str) -> Result<String, CompileError> {
             "ask for rows, not for one figure; code of your own sets `table`",
         ));
     };
+    // A question counts the rows that belong to no group.
+    let left_out = if code.contains("\nleft_out = ") { "{left_out}" } else { "" };
     Ok(format!(
-        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows\",\n    \
+        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows.{left_out}\",\n    \
          \"evaluated\": len({rows}),\n    \"failed\": 0,\n    \"table\": {rows},\n    \"form\": \"{form}\",\n}}\n"
     ))
 }

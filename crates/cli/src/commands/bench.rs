@@ -3,6 +3,7 @@
 mod ask;
 mod cells;
 mod checks;
+mod cluster;
 mod load;
 mod sample;
 mod serve;
@@ -22,6 +23,7 @@ Examples:
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
   ordain bench checks             kept checks against plain pandas, about a minute
+  ordain bench cluster --postgres postgres://… --cluster nats://…    up to three nodes, and one that is lost
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
   ordain bench strategies         what a step costs, steps side by side, a long session
@@ -63,6 +65,9 @@ enum Bench {
     /// Kept checks on small and large tables, against the same code in one plain Python process
     #[command(after_help = EXAMPLES)]
     Checks(checks::Args),
+    /// Nodes of a cluster, against one server alone
+    #[command(after_help = EXAMPLES)]
+    Cluster(cluster::Args),
     /// A purchase on small and large tables, against TinyDB with JSON storage
     #[command(after_help = EXAMPLES)]
     Store(store::Args),
@@ -82,6 +87,7 @@ pub(crate) fn run(args: Args) -> Outcome {
         Bench::Cells(args) => cells::run(&args),
         Bench::Serve(args) => serve::run(&args),
         Bench::Checks(args) => checks::run(&args),
+        Bench::Cluster(args) => cluster::run(&args),
         Bench::Store(args) => store::run(&args),
         Bench::Strategies(args) => strategies::run(&args),
         Bench::Ui(args) => ui::run(&args),

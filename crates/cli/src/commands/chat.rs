@@ -58,8 +58,10 @@ struct Chat {
     planner: Planner,
     conversation: String,
     mode: Mode,
-    /// The last run, which the slash commands are about.
-    last: Option<RunRecord>,
+    /// The last run, whose plan `/plan` shows.
+    last: Option<String>,
+    /// The last run that changed something or waits to, which the other commands are about.
+    changed: Option<String>,
 }
 
 /// Carries out `ordain chat`.
@@ -87,7 +89,7 @@ async fn talk(
         None => format!("chat-{}", engine.store().new_run_id()?),
     };
     let mode = if args.hold { Mode::Hold } else { Mode::Commit };
-    let mut chat = Chat { engine, planner, conversation, mode, last: None };
+    let mut chat = Chat { engine, planner, conversation, mode, last: None, changed: None };
     let mut lines = Typed::open(&workspace.state().join("chat_history"))?;
     if lines.is_terminal() {
         let by = if chat.planner.can_repair() { chat.planner.name() } else { "the reader".to_owned() };
@@ -150,7 +152,10 @@ impl Chat {
         if let Err(error) = engine::send_calls(self.engine.store(), tools, &record).await {
             return Ok(Err(error.into()));
         }
-        self.last = Some(record);
+        self.last = Some(record.run_id.to_string());
+        if matches!(record.state, RunState::Committed | RunState::Held) {
+            self.changed.clone_from(&self.last);
+        }
         Ok(Ok(()))
     }
 }

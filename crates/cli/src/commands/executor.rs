@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, LocalOptions};
+use ordain_server::cluster::Announced;
 use ordain_server::grpc::server::{BoundServer, Reload, ServeError, ServeOptions};
 use ordain_types::{parse_bytes, parse_duration};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::cluster::ClusterArgs;
 use crate::commands::python;
 use crate::failure::{Failure, Outcome, UNAVAILABLE, USAGE};
 use crate::trace;
@@ -26,6 +28,7 @@ Examples:
   ordain executor --profiles core,data --idle-cells 8   pandas jobs find a warm cell
   ordain executor --listen 0.0.0.0:50051 --tls-cert server.pem --tls-key server.key --client-ca ca.pem
                                                         for other machines, callers need a certificate
+  ordain executor --cluster nats://a:4222 …             nodes started with `--executor cluster` find it
 
 An address that other machines can reach needs TLS, and a client CA or a token; otherwise nothing starts.
 Environment: ORDAIN_EXECUTOR_TOKEN is a secret that callers have to show.
@@ -81,6 +84,11 @@ pub(crate) struct Args {
     /// Serve figures for Prometheus at http://ADDRESS:PORT/metrics; beyond this machine the token is asked for
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// The address at which nodes of the cluster reach it, such as `https://cells-1:50051` [default: where it listens]
+    #[arg(long, value_name = "URL", help_heading = "Cluster")]
+    announce: Option<String>,
     /// Write the log as JSON lines
     #[arg(long)]
     json: bool,
@@ -97,24 +105,62 @@ pub(crate) fn run(args: Args) -> Outcome {
     options.tracer = runtime.block_on(async { trace::tracer("ordain-executor") })?;
     let served = runtime.block_on(serve(&args, options));
     runtime.shutdown_background();
-    served.map_err(|error| {
-        let code = match error {
-            ServeError::Exposed { .. } | ServeError::WeakToken { .. } | ServeError::Tls { .. } => USAGE,
-            _ => UNAVAILABLE,
-        };
-        Failure::of(code, &error, error.hint().as_deref())
-    })?;
-    Ok(ExitCode::SUCCESS)
+    served.map(|()| ExitCode::SUCCESS)
 }
 
-async fn serve(args: &Args, options: ServeOptions) -> Result<(), ServeError> {
-    let bound = BoundServer::bind(args.listen, options, Arc::new(Operator::new(args.json))).await?;
+async fn serve(args: &Args, options: ServeOptions) -> Result<(), Failure> {
+    let link = args.cluster.connect("ordain executor").await?;
+    let scheme = if options.tls.is_some() { "https" } else { "http" };
+    let bound =
+        BoundServer::bind(args.listen, options, Arc::new(Operator::new(args.json))).await.map_err(failure)?;
+    let announced = match link {
+        None => None,
+        Some(link) => {
+            let address = announced_address(args, scheme, bound.address())?;
+            let (list, describe) =
+                (Arc::new(Announced::find(&link).await?), bound.described(address.clone()));
+            let keeping = Arc::clone(&list);
+            let keeping = tokio::spawn(async move { keeping.keep(describe).await });
+            Some((list, address, keeping))
+        }
+    };
     let (reload, asked) = BoundServer::reload();
-    let stop = stop_signal()?;
+    let stop = stop_signal().map_err(failure)?;
+    let stop = async move {
+        stop.await;
+        if let Some((list, address, keeping)) = announced {
+            keeping.abort();
+            list.leave(&address).await;
+        }
+    };
     let watching = tokio::spawn(watch_hangups(reload));
     let served = bound.serve(stop, asked).await;
     watching.abort();
-    served
+    served.map_err(failure)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it takes the place of the error")]
+fn failure(error: ServeError) -> Failure {
+    let code = match error {
+        ServeError::Exposed { .. } | ServeError::WeakToken { .. } | ServeError::Tls { .. } => USAGE,
+        _ => UNAVAILABLE,
+    };
+    Failure::of(code, &error, error.hint().as_deref())
+}
+
+/// Where nodes of the cluster reach it.
+fn announced_address(args: &Args, scheme: &str, listens: SocketAddr) -> Result<String, Failure> {
+    match &args.announce {
+        Some(address) => Ok(address.clone()),
+        None if listens.ip().is_unspecified() => {
+            let hint = format!(
+                "name the address at which nodes reach it: --announce {scheme}://HOST:{}",
+                listens.port()
+            );
+            Err(Failure::usage(format!("{listens} is no address that a node can call"), &hint))
+        }
+        None => Ok(format!("{scheme}://{listens}")),
+    }
 }
 
 /// Done when the operator asks for the end.

@@ -17,6 +17,7 @@ use ordain_types::{parse_bytes, parse_duration};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::cluster::{self, ClusterArgs};
 use crate::commands::backup;
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{Failure, Outcome, UNAVAILABLE, USAGE};
@@ -41,6 +42,7 @@ Examples:
        -d '{\"request\": \"do you have round sunglasses?\"}'
   ordain keys create --scope read,run                 a key, and then
   ordain serve --listen 0.0.0.0:8000                  for other machines, with keys
+  ordain serve --cluster nats://a:4222                as one of several nodes on one PostgreSQL database
 
 Environment: OTEL_EXPORTER_OTLP_ENDPOINT names a collector for traces; without it none are sent.
 PYTHON_CODE_ENABLED=false refuses code and plans that callers give, and questions about files.
@@ -100,6 +102,11 @@ pub(crate) struct Args {
     planner: PlannerArgs,
     #[command(flatten)]
     executor: ExecutorArgs,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// Runs of the cluster's queue that this node carries out at once
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Cluster")]
+    slots: u32,
     /// Do not serve the web UI
     #[arg(long)]
     no_ui: bool,
@@ -170,6 +177,17 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
         Chosen::Local(local) => options.local = Some(Arc::clone(local)),
         Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
+    options.cluster = args.cluster.join(workspace, &store).await?;
+    if args.executor.is_of_cluster() {
+        let (Some(cluster), Some(pool)) = (&options.cluster, executor.pool()) else {
+            let hint = "give --cluster nats://HOST:4222, or name the executors";
+            return Err(Failure::usage(
+                "the executors of the cluster are wanted, and no cluster is named",
+                hint,
+            ));
+        };
+        cluster::gather(cluster.link(), pool).await?;
+    }
     options.tracer = trace::tracer("ordain")?;
     lock.listens_on(options.listen)?;
     announce(args, &options, &planner)?;
@@ -210,6 +228,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         connections_per_address: args.connections_per_address,
         stored_per_day: args.stored_per_day,
         hosts: args.host.clone(),
+        slots: args.slots,
         ui: !args.no_ui,
         examples: examples(workspace),
         ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
@@ -229,7 +248,8 @@ fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result
     let (listen, planner) = (options.listen, planner.name());
     if args.json {
         let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
-            "isolation": options.isolation, "keys": options.needs_keys() });
+            "isolation": options.isolation, "keys": options.needs_keys(),
+            "cluster": options.cluster.is_some() });
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{told}")?;
         return stdout.flush();

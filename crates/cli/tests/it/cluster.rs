@@ -59,7 +59,7 @@ impl Pair {
 }
 
 /// Buys one under an idempotency key. `None` if the server is gone.
-fn buy(address: &str, key: &str) -> Option<Value> {
+pub(crate) fn buy(address: &str, key: &str) -> Option<Value> {
     let body = json!({ "request": "buy one", "plan": BUY_ONE }).to_string();
     let mut stream = TcpStream::connect(address).ok()?;
     let length = body.len();
@@ -74,7 +74,7 @@ fn buy(address: &str, key: &str) -> Option<Value> {
 }
 
 /// Asks one server after the other, under the same key, until one says that the purchase is committed.
-fn bought(servers: &[&str], key: &str) -> String {
+pub(crate) fn bought(servers: &[&str], key: &str) -> String {
     let deadline = Instant::now() + Duration::from_mins(2);
     for address in servers.iter().cycle() {
         assert!(Instant::now() < deadline, "{key} was never bought");

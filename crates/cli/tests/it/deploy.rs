@@ -126,6 +126,27 @@ fn the_image_and_its_services_run_what_there_is() {
 }
 
 #[test]
+fn the_services_of_a_cluster_run_what_there_is_and_know_each_other() {
+    let text = deploy("cluster.yaml");
+    let of_kubernetes = lists(&deploy("kubernetes.yaml"), "args: ");
+    assert_eq!(of_kubernetes.len(), 2);
+    for command in lists(&text, "command: ").iter().chain(&of_kubernetes) {
+        understood(command);
+    }
+    // Every name that one service calls is another's.
+    for (name, count) in [("nats", 3), ("executor", 2)] {
+        for number in 1..=count {
+            assert!(text.contains(&format!("\n  {name}-{number}:")), "{name}-{number}");
+            assert!(text.contains(&format!("//{name}-{number}:")), "nobody calls {name}-{number}");
+        }
+    }
+    for entry in lists(&text, "entrypoint: ") {
+        let of = |flag: &str| entry[entry.iter().position(|word| word == flag).unwrap() + 1].clone();
+        assert!(of("--routes").split(',').all(|route| !route.contains(&of("-n"))), "{entry:?}");
+    }
+}
+
+#[test]
 fn the_services_fit_together_and_say_whether_they_are_well() {
     let folder = Folder::new();
     let program = "import json, yaml\nprint(json.dumps([yaml.safe_load(files[name].read_text()) for name in ('compose.yaml', 'alerts.yaml')]))\n";
@@ -166,11 +187,19 @@ fn the_services_fit_together_and_say_whether_they_are_well() {
 #[test]
 fn the_variables_in_the_files_are_ones_that_are_read() {
     let help = run(ordain(["executor", "--help"])).stdout;
-    for file in ["Dockerfile", "compose.yaml", "ordain.service", "ordain-executor.service"] {
+    for file in [
+        "Dockerfile",
+        "compose.yaml",
+        "cluster.yaml",
+        "kubernetes.yaml",
+        "ordain.service",
+        "ordain-executor.service",
+    ] {
         let text = deploy(file);
         let names = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
         for name in names.filter(|name| name.starts_with("ORDAIN_")) {
-            let is_read = ["ORDAIN_DATA_DIR", "ORDAIN_TRUST"].contains(&name) || help.contains(name);
+            let known = ["ORDAIN_CLUSTER", "ORDAIN_DATA_DIR", "ORDAIN_STORE_URL", "ORDAIN_TRUST"];
+            let is_read = known.contains(&name) || help.contains(name);
             assert!(is_read, "{name} in {file} means nothing");
         }
     }

@@ -20,6 +20,7 @@ mod executor_python;
 mod mcp;
 mod models;
 mod newcomer;
+mod nodes;
 mod readme;
 mod resident;
 mod schedule;

@@ -39,7 +39,7 @@ pub(super) fn publish(
     written.insert(output.to_owned(), hash_of(&target).map_err(failed)?);
     let text = serde_json::to_vec(&written).map_err(io::Error::from).map_err(failed)?;
     write_file(&state.join(WRITTEN), &text).map_err(failed)?;
-    found.summary = format!("{} written to {output}", found.summary);
+    found.summary = format!("written to {output}: {}", found.summary);
     Ok(())
 }
 

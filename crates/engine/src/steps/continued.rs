@@ -27,6 +27,11 @@ pub struct Continued {
 }
 
 impl Continued {
+    /// The run that it goes on from.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
     /// What code finds in `inputs`.
     pub(crate) fn inputs(&self) -> Map<String, Value> {
         Map::from_iter([(EARLIER.to_owned(), self.earlier.clone())])

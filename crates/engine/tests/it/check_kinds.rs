@@ -84,11 +84,15 @@ async fn rows_are_compared_part_by_part_as_they_are_at_once() {
 async fn a_transformation_in_words_writes_its_rows_and_overwrites_nobody_elses() {
     let checks = json!([{"check_id": "T", "kind": "transform", "target_table": "sales",
         "calculation_hint": "total units by region", "params": {"output": "out/regions.csv"}}]);
-    let sales: &[u8] = b"region,units\nnorth,2\nsouth,3\nnorth,4\n";
+    let sales: &[u8] = b"region,units\nnorth,2\nsouth,3\nnorth,4\n,1\n";
     let world = World::with(&checks.to_string(), &[("sales.csv", sales)]);
     let output = world.root().join("out/regions.csv");
     let results = world.run().await;
-    assert_eq!(results["T"].summary, "2 rows written to out/regions.csv", "{:?}", results["T"]);
+    assert_eq!(
+        results["T"].summary, "written to out/regions.csv: 2 rows. Left out: 1 without region.",
+        "{:?}",
+        results["T"]
+    );
     assert_eq!(fs_err::read_to_string(&output).unwrap(), "region,total_units\nnorth,6\nsouth,3\n");
     world.write("data/sales.csv", "region,units\nwest,1\n");
     stands(&world.run().await, "T", CheckStatus::Pass, "");

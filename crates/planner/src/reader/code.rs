@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::amounts;
-use super::form::{Asked, Cond, Form, Lit, Measure, Op, Operand, Path, Select};
+use super::form::{Asked, Cond, Form, Guard, Lit, Measure, Op, Operand, Path, Quantity, Select};
 use super::index::{Index, Sort};
 use super::parse::Parser;
 use super::sql::{Bound, Params, Query};
@@ -55,16 +55,12 @@ impl Writer<'_> {
             Form::Sets(sets) => self.sets(sets),
             Form::Add(table, values) => self.add(*table, values),
             Form::Remove(rows) => self.remove(rows),
-            Form::If(rows, cond, form) => {
-                let held = self.query(rows, &[], &[("holds".to_owned(), cond.clone())]);
-                let (is, cond) = match cond {
-                    Cond::Not(inner) => ("is", inner.as_ref()),
-                    cond => ("is not", cond),
-                };
-                let no = format!("Nothing was done: it {is} so that {}.", self.words(cond));
+            Form::If(guard, form) => {
+                let head = self.guard(guard);
+                let no = self.not_so(guard);
                 let body = indent(&self.form(parser, form)?);
                 format!(
-                    "held = {held}\nif held and all(row[\"holds\"] for row in held):\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
+                    "{head}\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
                     quote(&no)
                 )
             }
@@ -78,8 +74,35 @@ impl Writer<'_> {
                 )
             }
             // What files are asked alone is written by `files`.
-            Form::Talk(_) | Form::Output(..) => return None,
+            Form::Talk(_) | Form::Settled(_) | Form::Output(..) => return None,
         })
+    }
+
+    /// Looks whether something is so, up to the `if`.
+    fn guard(&mut self, guard: &Guard) -> String {
+        let query = self.query(&guard.rows, &[], &[("holds".to_owned(), guard.cond.clone())]);
+        let test = match guard.quantity {
+            Quantity::One | Quantity::Every => "held and all(row[\"holds\"] for row in held)",
+            Quantity::Some => "held",
+            Quantity::None => "not held",
+        };
+        format!("held = {}\nif {test}:", first(&guard.rows, query))
+    }
+
+    /// Why nothing was done.
+    fn not_so(&mut self, guard: &Guard) -> String {
+        let rows = self.words(&guard.rows.filter);
+        let several = words::plural(&self.index.tables[guard.rows.table].noun);
+        let (is, cond) = match &guard.cond {
+            Cond::Not(inner) => ("is", inner.as_ref()),
+            cond => ("is not", cond),
+        };
+        let why = match guard.quantity {
+            Quantity::One | Quantity::Every => format!("it {is} so that {}, where {rows}", self.words(cond)),
+            Quantity::Some => format!("there are no {several} where {rows}"),
+            Quantity::None => format!("there are {several} where {rows}"),
+        };
+        format!("Nothing was done: {why}.")
     }
 
     /// A query in Python.
@@ -351,7 +374,12 @@ impl Writer<'_> {
         best: Option<(bool, u64)>,
     ) -> String {
         let mut query = Query::new(self.index, self.params, select.table);
-        let value = query.measure(measure);
+        let mut value = query.measure(measure);
+        // Of what was not done there are none.
+        let is_done = words::recorded(self.index, &select.filter).is_some();
+        if matches!(measure, Measure::Of("sum", _)) && by.is_empty() && is_done {
+            value = format!("coalesce({value}, 0)");
+        }
         let names = named(self.index, by);
         let groups: Vec<String> = names.iter().map(|(_, path)| query.column(path)).collect();
         let list: Vec<String> = groups
@@ -471,6 +499,19 @@ fn call(sql: &str, used: &[String]) -> String {
         format!("db.query({})", quote(sql))
     } else {
         format!("db.query({}, [{}])", quote(sql), values.join(", "))
+    }
+}
+
+/// The rows of a query that are first in the order that was said, and those that are equal to them.
+fn first(select: &Select, query: String) -> String {
+    let Some(order) = select.order.as_ref().filter(|order| order.by.is_some()) else { return query };
+    let down = if order.down { "True" } else { "False" };
+    match (select.nth.unwrap_or(1), select.limit) {
+        (_, Some(limit)) if limit > 1 => format!("{query}[:{limit}]"),
+        (nth, _) => format!(
+            "[row for rows in [{query}] for row in rows if row[\"rank\"] in sorted({{one[\"rank\"] for one in rows}}, reverse={down})[{}:{nth}]]",
+            nth.saturating_sub(1),
+        ),
     }
 }
 

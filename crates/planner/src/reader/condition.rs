@@ -106,8 +106,16 @@ impl Parser<'_> {
     pub(crate) fn value(&self, place: usize) -> All<Cond> {
         self.wants(Naming::Value, place);
         let mut found: All<Cond> = Vec::new();
-        for (what, end, cost) in self.mentions(place) {
+        let mentions = self.mentions(place);
+        // `frames`, where another table has a column of them: not the one row with that word in its name.
+        let is_other = |(what, _, cost): &(What, usize, u32)| {
+            matches!(what, What::Column(table, _) if *table != self.focus) && *cost == 0
+        };
+        let is_noun = mentions.iter().any(is_other)
+            && self.tokens.get(self.fill(place)).is_some_and(|token| token.lower != token.stem);
+        for (what, end, cost) in mentions {
             match what {
+                What::Word(..) if is_noun => {}
                 What::Value(table, column, value) => {
                     let lit = self.lit(value, place, end);
                     let make = |path: Path| Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone()));
@@ -210,7 +218,7 @@ impl Parser<'_> {
     }
 
     /// What may follow a column's name.
-    fn against(&self, path: &Path, place: usize) -> All<Cond> {
+    pub(super) fn against(&self, path: &Path, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
         let cmp = |op: Op, lit: Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit));
         if self.is_number(path) {
@@ -339,9 +347,9 @@ impl Parser<'_> {
             found.push((self.own(column), end, 0));
         }
         let is_count = in_stock.is_some() || self.tokens[self.fill(place)].lower == "fewer";
-        // Of files it is not known that a bare number is a price.
+        // Of files it is not known that a bare number is a price; an order depends on nothing that is likely at best.
         let is_money = matches!(number.unit, Unit::Money(_));
-        let is_price = if self.files { is_money } else { number.unit != Unit::Percent };
+        let is_price = if self.files || self.is_condition { is_money } else { number.unit != Unit::Percent };
         let price = self.role("price").filter(|_| is_price && !is_count).map(|column| self.own(column));
         found.extend(price.filter(|path| self.is_in(path, number)).map(|path| (path, end, 2)));
         found

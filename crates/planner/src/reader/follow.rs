@@ -1,12 +1,12 @@
 //! Follow-ups: a request after another one, as an edit of what that one meant.
 
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Select};
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select};
 use super::index::Index;
 use super::lexicon::LEXICON;
 use super::parse::{Parser, as_json};
 use super::token::{Kind, Unit, tokens};
 use super::trace::Trace;
-use super::{Meaning, Reading, code, words};
+use super::{Context, Meaning, Reading, code, words};
 use crate::brief::Turn;
 
 /// Turns that are looked at.
@@ -19,10 +19,14 @@ struct Past {
     form: Option<Form>,
     /// The rows that it was about.
     rows: Option<Select>,
+    /// These, and those that the turns before it named.
+    several: Option<Select>,
     /// Its readings, if there were several.
     choices: Vec<Form>,
     /// Whether it changed something.
     is_done: bool,
+    /// The last run that changed something.
+    changed: Option<String>,
     /// The rows that it asked about, in the order of their numbers.
     offered: Vec<String>,
 }
@@ -33,23 +37,70 @@ pub(super) fn read(index: &Index, request: &str, turns: &[Turn]) -> Reading {
     let mut past = Past::default();
     for turn in &turns[start..] {
         let reading = after(index, &turn.request, &past);
-        past = follow(&past, reading, turn.status.as_deref() == Some("success"));
+        past = follow(index, &past, reading, turn);
         past.offered = code::offered(&turn.answer);
     }
     after(index, request, &past)
 }
 
-fn follow(past: &Past, reading: Reading, succeeded: bool) -> Past {
+fn follow(index: &Index, past: &Past, reading: Reading, turn: &Turn) -> Past {
+    let unclear = Past { changed: past.changed.clone(), ..Past::default() };
     match reading {
         Reading::One(meaning) => {
-            let is_change = meaning.form.is_change();
-            let rows = rows_of(&meaning.form).or_else(|| past.rows.clone());
-            Past { form: Some(meaning.form), rows, is_done: is_change && succeeded, ..Past::default() }
+            let is_done = meaning.form.is_change() && turn.status.as_deref() == Some("success");
+            let said = rows_of(&meaning.form);
+            let several = said.as_ref().map(|rows| together(index, past.several.as_ref(), rows));
+            Past {
+                form: Some(meaning.form),
+                rows: said.or_else(|| past.rows.clone()),
+                several: several.or_else(|| past.several.clone()),
+                is_done,
+                changed: if is_done { Some(run_of(turn)) } else { unclear.changed },
+                ..Past::default()
+            }
         }
         Reading::Several(all) => {
-            Past { choices: all.into_iter().map(|meaning| meaning.form).collect(), ..Past::default() }
+            Past { choices: all.into_iter().map(|meaning| meaning.form).collect(), ..unclear }
         }
-        Reading::None(_) => Past::default(),
+        Reading::None(_) => unclear,
+    }
+}
+
+/// The run of a turn, or a word in its place.
+fn run_of(turn: &Turn) -> String {
+    turn.run_id.clone().filter(|run| !run.is_empty()).unwrap_or_else(|| "RUN".to_owned())
+}
+
+/// Rows that were named in one turn after the other: `how much is the Moon?`, `and the Sport?`.
+fn together(index: &Index, before: Option<&Select>, rows: &Select) -> Select {
+    let known = before.filter(|before| before.table == rows.table).and_then(|before| names(index, before));
+    let (Some(mut all), Some(more)) = (known, names(index, rows)) else { return rows.clone() };
+    for name in more {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    Select { filter: Cond::any(all), ..rows.clone() }
+}
+
+/// The names that rows are called by, if that is all that is said of them.
+fn names(index: &Index, rows: &Select) -> Option<Vec<Cond>> {
+    let table = &index.tables[rows.table];
+    let name = |cond: &Cond| match cond {
+        Cond::Cmp(path, Op::Eq, Operand::Lit(lit))
+            if path.hops.is_empty()
+                && (table.label == Some(path.column) || table.key == Some(path.column)) =>
+        {
+            // Where an earlier request says it is nowhere in this one.
+            let lit = Lit { value: lit.value.clone(), at: (0, 0) };
+            Some(Cond::Cmp(path.clone(), Op::Eq, Operand::Lit(lit)))
+        }
+        _ => None,
+    };
+    match &rows.filter {
+        _ if rows.order.is_some() => None,
+        Cond::Or(all) => all.iter().map(name).collect(),
+        one => name(one).map(|name| vec![name]),
     }
 }
 
@@ -76,7 +127,7 @@ fn after(index: &Index, request: &str, past: &Past) -> Reading {
         let written = code::write(&parser, &form);
         return Reading::One(Box::new(Meaning { words: words::reading(index, &form), form, written }));
     }
-    super::read(index, request, past.rows.as_ref())
+    super::read(index, request, Context { rows: past.rows.as_ref(), several: past.several.as_ref() })
 }
 
 /// The last form, changed as a short answer says: a number, yes, no, another name.
@@ -95,13 +146,19 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
         let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
         return past.choices.get(place.checked_sub(1)?).cloned();
     }
+    let is_corrected = past.is_done && is_instead(&said) && only_number(&said).is_some();
+    let is_decided = past.is_done && (is("talk.no") || is("talk.yes"));
+    let is_about_it = is_corrected || is_decided || is("talk.undo") || is("talk.decide");
+    if let (true, Some(run)) = (is_about_it, &past.changed) {
+        return Some(Form::Settled(run.clone()));
+    }
     let last = past.form.as_ref()?;
     if let (false, Some(number)) = (past.offered.is_empty(), only_number(&said)) {
         let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
         return picked(index, last, past.offered.get(place.checked_sub(1)?)?);
     }
     if is("talk.no") {
-        return Some(Form::Talk(if past.is_done { "undo" } else { "no" }));
+        return Some(Form::Talk("no"));
     }
     if let (true, Form::Offer(calls)) = (is("talk.yes"), last) {
         return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
@@ -171,6 +228,12 @@ fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<F
     call.arguments[place].1 = Argument::Row(Box::new(np.select(rows.table, Asked::Rows)));
     let calls = vec![call];
     Some(if matches!(order, Form::Calls(_)) { Form::Calls(calls) } else { Form::Offer(calls) })
+}
+
+/// Whether a request begins as a correction: `make it`.
+fn is_instead(list: &[super::token::Token]) -> bool {
+    let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
+    !LEXICON.matches("talk.instead", &words).is_empty()
 }
 
 /// A request that is a number and nothing else but fillers and `make it`.
@@ -249,7 +312,7 @@ fn another(index: &Index, said: &[super::token::Token], last: &Form) -> Option<F
 /// Whether two conditions ask for a value of the same column.
 fn same_kind(one: &Cond, other: &Cond) -> bool {
     match (one, other) {
-        (Cond::Cmp(left, super::form::Op::Eq, _), Cond::Cmp(right, super::form::Op::Eq, _)) => left == right,
+        (Cond::Cmp(left, Op::Eq, _), Cond::Cmp(right, Op::Eq, _)) => left == right,
         (Cond::Some(left, inner), Cond::Some(right, other)) => left == right && same_kind(inner, other),
         _ => false,
     }

@@ -216,6 +216,30 @@ pub(crate) enum To {
     Percent(Lit),
 }
 
+/// What must be so before a change is made.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Guard {
+    /// The rows that it is about.
+    pub(crate) rows: Select,
+    /// What holds for them.
+    pub(crate) cond: Cond,
+    /// For how many of them.
+    pub(crate) quantity: Quantity,
+}
+
+/// For how many rows something must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// For the one row.
+    One,
+    /// For each of several.
+    Every,
+    /// For at least one.
+    Some,
+    /// For none.
+    None,
+}
+
 /// What a request means.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Form {
@@ -233,12 +257,14 @@ pub(crate) enum Form {
     Add(usize, Vec<(usize, Lit)>),
     /// A row that goes.
     Remove(Box<Select>),
-    /// A change that is made only if something holds for some rows.
-    If(Box<Select>, Cond, Box<Form>),
+    /// A change that is made only if something is so.
+    If(Box<Guard>, Box<Form>),
     /// Two requests, the second only if the first succeeded.
     Both(Box<(Form, Form)>),
     /// Something that asks for no data: a greeting, thanks.
     Talk(&'static str),
+    /// A word about the last change, which only a person undoes, approves or rejects: the run that made it.
+    Settled(String),
 }
 
 impl Form {
@@ -247,7 +273,7 @@ impl Form {
         match self {
             Self::Calls(_) | Self::Sets(_) | Self::Add(..) | Self::Remove(_) | Self::If(..) => true,
             Self::Both(both) => both.0.is_change() || both.1.is_change(),
-            Self::Select(_) | Self::Output(..) | Self::Offer(_) | Self::Talk(_) => false,
+            Self::Select(_) | Self::Output(..) | Self::Offer(_) | Self::Talk(_) | Self::Settled(_) => false,
         }
     }
 
@@ -257,7 +283,12 @@ impl Form {
             Self::Sets(_) | Self::Add(..) | Self::Remove(_) => true,
             Self::If(.., form) => form.is_direct(),
             Self::Both(both) => both.0.is_direct() || both.1.is_direct(),
-            Self::Select(_) | Self::Output(..) | Self::Calls(_) | Self::Offer(_) | Self::Talk(_) => false,
+            Self::Select(_)
+            | Self::Output(..)
+            | Self::Calls(_)
+            | Self::Offer(_)
+            | Self::Talk(_)
+            | Self::Settled(_) => false,
         }
     }
 

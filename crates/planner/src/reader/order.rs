@@ -485,8 +485,9 @@ impl Parser<'_> {
                         (self.lit(as_json(value), place, place + 1), place + 1)
                     }
                     (None, None) if kind == ParamKind::Count && article => {
-                        let at = self.tokens[place - 1].at;
-                        (Lit { value: json!(1), at }, place)
+                        let (count, end) = self.pair(place)?;
+                        let at = (self.tokens[place - 1].at.0, self.tokens[end - 1].at.1);
+                        (Lit { value: json!(count), at }, end)
                     }
                     _ => return None,
                 };
@@ -509,6 +510,20 @@ impl Parser<'_> {
                 Some((Lit { value: json!(token.text), at: token.at }, place + 1))
             }
         }
+    }
+
+    /// After `a`: one, or two of `pair of`. Where things are counted by the pair, it is not known how many that is.
+    fn pair(&self, place: usize) -> Option<(u32, usize)> {
+        if !self.words(place).starts_with(&["pair", "of"]) {
+            return Some((1, place));
+        }
+        let known = self.index.at(self.tokens, place);
+        if known.iter().any(|(what, ..)| matches!(what, What::Table(_))) {
+            return Some((1, place));
+        }
+        let mut columns = self.index.tables.iter().flat_map(|table| &table.columns);
+        let by_pair = columns.any(|column| column.unit.as_deref().is_some_and(|unit| unit.contains("pair")));
+        (known.is_empty() && !by_pair).then_some((2, place + 2))
     }
 
     /// A name in free words: no operator, number or mention in it, and capitals unless it was announced.
@@ -579,9 +594,10 @@ impl Parser<'_> {
                     arguments.push((name.to_owned(), Argument::Value(Lit { value: json!(1), at: (0, 0) })));
                     continue;
                 }
-                // `rent the washers`: how many is not said.
+                // `rent the washers`, `buy all the Moon`: how many is not said.
+                let is_plural = |argument: &Argument| matches!(argument, Argument::Row(rows) if self.is_plural(&rows.filter));
                 let is_several = param.kind == Some(ParamKind::Count)
-                    && arguments.iter().any(|(_, argument)| matches!(argument, Argument::Row(rows) if self.is_plural(&rows.filter)));
+                    && (self.says_several() || arguments.iter().any(|(_, argument)| is_plural(argument)));
                 match param.default.as_ref().filter(|_| !is_several) {
                     Some(value) => arguments
                         .push((name.to_owned(), Argument::Value(Lit { value: value.clone(), at: (0, 0) }))),
@@ -599,6 +615,11 @@ impl Parser<'_> {
         let label = self.index.tables[self.focus].label;
         let is_other = |cond: &Cond| matches!(cond, Cond::Word(path, _) if Some(path.column) != label);
         np.conds.iter().any(|cond| !is_other(cond))
+    }
+
+    /// Whether more than one is meant, and not how many.
+    fn says_several(&self) -> bool {
+        self.tokens.iter().any(|token| LEXICON.has("several", token.word()))
     }
 
     /// Whether rows are called by a word in the plural that is not so in the data.

@@ -30,12 +30,17 @@ pub(crate) struct Parser<'a> {
     pub(crate) focus: usize,
     /// The rows that the conversation was about.
     pub(crate) context: Option<super::form::Select>,
+    /// These, and those that it named before.
+    pub(crate) several: Option<super::form::Select>,
     /// The request as it is written.
     pub(crate) text: &'a str,
     /// Columns are known by their whole names alone, and none by what it probably means.
     pub(crate) strict: bool,
     /// The tables are files.
     pub(crate) files: bool,
+    /// The words are a condition of an order: a value is one of the row or of rows that it refers to, never of rows
+    /// that refer to it.
+    pub(crate) is_condition: bool,
     /// How deep tables are nested.
     pub(crate) depth: usize,
     /// How far the words were understood.
@@ -51,9 +56,11 @@ impl<'a> Parser<'a> {
             tokens,
             focus,
             context: None,
+            several: None,
             text: "",
             strict: false,
             files: false,
+            is_condition: false,
             depth: 0,
             trace,
             atoms: RefCell::default(),
@@ -65,9 +72,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn about(&self, focus: usize) -> Parser<'a> {
         Parser {
             context: self.context.clone(),
+            several: self.several.clone(),
             text: self.text,
             strict: self.strict,
             files: self.files,
+            is_condition: self.is_condition,
             depth: self.depth + 1,
             ..Parser::new(self.index, self.tokens, focus, self.trace)
         }
@@ -289,7 +298,7 @@ impl<'a> Parser<'a> {
         }
         let over = |hops: Vec<Hop>| make(Path { hops, table, column });
         let direct = self.hops(self.focus, table);
-        if !direct.is_empty() {
+        if !direct.is_empty() || self.is_condition {
             return direct.into_iter().map(|hops| (over(hops), 1)).collect();
         }
         let mut found: Vec<(usize, Cond)> = Vec::new();

@@ -205,15 +205,16 @@ impl Parser<'_> {
 
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
     pub(crate) fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
-        let Some(context) = self.context.as_ref().filter(|context| context.table == self.focus) else {
+        let Some(last) = self.context.as_ref().filter(|context| context.table == self.focus) else {
             return Vec::new();
         };
-        let known = |order: Option<Order>| Np {
-            conds: vec![context.filter.clone()],
-            order: order.or_else(|| context.order.clone()),
-            nth: context.nth,
+        let several = self.several.as_ref().filter(|several| several.table == self.focus).unwrap_or(last);
+        let known = |rows: &Select, order: Option<Order>| Np {
+            conds: vec![rows.filter.clone()],
+            order: order.or_else(|| rows.order.clone()),
+            nth: rows.nth,
             number: np.number.clone(),
-            names: vec![context.filter.clone()],
+            names: vec![rows.filter.clone()],
             head: Head::Name,
             single: false,
         };
@@ -223,11 +224,13 @@ impl Parser<'_> {
         let mut found: All<Np> = Vec::new();
         if let Some(end) = self.one("talk.it", place) {
             let is_one = matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
-            found.push((Np { single: is_one, ..known(None) }, end, cost));
+            let rows = if is_one { last } else { several };
+            found.push((Np { single: is_one, ..known(rows, None) }, end, cost));
         }
-        if let Some((order, end)) = self.comparative(place) {
+        // Of one row alone there is no cheaper one.
+        if let Some((order, end)) = self.comparative(place).filter(|_| !self.is_name(&several.filter)) {
             let end = self.one("thing", end).unwrap_or(end);
-            found.push((known(Some(order)), end, cost));
+            found.push((known(several, Some(order)), end, cost));
         }
         found
     }

@@ -175,11 +175,15 @@ impl Parser<'_> {
     /// A column of named rows: `the price of Sport`, `Moon stock`, `Chen Yu's team`.
     fn cell(&self, place: usize) -> Vec<(Np, usize, usize, u32)> {
         let mut found = Vec::new();
-        let fits = |np: &Np| !np.conds.is_empty() && np.number.is_none() && np.order.is_none();
+        let fits = |np: &Np| {
+            let is_open = !np.is_named() && matches!(np.conds.as_slice(), [Cond::Or(_)]);
+            !np.conds.is_empty() && np.number.is_none() && np.order.is_none() && !is_open
+        };
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
                 for (np, end, more) in self.np(start).iter().filter(|(np, ..)| fits(np)) {
-                    found.push((np.clone(), path.column, *end, cost + more));
+                    let each = self.alternatives(np, start, *end).into_iter();
+                    found.extend(each.map(|np| (np, path.column, *end, cost + more)));
                 }
             }
         }
@@ -187,10 +191,26 @@ impl Parser<'_> {
             let after = self.sign('\'', *end).unwrap_or(*end);
             for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty())
             {
-                found.push((np.clone(), path.column, end, cost + more));
+                let each = self.alternatives(np, place, end).into_iter();
+                found.extend(each.map(|np| (np, path.column, end, cost + more)));
             }
         }
         found
+    }
+
+    /// `Sport or Moon` is one of them, and it is asked which; `Sport and Moon` are both.
+    fn alternatives(&self, np: &Np, start: usize, end: usize) -> Vec<Np> {
+        let has_or = self.tokens[start..end].iter().any(|token| token.lower == "or");
+        if np.names.len() < 2 || !has_or {
+            return vec![np.clone()];
+        }
+        let all = Cond::any(np.names.clone());
+        let only = |name: &Cond| Np {
+            conds: np.conds.iter().map(|cond| if *cond == all { name } else { cond }).cloned().collect(),
+            names: vec![name.clone()],
+            ..np.clone()
+        };
+        np.names.iter().map(only).collect()
     }
 
     /// What a column becomes: `to 15`, `by 10%`.

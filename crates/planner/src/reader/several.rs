@@ -1,13 +1,13 @@
 //! Requests of two clauses: two that follow each other, or an order with a condition.
 
 use super::follow::rows_of;
-use super::form::{Argument, Asked, Call, Cond, Form, Select};
+use super::form::{Argument, Form, Guard, Select};
+use super::guard;
 use super::index::Index;
-use super::lexicon::LEXICON;
 use super::parse::Parser;
 use super::token::{Kind, Token};
 use super::trace::Trace;
-use super::{Reading, read_tokens};
+use super::{Context, Reading, read_tokens};
 
 /// How a clause begins that asks for something to be shown.
 const QUESTIONS: [&str; 11] = [
@@ -16,7 +16,7 @@ const QUESTIONS: [&str; 11] = [
 ];
 
 /// Every reading of a request that is not one clause.
-pub(super) fn read(index: &Index, tokens: &[Token], context: Option<&Select>) -> Vec<Form> {
+pub(super) fn read(index: &Index, tokens: &[Token], context: Context<'_>) -> Vec<Form> {
     let mut found: Vec<Form> = Vec::new();
     for place in 1..tokens.len() {
         found.extend(both(index, tokens, place, context));
@@ -26,7 +26,7 @@ pub(super) fn read(index: &Index, tokens: &[Token], context: Option<&Select>) ->
     found
 }
 
-fn one(index: &Index, tokens: &[Token], context: Option<&Select>) -> Option<Form> {
+fn one(index: &Index, tokens: &[Token], context: Context<'_>) -> Option<Form> {
     match read_tokens(index, tokens, context) {
         Reading::One(meaning) => Some(meaning.form),
         Reading::Several(_) | Reading::None(_) => None,
@@ -34,7 +34,7 @@ fn one(index: &Index, tokens: &[Token], context: Option<&Select>) -> Option<Form
 }
 
 /// `Buy one rotor and tell me how much the chain is`: at least one clause is a change, and a question says that it is one.
-fn both(index: &Index, tokens: &[Token], place: usize, context: Option<&Select>) -> Option<Form> {
+fn both(index: &Index, tokens: &[Token], place: usize, context: Context<'_>) -> Option<Form> {
     let is_joint = |token: &Token| {
         matches!(token.kind, Kind::Sign(',' | ';' | '.')) || matches!(token.lower.as_str(), "and" | "then")
     };
@@ -44,7 +44,8 @@ fn both(index: &Index, tokens: &[Token], place: usize, context: Option<&Select>)
         return None;
     }
     let first = clause(index, left, context)?;
-    let second = clause(index, right, rows_of(&first).as_ref().or(context))?;
+    let rows = rows_of(&first);
+    let second = clause(index, right, rows.as_ref().map_or(context, Context::of))?;
     let is_asked = left.iter().any(|token| token.kind == Kind::Sign('?'));
     let is_whole = |form: &Form| form.all_calls().iter().all(|call| call.missing.is_empty());
     let fits = (first.is_change() || second.is_change()) && is_whole(&first) && is_whole(&second);
@@ -52,7 +53,7 @@ fn both(index: &Index, tokens: &[Token], place: usize, context: Option<&Select>)
 }
 
 /// A change, or a question that begins as one.
-fn clause(index: &Index, tokens: &[Token], context: Option<&Select>) -> Option<Form> {
+fn clause(index: &Index, tokens: &[Token], context: Context<'_>) -> Option<Form> {
     let form = one(index, tokens, context)?;
     let trace = Trace::default();
     let parser = Parser::new(index, tokens, 0, &trace);
@@ -65,79 +66,46 @@ fn clause(index: &Index, tokens: &[Token], context: Option<&Select>) -> Option<F
 }
 
 /// `Buy 3 moons if they are under $10`.
-fn condition_last(index: &Index, tokens: &[Token], place: usize, context: Option<&Select>) -> Option<Form> {
-    let (length, negated) = condition_word(&tokens[place..])?;
+fn condition_last(index: &Index, tokens: &[Token], place: usize, context: Context<'_>) -> Option<Form> {
+    let (length, is_unless) = guard::word(&tokens[place..])?;
     let comma = usize::from(tokens[place - 1].kind == Kind::Sign(','));
-    let form = one(index, &tokens[..place - comma], context).filter(|form| matches!(form, Form::Calls(_)))?;
-    let [call] = form.all_calls()[..] else { return None };
-    let rows = item(index, call).filter(|_| call.missing.is_empty())?.clone();
-    let trace = Trace::default();
-    let parser = Parser::new(index, &tokens[place + length..], rows.table, &trace);
-    let starts = parser.lex("talk.it", 0).into_iter().chain(parser.lex("there", 0)).chain([0]);
-    let mut conds: Vec<(Cond, u32)> = starts
-        .flat_map(|start| parser.conds(start))
-        .filter(|(cond, end, _)| parser.is_end(*end) && !parser.is_question() && !parser.is_name(cond))
-        .map(|(cond, _, cost)| (cond, cost))
-        .collect();
-    let least = conds.iter().map(|(_, cost)| *cost).min()?;
-    conds.retain(|(_, cost)| *cost == least);
-    conds.dedup();
-    let [(cond, _)] = conds.as_slice() else { return None };
-    Some(guarded(rows, cond.clone(), negated, form))
+    let order = order(index, &tokens[..place - comma], context)?;
+    let ordered = ordered(&order);
+    let guards = guard::read(index, &tokens[place + length..], is_unless, &ordered)?;
+    Some(guarded(order, guards))
 }
 
 /// `If the Moon is under $100, buy 2 Moons`.
-fn condition_first(index: &Index, tokens: &[Token], context: Option<&Select>) -> Vec<Form> {
-    let Some((length, negated)) = condition_word(tokens) else { return Vec::new() };
-    let mut found = Vec::new();
+fn condition_first(index: &Index, tokens: &[Token], context: Context<'_>) -> Vec<Form> {
+    let Some((length, is_unless)) = guard::word(tokens) else { return Vec::new() };
     let commas = (length..tokens.len()).filter(|at| tokens[*at].kind == Kind::Sign(','));
-    for comma in commas {
-        let order = one(index, &tokens[comma + 1..], context).filter(|form| matches!(form, Form::Calls(_)));
-        let Some(order) = order.filter(|form| form.all_calls().iter().all(|call| call.missing.is_empty()))
-        else {
-            continue;
-        };
-        for table in 0..index.tables.len() {
-            let trace = Trace::default();
-            let parser = Parser::new(index, &tokens[length..comma], table, &trace);
-            for (np, end, _) in parser.np(0).iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1) {
-                for (cond, end, _) in parser.conds(*end) {
-                    if parser.is_end(end) {
-                        let rows = np.select(table, Asked::Rows);
-                        found.push(guarded(rows, cond, negated, order.clone()));
-                    }
-                }
-            }
-        }
-    }
-    found
+    let found = commas.filter_map(|comma| {
+        let then = usize::from(tokens.get(comma + 1).is_some_and(|token| token.lower == "then"));
+        let order = order(index, &tokens[comma + 1 + then..], context)?;
+        // Before the order, `it` may be what the conversation was about.
+        let ordered = if context.rows.is_some() { Vec::new() } else { ordered(&order) };
+        let guards = guard::read(index, &tokens[length..comma], is_unless, &ordered)?;
+        Some(guarded(order, guards))
+    });
+    found.collect()
 }
 
-fn guarded(rows: Select, cond: Cond, negated: bool, form: Form) -> Form {
-    let cond = if negated { Cond::Not(Box::new(cond)) } else { cond };
-    Form::If(Box::new(rows), cond, Box::new(form))
+/// An order through actions that says everything.
+fn order(index: &Index, tokens: &[Token], context: Context<'_>) -> Option<Form> {
+    let form = one(index, tokens, context).filter(|form| matches!(form, Form::Calls(_)))?;
+    form.all_calls().iter().all(|call| call.missing.is_empty()).then_some(form)
 }
 
-/// `if` or `unless` at the front of tokens: how many, and whether what follows must not hold.
-fn condition_word(tokens: &[Token]) -> Option<(usize, bool)> {
-    let words: Vec<&str> = tokens.iter().take(4).map(|token| token.lower.as_str()).collect();
-    let length = |class: &str| LEXICON.matches(class, &words).first().map(|(length, _)| *length);
-    length("condition.if")
-        .map(|length| (length, false))
-        .or_else(|| length("condition.unless").map(|length| (length, true)))
+/// The rows that the one call of an order names; of several calls it is open which one `it` is.
+fn ordered(order: &Form) -> Vec<Select> {
+    let [call] = order.all_calls()[..] else { return Vec::new() };
+    let rows = call.arguments.iter().filter_map(|(_, argument)| match argument {
+        Argument::Row(rows) => Some(rows.as_ref().clone()),
+        Argument::Value(_) => None,
+    });
+    rows.collect()
 }
 
-/// The rows that an order is about: those that its list names, else the only ones.
-fn item<'a>(index: &Index, call: &'a Call) -> Option<&'a Select> {
-    let each = &index.catalog.actions[call.action].each;
-    let rows: Vec<(&String, &Select)> = call
-        .arguments
-        .iter()
-        .filter_map(|(name, argument)| match argument {
-            Argument::Row(rows) => Some((name, rows.as_ref())),
-            Argument::Value(_) => None,
-        })
-        .collect();
-    let listed = rows.iter().find(|(name, _)| each.contains(name)).map(|(_, rows)| *rows);
-    listed.or(if let [(_, only)] = rows.as_slice() { Some(*only) } else { None })
+fn guarded(order: Form, guards: Vec<Guard>) -> Form {
+    guards.into_iter().rev().fold(order, |form, guard| Form::If(Box::new(guard), Box::new(form)))
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::form::{
-    Argument, Asked, Call, Cond, Form, Measure, Operand, Order, Output, Path, Select, Set, To,
+    Argument, Asked, Call, Cond, Form, Guard, Measure, Operand, Order, Output, Path, Quantity, Select, Set,
+    To,
 };
 use super::index::{Index, Sort, split_name};
 
@@ -33,14 +34,20 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
         Form::Remove(rows) => {
             format!("remove {} from {}", row_words(index, rows), index.tables[rows.table].name)
         }
-        Form::If(rows, cond, form) => format!(
-            "{}, only if {} for {}",
-            reading(index, form),
-            filter_words(index, cond),
-            row_words(index, rows)
-        ),
+        Form::If(guard, form) => format!("{}, only if {}", reading(index, form), guard_words(index, guard)),
         Form::Both(both) => format!("{}; then {}", reading(index, &both.0), reading(index, &both.1)),
         Form::Talk(what) => (*what).to_owned(),
+        Form::Settled(_) => "a word about the change before".to_owned(),
+    }
+}
+
+fn guard_words(index: &Index, guard: &Guard) -> String {
+    let cond = filter_words(index, &guard.cond);
+    match guard.quantity {
+        Quantity::One => format!("{cond} for {}", row_words(index, &guard.rows)),
+        Quantity::Every => format!("{cond} for each of {}", row_words(index, &guard.rows)),
+        Quantity::Some => format!("there are {}", select_words(index, &guard.rows)),
+        Quantity::None => format!("there are no {}", select_words(index, &guard.rows)),
     }
 }
 
@@ -137,13 +144,13 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
         Measure::Distinct(path) => format!("number of different {}", plural(&column(index, path))),
         Measure::Of("size", path) => format!("total {} without its sign", column(index, path)),
         // `total total` says nothing.
-        Measure::Of("sum" | "pieces", path) if column(index, path).starts_with("total") => {
+        Measure::Of("sum", path) if column(index, path).starts_with("total") => {
             format!("sum of {}", column(index, path))
         }
         Measure::Of(function, path) => {
             let function = match *function {
                 "avg" => "average",
-                "sum" | "pieces" => "total",
+                "sum" => "total",
                 "min" => "lowest",
                 "median" => "median",
                 "std" => "standard deviation of",
@@ -165,11 +172,7 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
 
 /// A condition in words; nothing if it asks nothing.
 pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
-    let all = match cond {
-        Cond::And(all) => all.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    if let Some((action, rest)) = recorded(index, all) {
+    if let Some((action, rest)) = recorded(index, cond) {
         return list([format!("action is {action}"), filter_words(index, &Cond::And(rest))].into_iter());
     }
     match cond {
@@ -205,7 +208,11 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
 }
 
 /// The action whose rows some conditions find, and the conditions that are left.
-fn recorded<'a>(index: &'a Index, all: &[Cond]) -> Option<(&'a str, Vec<Cond>)> {
+pub(crate) fn recorded<'a>(index: &'a Index, cond: &Cond) -> Option<(&'a str, Vec<Cond>)> {
+    let all = match cond {
+        Cond::And(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    };
     index.verbs.iter().find_map(|verb| {
         let means = match &verb.means {
             Cond::And(means) => means.as_slice(),

@@ -10,7 +10,7 @@ mod member;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use ordain_cell::{CellError, Execution, ExecutionFuture, Executor, Host, Job, Output};
@@ -21,6 +21,9 @@ use super::status::RETRY_AFTER;
 use cache::Cache;
 use member::Member;
 pub use member::MemberState;
+
+/// Executors of one pool.
+const MEMBERS_MAX: usize = 1000;
 
 /// How a pool is set up.
 #[derive(Debug, Clone)]
@@ -49,13 +52,14 @@ impl Default for PoolOptions {
 /// Runs jobs on one of several executors.
 #[derive(Debug)]
 pub struct ExecutorPool {
-    members: Vec<Arc<Member>>,
+    /// Nobody leaves, so that a place stands for one executor for ever; one that is gone is sick.
+    members: RwLock<Vec<Arc<Member>>>,
     turn: AtomicUsize,
     /// Which executor has a session.
     sessions: Mutex<HashMap<String, usize>>,
     cache: Cache,
-    busy_wait_max: Duration,
-    probes: Vec<JoinHandle<()>>,
+    options: PoolOptions,
+    probes: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl ExecutorPool {
@@ -65,37 +69,58 @@ impl ExecutorPool {
         addresses: impl IntoIterator<Item = &'a str>,
         options: &PoolOptions,
     ) -> Result<Self, ConnectError> {
-        let mut members: Vec<Arc<Member>> = Vec::new();
+        let pool = Self::growing(options);
         for address in addresses {
-            // Naming one twice would give it twice the work.
-            if members.iter().all(|member| member.remote.address() != address) {
-                members.push(Arc::new(Member::new(RemoteExecutor::new(address, &options.remote)?)));
-            }
+            pool.add(address)?;
         }
-        if members.is_empty() {
+        if pool.list().is_empty() {
             return Err(ConnectError::Nobody);
         }
-        let probe = |member: &Arc<Member>| tokio::spawn(Arc::clone(member).watch(options.probe_every));
-        Ok(Self {
-            probes: members.iter().map(probe).collect(),
-            members,
+        Ok(pool)
+    }
+
+    /// A pool that executors are still to be added to.
+    pub fn growing(options: &PoolOptions) -> Self {
+        Self {
+            members: RwLock::default(),
             turn: AtomicUsize::new(0),
             sessions: Mutex::default(),
             cache: Cache::new(options.cache_bytes_max),
-            busy_wait_max: options.busy_wait_max,
-        })
+            options: options.clone(),
+            probes: Mutex::default(),
+        }
+    }
+
+    /// Adds an executor, unless it is there: naming one twice would give it twice the work.
+    pub fn add(&self, address: &str) -> Result<(), ConnectError> {
+        if self.list().iter().any(|member| member.remote.address() == address) {
+            return Ok(());
+        }
+        let member = Arc::new(Member::new(RemoteExecutor::new(address, &self.options.remote)?));
+        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
+        if members.len() < MEMBERS_MAX {
+            let probe = tokio::spawn(Arc::clone(&member).watch(self.options.probe_every));
+            self.probes.lock().unwrap_or_else(PoisonError::into_inner).push(probe);
+            members.push(member);
+        }
+        Ok(())
+    }
+
+    fn list(&self) -> Vec<Arc<Member>> {
+        self.members.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How the executors are.
     pub fn members(&self) -> Vec<MemberState> {
-        self.members.iter().map(|member| member.state()).collect()
+        self.list().iter().map(|member| member.state()).collect()
     }
 
     /// Reads the certificates of all of them again. If those of one are not good, all stay as they were.
     pub fn reload(&self) -> Result<(), ConnectError> {
-        let fresh = self.members.iter().map(|member| member.remote.fresh_clients());
+        let members = self.list();
+        let fresh = members.iter().map(|member| member.remote.fresh_clients());
         let fresh = fresh.collect::<Result<Vec<_>, _>>()?;
-        for (member, clients) in std::iter::zip(&self.members, fresh) {
+        for (member, clients) in std::iter::zip(&members, fresh) {
             member.remote.take_up(clients);
         }
         Ok(())
@@ -140,7 +165,7 @@ impl ExecutorPool {
                 Err(error) => error,
             };
             let is_full = matches!(error, CellError::Busy { .. });
-            if !is_full || started.elapsed() >= self.busy_wait_max {
+            if !is_full || started.elapsed() >= self.options.busy_wait_max {
                 return Err(error);
             }
             tokio::time::sleep(RETRY_AFTER).await;
@@ -153,11 +178,11 @@ impl ExecutorPool {
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Execution, CellError> {
-        let mut tried = Vec::new();
+        let (members, mut tried) = (self.list(), Vec::new());
         let mut first_error = None;
-        while let Some(at) = self.choose(job, &tried) {
+        while let Some(at) = self.choose(&members, job, &tried) {
             tried.push(at);
-            match self.members[at].run(job, host, output).await {
+            match members[at].run(job, host, output).await {
                 Ok(execution) => return Ok(execution),
                 Err(Failed { error, was_heard }) if was_heard || !may_go_elsewhere(&error) => {
                     return Err(error);
@@ -167,15 +192,16 @@ impl ExecutorPool {
                 Err(Failed { error, .. }) => first_error = first_error.or(Some(error)),
             }
         }
-        Err(first_error.unwrap_or(CellError::Lost))
+        // Without any executor the job waits for one to come.
+        Err(first_error.unwrap_or(CellError::Busy { waiting: 0 }))
     }
 
     /// The least busy executor that is well and has the profile; if there is none, one that may have recovered.
-    fn choose(&self, job: &Job, tried: &[usize]) -> Option<usize> {
+    fn choose(&self, members: &[Arc<Member>], job: &Job, tried: &[usize]) -> Option<usize> {
         // Executors that are equally good have their turns.
-        let (count, turn) = (self.members.len(), self.turn.fetch_add(1, Ordering::Relaxed));
+        let (count, turn) = (members.len(), self.turn.fetch_add(1, Ordering::Relaxed));
         let left = (0..count).map(|at| at.wrapping_add(turn) % count).filter(|at| !tried.contains(at));
-        left.min_by_key(|&at| self.members[at].rank(job.profile))
+        left.min_by_key(|&at| members[at].rank(job.profile))
     }
 
     async fn run_in_session(
@@ -185,14 +211,15 @@ impl ExecutorPool {
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Execution, CellError> {
+        let members = self.list();
         let at = {
             let mut sessions = self.lock();
             let kept = sessions.get(session).copied();
-            let at = kept.or_else(|| self.choose(job, &[])).ok_or(CellError::Lost)?;
+            let at = kept.or_else(|| self.choose(&members, job, &[])).ok_or(CellError::Lost)?;
             sessions.insert(session.to_owned(), at);
             at
         };
-        let ran = self.members[at].run(job, host, output).await;
+        let ran = members[at].run(job, host, output).await;
         ran.map_err(|Failed { error, .. }| {
             // A session that is gone, or was never opened, may be opened elsewhere.
             if matches!(error, CellError::SessionLost { .. } | CellError::Unreachable { .. }) {
@@ -204,8 +231,8 @@ impl ExecutorPool {
 
     async fn end(&self, session: &str) -> bool {
         let at = self.lock().remove(session);
-        match at {
-            Some(at) => self.members[at].remote.end_session(session).await,
+        match at.and_then(|at| self.list().get(at).cloned()) {
+            Some(member) => member.remote.end_session(session).await,
             None => false,
         }
     }
@@ -232,7 +259,7 @@ impl Executor for ExecutorPool {
 
 impl Drop for ExecutorPool {
     fn drop(&mut self) {
-        for probe in &self.probes {
+        for probe in self.probes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             probe.abort();
         }
     }

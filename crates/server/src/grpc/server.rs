@@ -33,6 +33,7 @@ use super::convert::{self, MESSAGE_BYTES_MAX};
 use super::log::{Log, LogEvent};
 use super::proto;
 use super::proto::executor_server::ExecutorServer;
+use crate::cluster::ExecutorMember;
 use crate::figures::Figures;
 use crate::trace::Tracer;
 use caller::{Caller, Door, Token};
@@ -241,6 +242,18 @@ impl BoundServer {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Describes it to a cluster, under the address at which nodes reach it.
+    pub fn described(&self, address: String) -> impl Fn() -> ExecutorMember + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || ExecutorMember {
+            address: address.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            profiles: shared.options.profiles.iter().map(|profile| profile.name().to_owned()).collect(),
+            slots: shared.options.local.running_max,
+            working: shared.executor.load().running,
+        }
     }
 
     /// Where its figures are, if they are served.

@@ -128,6 +128,7 @@ impl Service {
             who: caller.id.clone(),
             claim: task.idempotency_key.clone(),
             conversation: conversation.clone(),
+            is_queued: false,
         };
         task.cache &= !caller.is_limited();
         let engine = self.engine_for(caller);

@@ -56,7 +56,7 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let last = last_seen(&headers)?;
-    if let Some(live) = service.live_seen_by(&may.caller, &run) {
+    if let Some(live) = service.live_seen_by(&may.caller, &run).await {
         context.is_about(&run);
         return Ok(watch(live, last, service.inner.options.ping_every));
     }

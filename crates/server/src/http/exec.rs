@@ -132,6 +132,7 @@ fn begin(
         who: caller.id.clone(),
         claim: exec.idempotency_key.clone(),
         conversation: None,
+        is_queued: false,
     };
     let engine = service.engine().clone();
     service.begin(caller, about, |run| async move {

@@ -4,6 +4,7 @@
 //! future. That ends the cell and rolls the transaction back, and the run is recorded as cancelled, unless its commit
 //! was faster.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +15,12 @@ use futures_util::FutureExt as _;
 use ordain_engine::json_bytes;
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 use super::caller::Caller;
-use super::problem::{KEY_REUSED, Problem, REQUEST_TOO_LONG, STILL_RUNNING};
+use super::problem::{DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, STILL_RUNNING};
 use super::service::Service;
 use super::spans;
 use crate::trace::{self, TraceContext};
@@ -27,11 +28,13 @@ use crate::trace::{self, TraceContext};
 /// Finished runs whose events are still kept, so that a watcher who lost its connection misses nothing.
 const RECENT_MAX: usize = 64;
 /// Events of one run.
-const EVENTS_MAX: usize = 10_000;
+pub(crate) const EVENTS_MAX: usize = 10_000;
 /// Checks of one run that become spans.
 const CHECKS_MAX: usize = 1000;
 /// Stages of one run whose times are kept.
 const STAGES_MAX: usize = 100;
+/// Attempts at one run whose events are kept, where nodes are lost.
+const ATTEMPTS_SHOWN: usize = 8;
 /// Bytes of the events of one run.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
@@ -55,15 +58,17 @@ pub(crate) struct About {
     pub(crate) claim: Option<String>,
     /// The conversation that it is a turn of.
     pub(crate) conversation: Option<String>,
+    /// Whether it is in the cluster's queue, so that any node may carry it out.
+    pub(crate) is_queued: bool,
 }
 
 /// One thing that happened in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunEvent {
-    /// Its place, counted from one.
+    /// Its place. A run that another node began again leaves places out.
     pub(crate) id: u64,
     /// What happened: `started`, `stage`, `text`, `stdout`, `stderr`, `check`, `finished`.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// What there is to say of it, as JSON.
     pub(crate) data: String,
 }
@@ -80,8 +85,12 @@ pub(crate) struct LiveRun {
     stages: Mutex<Vec<(String, SystemTime)>>,
     checks: Mutex<Vec<CheckDone>>,
     events: Mutex<Events>,
-    /// How many events there are; watchers wait for it to change.
-    count: watch::Sender<u64>,
+    /// The place of the newest event; watchers wait for it to change.
+    newest: watch::Sender<u64>,
+    /// Where events go besides, if others watch the run on other nodes.
+    relay: Option<Relay>,
+    /// How another node that carried it out says it ended.
+    far_end: watch::Sender<Option<FarEnd>>,
     cancel: Notify,
     stop: Notify,
     ended: watch::Sender<Option<Arc<Ended>>>,
@@ -104,15 +113,41 @@ pub(crate) struct RunPlace {
     pub(crate) span: TraceContext,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Events {
     list: Vec<RunEvent>,
+    /// The place of the first.
+    first: u64,
     bytes: usize,
     is_full: bool,
 }
 
+/// Takes events of runs to other nodes.
+pub(crate) type Relay = mpsc::UnboundedSender<RunEvent>;
+
+/// How a run ended on another node. Its record, if it has one, is in the store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FarEnd {
+    /// Why it has no record.
+    pub(crate) problem: Option<FarProblem>,
+}
+
+/// A problem as another node tells it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FarProblem {
+    pub(crate) status: u16,
+    pub(crate) code: String,
+    pub(crate) detail: String,
+    pub(crate) hint: Option<String>,
+}
+
 impl LiveRun {
-    fn new(about: About, started_at: String) -> Self {
+    pub(crate) fn new(about: About, started_at: String) -> Self {
+        Self::relayed(about, started_at, 1, None)
+    }
+
+    /// A run whose events begin at a place and go to others too.
+    pub(crate) fn relayed(about: About, started_at: String, first: u64, relay: Option<Relay>) -> Self {
         Self {
             about,
             started_at,
@@ -121,8 +156,10 @@ impl LiveRun {
             trace: trace::current().map(|above| RunPlace { parent: above.span_id, span: above.child() }),
             stages: Mutex::default(),
             checks: Mutex::default(),
-            events: Mutex::default(),
-            count: watch::Sender::new(0),
+            events: Mutex::new(Events { list: Vec::new(), first, bytes: 0, is_full: false }),
+            newest: watch::Sender::new(0),
+            relay,
+            far_end: watch::Sender::new(None),
             cancel: Notify::new(),
             stop: Notify::new(),
             ended: watch::Sender::new(None),
@@ -137,18 +174,38 @@ impl LiveRun {
         if events.is_full && !is_end {
             return;
         }
-        let id = events.list.len() as u64 + 1;
-        if !is_end && (events.list.len() + 2 >= EVENTS_MAX || events.bytes + data.len() > EVENT_BYTES_MAX) {
+        let id = events.list.last().map_or(events.first, |last| last.id + 1);
+        let event = if !is_end
+            && (events.list.len() + 2 >= EVENTS_MAX || events.bytes + data.len() > EVENT_BYTES_MAX)
+        {
             events.is_full = true;
             let note = json!({ "message": "more happened than is shown here; the record has it all" });
-            events.list.push(RunEvent { id, name: "cut", data: note.to_string() });
+            RunEvent { id, name: Cow::Borrowed("cut"), data: note.to_string() }
         } else {
             events.bytes += data.len();
-            events.list.push(RunEvent { id, name, data });
+            RunEvent { id, name: Cow::Borrowed(name), data }
+        };
+        if let Some(relay) = &self.relay {
+            // Nobody listens any more when the server has stopped.
+            let _ = relay.send(event.clone());
         }
-        let count = events.list.len() as u64;
+        events.list.push(event);
         drop(events);
-        self.count.send_replace(count);
+        self.newest.send_replace(id);
+    }
+
+    /// Adds an event that another node tells. It keeps its place, so that watchers can come back to any node.
+    pub(crate) fn mirror(&self, event: RunEvent) {
+        let mut events = lock(&self.events);
+        let (id, count) = (event.id, events.list.len());
+        let is_new = events.list.last().is_none_or(|last| last.id < id && last.name != "finished");
+        // The node that carries the run out keeps to the limits; what does not is not from there.
+        if !is_new || count >= ATTEMPTS_SHOWN * EVENTS_MAX || event.data.len() > EVENT_BYTES_MAX {
+            return;
+        }
+        events.list.push(event);
+        drop(events);
+        self.newest.send_replace(id);
     }
 
     /// Notes when a stage of the run began, and tells of it.
@@ -183,16 +240,36 @@ impl LiveRun {
     /// The events behind a place, and whether the last of them is the end.
     pub(crate) fn events_after(&self, place: u64) -> (Vec<RunEvent>, bool) {
         let events = lock(&self.events);
-        let from = usize::try_from(place).unwrap_or(usize::MAX).min(events.list.len());
+        let from = events.list.partition_point(|event| event.id <= place);
         let is_over = events.list.last().is_some_and(|event| event.name == "finished");
         (events.list[from..].to_vec(), is_over)
     }
 
-    /// Waits until there are more events than so many.
-    pub(crate) async fn more_than(&self, count: u64) {
-        let mut counts = self.count.subscribe();
+    /// Waits until there are events behind a place.
+    pub(crate) async fn more_than(&self, place: u64) {
+        let mut newest = self.newest.subscribe();
         // The sender lives as long as the run does.
-        let _ = counts.wait_for(|now| *now > count).await;
+        let _ = newest.wait_for(|now| *now > place).await;
+    }
+
+    /// Takes in what another node tells of the run. What is no event is left out.
+    pub(crate) fn heard(&self, event: &[u8]) {
+        let Ok(event) = serde_json::from_slice::<RunEvent>(event) else { return };
+        if event.name != "finished" {
+            return self.mirror(event);
+        }
+        if let Ok(end) = serde_json::from_str(&event.data) {
+            self.far_end.send_replace(Some(end));
+        }
+    }
+
+    /// Waits until another node says that it has ended the run. Every word counts once.
+    pub(crate) async fn far_end(&self) -> Option<FarEnd> {
+        let mut far_end = self.far_end.subscribe();
+        // The sender lives as long as the run does.
+        let _ = far_end.wait_for(Option::is_some).await;
+        drop(far_end);
+        self.far_end.send_replace(None)
     }
 
     /// Waits until the run has ended.
@@ -221,6 +298,11 @@ impl LiveRun {
     /// Ends it. Nothing happens if it has ended already.
     pub(crate) fn cancel(&self) {
         self.cancel.notify_one();
+    }
+
+    /// Asks for the end of this node's part in it: what goes on elsewhere goes on there.
+    pub(crate) fn stop(&self) {
+        self.stop.notify_one();
     }
 
     /// Done when the run should come to its end by itself, with what it has.
@@ -293,14 +375,14 @@ impl LiveRuns {
         }
     }
 
-    /// Ends all of them.
+    /// Ends all of them. Those that may go on elsewhere do.
     pub(crate) fn cancel_all(&self) {
         for run in self.going_on() {
-            run.cancel();
+            if run.about.is_queued { run.stop() } else { run.cancel() }
         }
     }
 
-    fn add(&self, run: &Arc<LiveRun>) -> Result<(), Problem> {
+    pub(crate) fn add(&self, run: &Arc<LiveRun>) -> Result<(), Problem> {
         let mut state = lock(&self.state);
         if state.going_on.len() >= self.runs_max {
             let detail = format!("{} runs go on, which is the limit", self.runs_max);
@@ -341,7 +423,7 @@ impl Service {
     {
         if self.is_draining() {
             let detail = "the server is stopping and takes no new work";
-            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", detail).after(5));
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, DRAINING, detail).after(5));
         }
         let cells = self.inner.rates.cell(caller, &self.inner.options)?;
         let run = Arc::new(LiveRun::new(about, self.engine().store().timestamp()));
@@ -354,12 +436,13 @@ impl Service {
         tokio::spawn(async move {
             let ended = trace::scope_opt(place, service.carry_out(&task, work)).await;
             drop(cells);
+            service.count(&task, &ended);
             service.settle(&task, ended);
         });
         Ok(run)
     }
 
-    async fn carry_out<F, E>(&self, run: &Arc<LiveRun>, work: F) -> Ended
+    pub(crate) async fn carry_out<F, E>(&self, run: &Arc<LiveRun>, work: F) -> Ended
     where
         F: Future<Output = Result<RunRecord, E>> + Send,
         E: Into<Problem>,
@@ -397,6 +480,7 @@ impl Service {
                 );
                 let recorded =
                     self.cut_short(run, RunState::RolledBack, error, run.about.claim.clone()).await;
+                self.cancel_elsewhere(run).await;
                 recorded.map_err(Problem::from)
             }
         }
@@ -404,7 +488,10 @@ impl Service {
 
     /// Records an attempt that could not be carried out, and says why. What was refused at the door was none.
     async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
-        let is_none = matches!(problem.code.as_str(), STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG);
+        let is_none = matches!(
+            problem.code.as_str(),
+            STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG | QUEUE_FULL | DRAINING
+        );
         if !is_none {
             let error =
                 run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
@@ -416,7 +503,7 @@ impl Service {
         Err(problem)
     }
 
-    async fn cut_short(
+    pub(crate) async fn cut_short(
         &self,
         run: &Arc<LiveRun>,
         state: RunState,
@@ -438,19 +525,20 @@ impl Service {
         }
     }
 
-    fn settle(&self, run: &Arc<LiveRun>, ended: Ended) {
+    /// Counts what a run used, once in a cluster: where it was asked for.
+    fn count(&self, run: &LiveRun, ended: &Ended) {
+        let Ok(record) = ended else { return };
+        // What an idempotency key gave back was counted when it ran.
+        if record.run_id == run.about.run_id {
+            self.inner.metrics.run(record);
+            self.inner.rates.store(&run.about.who, kept_bytes(record));
+        }
+        self.inner.rates.spend(&run.about.who, record.usage.input_tokens + record.usage.output_tokens);
+    }
+
+    pub(crate) fn settle(&self, run: &Arc<LiveRun>, ended: Ended) {
         match &ended {
             Ok(record) => {
-                // What an idempotency key gave back was counted when it ran.
-                if record.run_id == run.about.run_id {
-                    self.inner.metrics.run(record);
-                }
-                self.inner
-                    .rates
-                    .spend(&run.about.who, record.usage.input_tokens + record.usage.output_tokens);
-                if record.run_id == run.about.run_id {
-                    self.inner.rates.store(&run.about.who, kept_bytes(record));
-                }
                 let data = json!({ "run_id": record.run_id, "state": record.state, "status": record.status,
                     "receipt": record.receipt, "answer": record.answer.text, "error": record.error });
                 run.tell("finished", &data);
@@ -500,6 +588,7 @@ mod tests {
             who: "local".to_owned(),
             claim: None,
             conversation: None,
+            is_queued: false,
         };
         LiveRun::new(about, String::new())
     }
@@ -515,8 +604,22 @@ mod tests {
         assert!(!is_over);
         run.tell("finished", &json!({}));
         let (rest, is_over) = run.events_after(2);
-        assert_eq!((rest.len(), rest[0].name, is_over), (1, "finished", true));
+        assert_eq!((rest.len(), &*rest[0].name, is_over), (1, "finished", true));
         assert!(run.events_after(99).0.is_empty());
+    }
+
+    #[test]
+    fn events_of_another_node_keep_their_places_and_come_once() {
+        let run = run();
+        run.tell("started", &json!({}));
+        let event = |id| RunEvent { id, name: Cow::Borrowed("stage"), data: String::new() };
+        for id in [2, 3, 2, 10_002, 3, 10_003] {
+            run.mirror(event(id));
+        }
+        run.tell("finished", &json!({}));
+        let ids = |place| run.events_after(place).0.iter().map(|event| event.id).collect::<Vec<_>>();
+        assert_eq!(ids(0), [1, 2, 3, 10_002, 10_003, 10_004]);
+        assert_eq!(ids(3), [10_002, 10_003, 10_004], "a place between two attempts");
     }
 
     #[test]

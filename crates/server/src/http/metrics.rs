@@ -18,13 +18,22 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 30] = [
+const HELP: [Help; 35] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
     ("ordain_cells_active", "gauge", "Cells of this machine that run a job."),
     ("ordain_cells_idle", "gauge", "Cells of this machine that are ready and wait for a job."),
     ("ordain_check_results_total", "counter", "Results of checks by status and severity."),
+    ("ordain_cluster_connected", "gauge", "Whether this node is connected to the cluster's NATS servers."),
+    ("ordain_cluster_offered_again_total", "counter", "Accepted runs that had no message in the queue."),
+    (
+        "ordain_cluster_taken_again_total",
+        "counter",
+        "Runs that this node took after another attempt at them.",
+    ),
+    ("ordain_cluster_taken_total", "counter", "Runs that this node took from the cluster's queue."),
+    ("ordain_cluster_working", "gauge", "Runs of the cluster's queue that this node carries out."),
     ("ordain_connections_open", "gauge", "Connections that are open."),
     ("ordain_criteria_total", "counter", "Criteria of steps by whether they held."),
     ("ordain_declined_total", "counter", "Requests that were not carried out, by what their plan says."),
@@ -217,6 +226,10 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         }
         gauges.push(figure("ordain_executions_reused_total", &pool.cache_hits()));
         gauges.push(figure("ordain_queue_depth", &members.iter().map(|member| member.waiting).sum::<u64>()));
+    }
+    if let Some(cluster) = &service.inner.options.cluster {
+        gauges.push(figure("ordain_cluster_connected", &u8::from(cluster.link.is_connected())));
+        gauges.push(figure("ordain_cluster_working", &service.inner.working.count()));
     }
     let text = service.inner.metrics.0.write(&HELP, &gauges);
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))], text).into_response())

@@ -29,6 +29,11 @@ pub(crate) const CHECKS_BUSY: &str = "checks_running";
 /// The code for a request that is longer than any is taken.
 pub(crate) const REQUEST_TOO_LONG: &str = "request_too_long";
 
+/// The code for a run that found no place in the cluster's queue.
+pub(crate) const QUEUE_FULL: &str = "queue_full";
+/// The code for work that comes while the server stops.
+pub(crate) const DRAINING: &str = "draining";
+
 /// Why a request was not carried out. It is passed up through many results, so it is one pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]

@@ -6,6 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_engine::{Ask, Mode, PlanFile, Planner};
 use ordain_planner::ModelSettings;
+use ordain_store::QueuedRun;
 use ordain_types::{Outline, RunKind, Strategy};
 use serde::Deserialize;
 use serde_json::Value;
@@ -152,6 +153,10 @@ impl Service {
     ) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
         let run_id = self.engine().store().new_run_id()?;
         ask.run_id = Some(run_id.clone());
+        let cluster = self.inner.options.cluster.clone().filter(|_| super::cluster::fits(&ask));
+        if cluster.is_some() && ask.idempotency_key.is_none() {
+            ask.idempotency_key = Some(QueuedRun::own_claim(&run_id));
+        }
         let about = About {
             run_id,
             kind: RunKind::Ask,
@@ -159,9 +164,13 @@ impl Service {
             who: caller.id.clone(),
             claim: ask.idempotency_key.clone(),
             conversation: ask.conversation.clone(),
+            is_queued: cluster.is_some(),
         };
         // A kept plan was written for somebody who may see more, or less.
         ask.cache &= !caller.is_limited();
+        if let Some(cluster) = cluster {
+            return self.begin(caller, about, |run| self.clone().through_queue(cluster, ask, run));
+        }
         let engine = self.engine_for(caller);
         self.begin(caller, about, |run| async move {
             let mut telling = Telling(run);

@@ -78,8 +78,7 @@ pub(crate) async fn list(
     let mut runs = Vec::new();
     // Runs that go on are shown on the first page, before those that have a record.
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
-        let mut going_on = service.inner.live.going_on();
-        going_on.retain(|run| may.caller.sees_all() || run.about.who == may.caller.id);
+        let going_on = service.going_on_seen_by(&may.caller).await?;
         runs.extend(going_on.iter().map(|run| Listed::GoingOn(answer::running(run))));
     }
     let mut next_cursor = None;
@@ -135,7 +134,7 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     Path(run): Path<String>,
 ) -> Result<Response, Problem> {
-    if let Some(live) = service.live_seen_by(&may.caller, &run).filter(|live| !live.is_over()) {
+    if let Some(live) = service.live_seen_by(&may.caller, &run).await.filter(|live| !live.is_over()) {
         context.is_about(&run);
         return Ok(answer::json(&answer::running(&live)));
     }
@@ -344,6 +343,7 @@ impl Service {
             who: caller.id.clone(),
             claim: None,
             conversation: None,
+            is_queued: false,
         };
         let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
         let (engine, run_id) = (self.engine_for(caller), record.run_id.clone());
@@ -391,7 +391,7 @@ impl Service {
             let detail = format!("run `{run}` has already ended");
             Problem::new(StatusCode::CONFLICT, "already_ended", detail).of_run(run)
         };
-        let Some(live) = self.live_seen_by(caller, run).filter(|live| !live.is_over()) else {
+        let Some(live) = self.live_seen_by(caller, run).await.filter(|live| !live.is_over()) else {
             let record = self.run_seen_by(caller, run).await?;
             return Err(over(record.run_id.as_str()));
         };

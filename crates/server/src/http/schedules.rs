@@ -74,6 +74,7 @@ impl Service {
             who: caller.id.clone(),
             claim: claim.clone(),
             conversation: None,
+            is_queued: false,
         };
         let (service, schedules) = (self.clone(), schedules.clone());
         self.begin(&caller, about, |run| async move {

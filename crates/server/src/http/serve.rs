@@ -100,6 +100,9 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let housekeeping = tokio::spawn(service.clone().end_idle_sessions());
     let sending = tokio::spawn(service.clone().keep_sending());
     let schedules = tokio::spawn(service.clone().keep_schedules());
+    let cluster = tokio::spawn(service.clone().keep_cluster());
+    // It ends by itself, so that no run is taken that nobody carries out.
+    tokio::spawn(service.clone().keep_working());
     tokio::pin!(stop);
     loop {
         let accepted = async {
@@ -144,7 +147,11 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let drain_time = service.inner.options.drain_time;
     // Idle connections are closed at once; the others when their answer is written.
     let answers = tokio::spawn(graceful.shutdown());
-    service.finish_runs(drain_time).await;
+    tokio::join!(service.finish_runs(drain_time), service.inner.working.finish(drain_time));
+    cluster.abort();
+    if let Some(cluster) = &service.inner.options.cluster {
+        cluster.leave().await;
+    }
     sending.abort();
     let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
     service.inner.options.tracer.flush(LAST_SPANS).await;

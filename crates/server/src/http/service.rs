@@ -12,6 +12,7 @@ use ordain_engine::checks::Checks;
 use ordain_engine::{Engine, Environment, Planner};
 use ordain_planner::ModelSettings;
 
+use super::cluster::Working;
 use super::keyring::KeyRing;
 use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
@@ -23,6 +24,7 @@ use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
 use super::ui::{Draft, RunCounts, Shelf, SignIns, UsualChanges};
 use super::uploads::Uploading;
+use crate::cluster::Cluster;
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
@@ -50,6 +52,10 @@ pub struct HttpOptions {
     pub local: Option<Arc<LocalExecutor>>,
     /// The executors elsewhere that run the code, for the figures and `/readyz`.
     pub executors: Option<Arc<ExecutorPool>>,
+    /// The cluster that this server is a node of.
+    pub cluster: Option<Arc<Cluster>>,
+    /// Runs of the cluster's queue that it carries out at once.
+    pub slots: u32,
     /// The workspace's state, whose disk must have room.
     pub state: PathBuf,
     /// Takes spans of requests and runs.
@@ -112,6 +118,8 @@ impl HttpOptions {
             checks: None,
             local: None,
             executors: None,
+            cluster: None,
+            slots: 16,
             state,
             tracer: Tracer::default(),
             examples: Vec::new(),
@@ -166,6 +174,7 @@ pub(crate) struct Inner {
     /// Keys that were made a moment ago, until the page has shown them.
     pub(crate) new_keys: Shelf<ordain_store::Secret>,
     pub(crate) live: LiveRuns,
+    pub(crate) working: Working,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
     pub(crate) sessions: SessionBook,
@@ -190,6 +199,7 @@ impl Service {
             drafts: Shelf::default(),
             new_keys: Shelf::default(),
             live: LiveRuns::new(options.runs_max),
+            working: Working::new(options.slots),
             retries: Retries::default(),
             questions: Questions::default(),
             sessions: SessionBook::default(),

@@ -59,6 +59,10 @@ impl Caller {
             .hint("make a key without --tables, --hide, --actions and --rows-max for it"))
     }
 
+    fn sees_live(&self, run: &LiveRun) -> bool {
+        self.sees_all() || run.about.who == self.id
+    }
+
     fn sees(&self, run: &Owned) -> bool {
         let is_own = |who: &Option<String>| who.as_deref() == Some(self.id.as_str());
         self.sees_all()
@@ -91,10 +95,22 @@ impl Service {
         if caller.sees(&found) { Ok(found.record) } else { Err(unknown(run)) }
     }
 
-    /// A run that goes on or ended a moment ago, if the caller asked for it.
-    pub(crate) fn live_seen_by(&self, caller: &Caller, run: &str) -> Option<Arc<LiveRun>> {
-        let found = self.inner.live.find(run)?;
-        (caller.sees_all() || found.about.who == caller.id).then_some(found)
+    /// A run that goes on, here or on another node, or ended here a moment ago, if the caller asked for it.
+    pub(crate) async fn live_seen_by(&self, caller: &Caller, run: &str) -> Option<Arc<LiveRun>> {
+        let found = match self.inner.live.find(run) {
+            Some(found) => found,
+            None => self.find_elsewhere(run).await?,
+        };
+        caller.sees_live(&found).then_some(found)
+    }
+
+    /// The runs that go on, here or on other nodes, and that the caller asked for; the newest first.
+    pub(crate) async fn going_on_seen_by(&self, caller: &Caller) -> Result<Vec<Arc<LiveRun>>, StoreError> {
+        let mut going_on = self.inner.live.going_on();
+        going_on.extend(self.queued_elsewhere().await?);
+        going_on.retain(|run| caller.sees_live(run));
+        going_on.sort_by(|one, other| other.about.run_id.cmp(&one.about.run_id));
+        Ok(going_on)
     }
 }
 

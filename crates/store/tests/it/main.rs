@@ -12,6 +12,7 @@ mod ledger;
 mod outbox;
 mod pending;
 mod queries;
+mod queue;
 mod rows;
 mod runs;
 mod seeds;

@@ -26,8 +26,8 @@ impl Stage {
 }
 
 /// The bar.
-pub(super) fn bar(record: &RunRecord) -> Markup {
-    let stages = stages(record);
+pub(super) fn bar(record: &RunRecord, is_approved: bool) -> Markup {
+    let stages = stages(record, is_approved);
     html! {
         ol.stages aria-label="Stages" {
             @for (name, stage) in stages {
@@ -38,7 +38,7 @@ pub(super) fn bar(record: &RunRecord) -> Markup {
     }
 }
 
-fn stages(record: &RunRecord) -> [(&'static str, Stage); 6] {
+fn stages(record: &RunRecord, is_approved: bool) -> [(&'static str, Stage); 6] {
     use Stage::{Done, Failed, NotNeeded, NotReached, Waits};
     let has_plan = !record.plan.steps.is_empty();
     let is_accepted = record.verdict.accepted && has_plan;
@@ -50,7 +50,7 @@ fn stages(record: &RunRecord) -> [(&'static str, Stage); 6] {
         RunState::Held | RunState::Waiting => Waits,
         RunState::Rejected if has_run => Failed,
         RunState::Conflicted => Failed,
-        _ => after(has_run, NotNeeded),
+        _ => after(has_run, if is_approved { Done } else { NotNeeded }),
     };
     let commit = match record.state {
         RunState::Committed | RunState::Undone => Done,
@@ -85,6 +85,10 @@ mod tests {
     use super::*;
 
     fn shown(change: impl FnOnce(&mut RunRecord)) -> String {
+        bar_of(change, false)
+    }
+
+    fn bar_of(change: impl FnOnce(&mut RunRecord), is_approved: bool) -> String {
         let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         record.plan.steps.push(StepRecord {
             id: "1".to_owned(),
@@ -93,11 +97,17 @@ mod tests {
         });
         record.verdict.accepted = true;
         change(&mut record);
-        stages(&record).map(|(_, stage)| stage.words().0).join(" ")
+        stages(&record, is_approved).map(|(_, stage)| stage.words().0).join(" ")
     }
 
     fn failed() -> CodeError {
         CodeError { cause: Cause::Error, kind: None, message: None, line: None }
+    }
+
+    #[test]
+    fn an_approval_that_was_given_is_not_called_needless() {
+        let shown = bar_of(|record| record.state = RunState::Committed, true);
+        assert_eq!(shown, "done done done done done done");
     }
 
     #[test]

@@ -22,6 +22,19 @@ pub(super) fn post(path: &str, body: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
+/// The same, for work that nobody waits for.
+pub(super) fn begin(path: &str, body: &Value) -> Vec<u8> {
+    let request = String::from_utf8_lossy(&post(path, body)).into_owned();
+    request.replacen("\r\n", "\r\nPrefer: respond-async\r\n", 1).into_bytes()
+}
+
+/// Sends one request on a connection of its own.
+pub(super) async fn once(address: SocketAddr, request: &[u8]) -> anyhow::Result<(u16, String)> {
+    let mut stream = BufReader::new(TcpStream::connect(address).await?);
+    stream.get_mut().write_all(request).await?;
+    answer(&mut stream).await
+}
+
 /// The bytes of a request without a body.
 pub(super) fn get(path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes()

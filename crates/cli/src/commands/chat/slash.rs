@@ -11,15 +11,15 @@ use crate::show::{code, diff, run as show_run};
 use crate::workspace;
 
 const HELP: &str = "\
-/diff [RUN]      the rows that the last run changed
-/plan [RUN]      who wrote its plan, and the code
-/undo [RUN]      take its changes back
+/diff [RUN]      the rows that the last change is about
+/plan [RUN]      who wrote the last run's plan, and the code
+/undo [RUN]      take the last change back
 /approve [RUN]   commit a change that waits
 /reject [RUN]    drop a change that waits
 /help            this
 /quit            the end (also Ctrl-D)
 
-RUN is a run's id or the beginning of it; without one the last run is meant.";
+RUN is a run's id or the beginning of it.";
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +68,9 @@ impl Chat {
             | Slash::Approve(ref run)
             | Slash::Reject(ref run) => run.clone(),
         };
-        let Some(id) = run.or_else(|| self.last.as_ref().map(|last| last.run_id.to_string())) else {
-            return writeln!(io::stderr(), "nothing has been asked yet");
+        let last = if matches!(command, Slash::Plan(_)) { &self.last } else { &self.changed };
+        let Some(id) = run.or_else(|| last.clone()) else {
+            return writeln!(io::stderr(), "nothing in this conversation changed anything yet, or waits to");
         };
         let (store, note) = (self.engine.store(), workspace::note());
         let found = match &command {
@@ -85,11 +86,7 @@ impl Chat {
                 return Ok(());
             }
         };
-        tell(&command, &record)?;
-        if !matches!(command, Slash::Diff(_) | Slash::Plan(_)) {
-            self.last = Some(record);
-        }
-        Ok(())
+        tell(&command, &record)
     }
 }
 

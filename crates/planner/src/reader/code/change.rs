@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ordain_types::DirectChanges;
-
-use super::{Writer, braces, indent, quote};
+use super::{Writer, braces, first, indent, quote};
 use crate::reader::amounts;
 use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
 use crate::reader::order;
@@ -15,16 +13,6 @@ use crate::reader::words;
 const WHICH: &str = "Which one do you mean? ";
 
 impl Writer<'_> {
-    /// Whether a change waits for a person that no action covers.
-    fn is_held(&self) -> bool {
-        self.index.catalog.policy.direct_changes == DirectChanges::Hold
-    }
-
-    /// What is said after a change that waits for a person.
-    fn held(&self) -> &'static str {
-        if self.is_held() { " Nothing is changed before a person approves it." } else { "" }
-    }
-
     pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
         let shape = &self.index.tables[table];
         let row: Vec<String> = values
@@ -45,13 +33,11 @@ impl Writer<'_> {
             })
             .collect();
         format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"{} {} with {}.{}\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            if self.is_held() { "Will add" } else { "Added" },
             braces(&words::a(&shape.noun)),
             named.join(", "),
-            self.held(),
         )
     }
 
@@ -60,11 +46,9 @@ impl Writer<'_> {
         let table = &self.index.tables[rows.table];
         let key = table.key.map_or("", |key| table.columns[key].name.as_str());
         let run = format!(
-            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"{} {{row['label']}}.{}\"\nSTATUS = \"success\"\n",
+            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"Removed {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
-            if self.is_held() { "Will remove" } else { "Removed" },
-            self.held(),
         );
         guarded(&[query], &run)
     }
@@ -105,12 +89,8 @@ impl Writer<'_> {
         let mut columns =
             vec![("key".to_owned(), own(key)), ("label".to_owned(), own(table.label.unwrap_or(key)))];
         columns.extend(with.iter().filter(|(_, path)| path.table == select.table).cloned());
-        let first = if select.order.as_ref().is_some_and(|order| order.by.is_some()) {
-            format!("[:{}]", select.limit.unwrap_or(1))
-        } else {
-            String::new()
-        };
-        format!("{}{first}", self.query(select, &columns, &[]))
+        let query = self.query(select, &columns, &[]);
+        first(select, query)
     }
 
     pub(super) fn calls(&mut self, calls: &[Call]) -> String {
@@ -200,13 +180,11 @@ impl Writer<'_> {
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
         format!(
-            "found = [{}]\nchanged, same = [], []\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = {} + \"; \".join(changed) + {} if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nchanged, same = [], []\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
              else:\n    names = \"; \".join(str(row[\"label\"]) for rows in found for row in rows[:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
-            quote(if self.is_held() { "Will change " } else { "Changed " }),
-            quote(&format!(".{}", self.held())),
         )
     }
 }

@@ -202,6 +202,7 @@ pub(crate) fn begin(
         who: caller.id.clone(),
         claim,
         conversation: None,
+        is_queued: false,
     };
     let service_of_run = service.clone();
     service.begin(caller, about, |run| async move { carry_out(&service_of_run, &checks, task, run).await })

@@ -100,9 +100,8 @@ impl Mcp {
     ) -> Result<CallToolResponse, Problem> {
         let decision = match about.action {
             Action::Show => {
-                if let Some(live) =
-                    self.service.live_seen_by(&self.caller, &about.run).filter(|run| !run.is_over())
-                {
+                let live = self.service.live_seen_by(&self.caller, &about.run).await;
+                if let Some(live) = live.filter(|run| !run.is_over()) {
                     return Ok(tell::going_on(&live).into());
                 }
                 let record = self.service.run_seen_by(&self.caller, &about.run).await?;
@@ -167,7 +166,7 @@ async fn follow(run: &Arc<LiveRun>, context: &RequestContext<RoleServer>) {
 #[expect(clippy::cast_precision_loss, reason = "a run has a few thousand events at most")]
 fn progress(event: &RunEvent, token: &ProgressToken) -> Option<ProgressNotificationParam> {
     let data: Value = serde_json::from_str(&event.data).ok()?;
-    let message = match event.name {
+    let message = match &*event.name {
         "stage" => data["stage"].as_str()?.to_owned(),
         "check" => format!("{} {}", data["check_id"].as_str()?, data["status"].as_str()?),
         _ => return None,

@@ -30,7 +30,7 @@ impl Mcp {
         run: &str,
         context: &RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, Problem> {
-        if let Some(live) = self.service.live_seen_by(&self.caller, run) {
+        if let Some(live) = self.service.live_seen_by(&self.caller, run).await {
             match live.outcome().as_deref() {
                 None => {
                     return Ok(GetTaskResult::new(DetailedTask::new(of_run(&live), TaskPayload::Working)));

@@ -77,7 +77,7 @@ impl Flow {
             let (events, is_over) = live.watching.run.events_after(live.place);
             for event in &events {
                 live.place = event.id;
-                self.tell(event.name, &event.data, &mut live.has_text);
+                self.tell(&event.name, &event.data, &mut live.has_text);
             }
             if !is_over {
                 self.live = Some(live);

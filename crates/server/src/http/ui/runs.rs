@@ -64,8 +64,7 @@ pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> 
     let mut list = RunList { state: query.state.clone(), words: words.clone(), ..RunList::default() };
     let mut next = None;
     if before.is_none() && state.is_none_or(|state| state.is_none()) {
-        let mut going_on = service.inner.live.going_on();
-        going_on.retain(|run| caller.sees_all() || run.about.who == caller.id);
+        let mut going_on = service.going_on_seen_by(caller).await?;
         going_on.retain(|run| run.about.request.to_lowercase().contains(&words.to_lowercase()));
         list.live = going_on.iter().map(|run| live_view(run)).collect();
     }
@@ -107,7 +106,7 @@ pub(super) async fn page(
     query: Query<Said>,
 ) -> Result<Response, Turned> {
     let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
-    if let Some(run) = service.live_seen_by(&visit.caller, &run).filter(|run| !run.is_over()) {
+    if let Some(run) = service.live_seen_by(&visit.caller, &run).await.filter(|run| !run.is_over()) {
         let content = ordain_ui::live::page(&live_view(&run), &visit.viewer);
         return Ok(reply::html(&headers, shell.live_page(Place::Runs, &run.about.request, &content)));
     }
@@ -132,7 +131,7 @@ pub(super) async fn details(
         _ => Vec::new(),
     };
     Ok(Details {
-        events: events.into_iter().map(|event| (event.name.to_owned(), event.data)).collect(),
+        events: events.into_iter().map(|event| (event.name.into_owned(), event.data)).collect(),
         entries: entries.iter().map(Entry::of).collect(),
         // What a prompt holds may be more than a key may see: samples of tables, and other callers' words.
         exchange: if viewer.is_admin { entries.iter().flat_map(exchange).collect() } else { Vec::new() },
@@ -215,7 +214,7 @@ pub(super) fn live_view(run: &LiveRun) -> LiveView {
         started_at: run.started_at.clone(),
         events: events
             .into_iter()
-            .map(|event| (event.name.to_owned(), serde_json::from_str(&event.data).unwrap_or_default()))
+            .map(|event| (event.name.into_owned(), serde_json::from_str(&event.data).unwrap_or_default()))
             .collect(),
     }
 }

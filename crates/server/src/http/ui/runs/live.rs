@@ -53,7 +53,7 @@ pub(crate) async fn stream(
 ) -> Result<Response, Turned> {
     let is_card = query.shape.as_deref() == Some("card");
     let ping_every = service.inner.options.ping_every;
-    let Some(run) = service.live_seen_by(&visit.caller, &run) else {
+    let Some(run) = service.live_seen_by(&visit.caller, &run).await else {
         let record = service.run_seen_by(&visit.caller, &run).await?;
         let shown = ended(&service, &record, &visit.viewer, is_card).await?;
         return Ok(Sse::new(stream::iter([Ok::<_, Infallible>(part(shown))])).into_response());

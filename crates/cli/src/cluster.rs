@@ -1,0 +1,88 @@
+//! The cluster that a command has to do with: named by flags or by the environment.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ordain_engine::Workspace;
+use ordain_server::cluster::{Announced, Cluster, ClusterOptions, Link};
+use ordain_server::grpc::ExecutorPool;
+use ordain_store::{Database, Secret, Store};
+
+use crate::failure::Failure;
+
+/// Which cluster.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ClusterArgs {
+    /// The NATS servers of the cluster, such as `nats://a:4222,nats://b:4222` [default: `ORDAIN_CLUSTER`]
+    #[arg(long, value_name = "URL[,URL]", help_heading = "Cluster")]
+    cluster: Option<String>,
+    /// The authority of their certificates, PEM [default: `ORDAIN_CLUSTER_CA`]
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    cluster_ca: Option<PathBuf>,
+    /// The certificate to show them, PEM [default: `ORDAIN_CLUSTER_CERT`]
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    cluster_cert: Option<PathBuf>,
+    /// Its private key, PEM [default: `ORDAIN_CLUSTER_KEY`]
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    cluster_key: Option<PathBuf>,
+}
+
+impl ClusterArgs {
+    /// Connects to the cluster's servers; `None` if no cluster is named.
+    pub(crate) async fn connect(&self, name: &str) -> Result<Option<Link>, Failure> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let file =
+            |flag: &Option<PathBuf>, name: &str| flag.clone().or_else(|| variable(name).map(PathBuf::from));
+        let Some(servers) = self.cluster.clone().or_else(|| variable("ORDAIN_CLUSTER")) else {
+            return Ok(None);
+        };
+        let certificate = match (
+            file(&self.cluster_cert, "ORDAIN_CLUSTER_CERT"),
+            file(&self.cluster_key, "ORDAIN_CLUSTER_KEY"),
+        ) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => {
+                let hint = "give --cluster-cert and --cluster-key, or neither";
+                return Err(Failure::usage("a certificate for the cluster comes with its key", hint));
+            }
+        };
+        let ca = file(&self.cluster_ca, "ORDAIN_CLUSTER_CA");
+        let options = ClusterOptions { servers: Secret(servers), ca, certificate };
+        Ok(Some(Link::connect(&options, name).await?))
+    }
+
+    /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named.
+    pub(crate) async fn join(
+        &self,
+        workspace: &Workspace,
+        store: &Store,
+    ) -> Result<Option<Arc<Cluster>>, Failure> {
+        let Some(link) = self.connect("ordain").await? else { return Ok(None) };
+        if !matches!(workspace.database, Database::Postgres { .. }) {
+            let hint = "name a PostgreSQL database in `[store] url` or ORDAIN_STORE_URL; one server alone needs no cluster";
+            return Err(Failure::usage("nodes of a cluster share a PostgreSQL database", hint));
+        }
+        let joined = Cluster::join(link, &store.id().await?, &workspace.fingerprint()?).await?;
+        Ok(Some(Arc::new(joined)))
+    }
+}
+
+/// How often executors are looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(3);
+
+/// Adds the executors that announce themselves to a pool, from now on.
+pub(crate) async fn gather(link: &Link, pool: Arc<ExecutorPool>) -> Result<(), Failure> {
+    let announced = Announced::find(link).await?;
+    tokio::spawn(async move {
+        loop {
+            // What cannot be listed or reached now may be so a moment later.
+            for member in announced.members().await.unwrap_or_default() {
+                let _ = pool.add(&member.address);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Several servers as nodes of one cluster: PostgreSQL, NATS and the real binary.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+
+use ordain_testkit::{nats, postgres};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::cluster::{bought, buy};
+use crate::command::{Ran, eventually, ordain, run};
+use crate::executor::{Served, Shop};
+use crate::serve::{Server, send};
+
+const STOCK: u32 = 200;
+const CLIENTS: usize = 6;
+const PURCHASES: usize = 6;
+
+/// A plan that goes on until it is stopped.
+const ENDLESS: &str = "\
+total = 0
+for number in range(10**12):
+    total += number
+STATUS = 'success'
+answer_text = 'Counted.'
+";
+
+/// Folders of one workspace on one database, and the NATS servers that their nodes meet at.
+struct Nodes {
+    url: String,
+    nats: nats::Servers,
+    shops: Vec<Shop>,
+}
+
+impl Nodes {
+    fn new(nodes: usize, servers: usize) -> Self {
+        let shops = (0..nodes).map(|_| Shop::new(STOCK)).collect();
+        Self { url: postgres::Server::shared().fresh_database(), nats: nats::Servers::start(servers), shops }
+    }
+
+    fn start(&self, at: usize, arguments: &[&str]) -> Server {
+        let state = |at: usize| Path::new(&self.shops[at].root).join(".ordain");
+        if at > 0 {
+            std::fs::create_dir_all(state(at)).unwrap();
+            for name in ["ledger.key", "ledger.checkpoint"] {
+                std::fs::copy(state(0).join(name), state(at).join(name)).unwrap();
+            }
+        }
+        let cluster = self.nats.url();
+        let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
+        Server::start(&self.shops[at].root, &arguments, |command| {
+            command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
+        })
+    }
+
+    fn start_all(&self) -> Vec<Server> {
+        (0..self.shops.len()).map(|at| self.start(at, &[])).collect()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = ordain(arguments);
+        command.current_dir(&self.shops[0].root).env("ORDAIN_STORE_URL", &self.url);
+        command.env("ORDAIN_CLUSTER", self.nats.url());
+        run(command)
+    }
+
+    fn status(&self) -> Value {
+        self.run(&["cluster", "status", "--json"]).json()
+    }
+
+    fn classics(&self) -> i64 {
+        let rows = self.run(&["tables", "inventory", "--rows", "--json"]).json();
+        let classic = rows.as_array().unwrap().iter().find(|row| row["name"] == "Classic").unwrap();
+        classic["quantity_in_stock"].as_i64().unwrap()
+    }
+
+    /// Stock, records and ledger agree with what the clients were told.
+    fn assert_exact(&self, told: &BTreeSet<String>) {
+        let listed = self.run(&["runs", "list", "--state", "committed", "--limit", "500", "--json"]).json();
+        let run_id = |run: &Value| run["run_id"].as_str().unwrap().to_owned();
+        let committed: BTreeSet<String> = listed.as_array().unwrap().iter().map(run_id).collect();
+        assert_eq!(told, &committed, "each purchase is one run, and each run was told to its client");
+        assert_eq!(self.classics(), i64::from(STOCK) - i64::try_from(committed.len()).unwrap());
+        let verified = self.run(&["ledger", "verify", "--rows"]);
+        assert_eq!(verified.code, Some(0), "{verified:?}");
+    }
+}
+
+fn begin_endless(node: &Server) -> String {
+    let body = json!({ "request": "count for ever", "plan": ENDLESS }).to_string();
+    let head = "POST /v1/requests HTTP/1.1\r\nContent-Type: application/json\r\nPrefer: respond-async\r\n";
+    let begun = send(&node.address, head, &body);
+    assert_eq!(begun.status, 202, "{begun:?}");
+    begun.json()["run_id"].as_str().unwrap().to_owned()
+}
+
+/// The events of a run behind a place, up to the first of that name.
+fn events_until(node: &Server, run: &str, last: u64, name: &str) -> Vec<(u64, String)> {
+    let mut stream = TcpStream::connect(&node.address).unwrap();
+    let head = format!(
+        "GET /v1/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: {last}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut events = Vec::new();
+    let mut id = 0;
+    for line in BufReader::new(stream).lines() {
+        let line = line.unwrap();
+        if let Some(text) = line.strip_prefix("id: ") {
+            id = text.parse().unwrap();
+        } else if let Some(event) = line.strip_prefix("event: ") {
+            events.push((id, event.to_owned()));
+            if event == name {
+                return events;
+            }
+        }
+    }
+    panic!("no `{name}` among {events:?}")
+}
+
+#[test]
+fn a_run_is_seen_watched_and_cancelled_on_any_node() {
+    let nodes = Nodes::new(2, 1);
+    // The first node carries nothing out: its slot is taken by the first endless run.
+    let servers = [nodes.start(0, &["--slots", "1"]), nodes.start(1, &["--slots", "1"])];
+    let runs = [begin_endless(&servers[0]), begin_endless(&servers[0])];
+    assert!(eventually(|| nodes.status()["working"] == 2), "{}", nodes.status());
+    for run in &runs {
+        let seen = servers[1].get(&format!("/v1/runs/{run}")).json();
+        assert_eq!(seen["state"], "running", "{seen}");
+        // The same events have the same places on both.
+        let events = servers.each_ref().map(|node| events_until(node, run, 0, "stage"));
+        assert_eq!(events[0], events[1]);
+        let (last, _) = events[0].last().unwrap();
+        assert_eq!(events_until(&servers[1], run, last - 1, "stage").len(), 1, "{events:?}");
+    }
+    let listed = servers[1].get("/v1/runs?state=running").json();
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 2, "{listed}");
+    for run in &runs {
+        let cancelled = servers[1].post(&format!("/v1/runs/{run}/cancel"), &json!({}));
+        assert_eq!(cancelled.json()["error"]["code"], "cancelled", "{cancelled:?}");
+        let events = events_until(&servers[0], run, 0, "finished");
+        assert!(events.len() > 1, "{events:?}");
+    }
+    assert!(eventually(|| nodes.status()["working"] == 0), "{}", nodes.status());
+    let status = nodes.status();
+    assert_eq!((&status["accepted"], status["nodes"].as_array().unwrap().len()), (&json!(0), 2), "{status}");
+}
+
+#[test]
+fn a_node_that_stops_gives_its_runs_to_the_others_and_a_killed_one_loses_none() {
+    let nodes = Nodes::new(2, 1);
+    let first = nodes.start(0, &["--drain", "1s"]);
+    let stopped = begin_endless(&first);
+    assert!(eventually(|| nodes.status()["working"] == 1), "{}", nodes.status());
+    let second = nodes.start(1, &[]);
+    first.running.signal(Signal::TERM);
+    // Places of a second attempt are its own.
+    let events = events_until(&second, &stopped, 9_000, "stage");
+    assert!(events[0].0 > 9_000, "{events:?}");
+    let third = nodes.start(0, &[]);
+    second.running.signal(Signal::KILL);
+    let events = events_until(&third, &stopped, 19_000, "stage");
+    assert!(events[0].0 > 19_000, "{events:?}");
+    let cancelled = third.post(&format!("/v1/runs/{stopped}/cancel"), &json!({}));
+    assert_eq!(cancelled.json()["state"], "rolled_back", "{cancelled:?}");
+}
+
+#[test]
+fn a_node_with_another_workspace_takes_no_work() {
+    let nodes = Nodes::new(2, 1);
+    std::fs::write(Path::new(&nodes.shops[1].root).join("policy.md"), "Sell to grown-ups only.\n").unwrap();
+    let (first, _second) = (nodes.start(0, &["--slots", "1"]), nodes.start(1, &[]));
+    let (running, waiting) = (begin_endless(&first), begin_endless(&first));
+    assert!(eventually(|| {
+        let status = nodes.status();
+        status["working"] == 1 && status["waiting"] == 1
+    }));
+    let status = nodes.status();
+    let working = |at: usize| status["nodes"][at]["working"].as_u64().unwrap();
+    assert_eq!(working(0) + working(1), 1, "{status}");
+    for run in [waiting, running] {
+        let cancelled = first.post(&format!("/v1/runs/{run}/cancel"), &json!({}));
+        assert_eq!(cancelled.json()["state"], "rolled_back", "{cancelled:?}");
+    }
+}
+
+#[test]
+fn purchases_are_made_once_although_a_node_and_a_nats_server_are_killed() {
+    let nodes = Nodes::new(3, 3);
+    let servers = nodes.start_all();
+    let addresses: Vec<String> = servers.iter().map(|server| server.address.clone()).collect();
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|client| {
+            let mut addresses = addresses.clone();
+            addresses.rotate_left(client % 3);
+            std::thread::spawn(move || {
+                let keys = (0..PURCHASES).map(|number| format!("{client}-{number}"));
+                let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+                keys.map(|key| bought(&addresses, &key)).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    assert!(eventually(|| nodes.classics() < i64::from(STOCK) - 2), "nobody bought anything");
+    servers[0].running.signal(Signal::KILL);
+    nodes.nats.kill(1);
+    let told: BTreeSet<String> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+    assert_eq!(told.len(), CLIENTS * PURCHASES);
+    nodes.assert_exact(&told);
+    assert!(eventually(|| nodes.status()["accepted"] == 0), "{}", nodes.status());
+    let again = buy(&addresses[1], "0-0").unwrap();
+    assert!(told.contains(again["run_id"].as_str().unwrap()), "{again}");
+}
+
+#[test]
+fn nodes_use_the_executors_that_announce_themselves() {
+    let nodes = Nodes::new(1, 1);
+    let (cluster, node) = (nodes.nats.url(), nodes.start(0, &["--executor", "cluster"]));
+    // Until one comes, the run waits.
+    let address = node.address.clone();
+    let buying = std::thread::spawn(move || buy(&address, "k").unwrap());
+    let executor = Served::start(&["--cluster", &cluster]);
+    let bought = buying.join().unwrap();
+    assert_eq!(bought["state"], "committed", "{bought}");
+    executor.wait_for("job");
+    let status = nodes.status();
+    assert_eq!(status["executors"][0]["address"], executor.url(), "{status}");
+    executor.running.signal(Signal::TERM);
+    assert!(eventually(|| nodes.status()["executors"] == json!([])), "{}", nodes.status());
+}
+
+#[test]
+fn a_cluster_without_postgresql_or_nats_is_refused_with_what_to_do() {
+    let shop = Shop::new(1);
+    let serve = |cluster: &str| {
+        run(ordain(["serve", "--listen", "127.0.0.1:0", "--workspace", &shop.root, "--cluster", cluster]))
+    };
+    let nobody = serve("nats://shop:secret@127.0.0.1:9");
+    assert_eq!(nobody.code, Some(3), "{nobody:?}");
+    assert!(nobody.stderr.contains("cannot connect to NATS at 127.0.0.1:9"), "{nobody:?}");
+    assert!(nobody.stderr.contains("hint:") && !nobody.stderr.contains("secret"), "{nobody:?}");
+    let sqlite = serve(&nats::Servers::start(1).url());
+    assert_eq!(sqlite.code, Some(2), "{sqlite:?}");
+    assert!(sqlite.stderr.contains("share a PostgreSQL database"), "{sqlite:?}");
+}

@@ -1,0 +1,148 @@
+//! The queue: one message for each accepted run, which a node with a free slot takes.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::{DiscardPolicy, LastRawMessageErrorKind, RetentionPolicy};
+use async_nats::jetstream::{self, ErrorCode, context::PublishError};
+use async_nats::jetstream::{AckKind, Message, consumer, stream};
+use futures_util::StreamExt as _;
+use ordain_types::RunId;
+
+use super::{Cluster, ClusterError, refused};
+
+/// Runs that may wait in the queue; the next one is refused.
+const QUEUED_MAX: i64 = 10_000;
+/// How long a node may say nothing about a run before another one takes it.
+pub(crate) const ACK_WAIT: Duration = Duration::from_secs(10);
+/// How long one question for work waits for an answer.
+const TAKE_WAIT: Duration = Duration::from_secs(5);
+/// How long the server knows a message again that is offered twice.
+const KNOWN_AGAIN: Duration = Duration::from_mins(2);
+/// After how long without any node the place in the queue of a workspace's fingerprint is forgotten.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
+/// Runs that all nodes together carry out at once.
+const WORKING_MAX: i64 = 100_000;
+
+pub(super) fn stream_name(store: &str) -> String {
+    format!("ordain-{store}-runs")
+}
+
+pub(super) fn config(store: &str) -> stream::Config {
+    stream::Config {
+        name: stream_name(store),
+        subjects: vec![format!("ordain.{store}.runs.>")],
+        retention: RetentionPolicy::WorkQueue,
+        max_messages: QUEUED_MAX,
+        discard: DiscardPolicy::New,
+        duplicate_window: KNOWN_AGAIN,
+        ..stream::Config::default()
+    }
+}
+
+pub(super) fn consumer_name(workspace: &str) -> String {
+    format!("work-{workspace}")
+}
+
+pub(super) fn consumer(store: &str, workspace: &str) -> consumer::pull::Config {
+    consumer::pull::Config {
+        durable_name: Some(consumer_name(workspace)),
+        filter_subject: format!("ordain.{store}.runs.{workspace}.>"),
+        ack_wait: ACK_WAIT,
+        max_ack_pending: WORKING_MAX,
+        inactive_threshold: FORGOTTEN_AFTER,
+        ..consumer::pull::Config::default()
+    }
+}
+
+/// Why a run is not in the queue.
+#[derive(Debug)]
+pub(crate) enum OfferError {
+    /// The queue is full.
+    Full,
+    /// The servers did not answer, or answered with an error.
+    Other(ClusterError),
+}
+
+/// A run that this node has taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) run: RunId,
+    /// The node that waits for its events.
+    pub(crate) node: String,
+    /// Counts how often the run was taken, from one.
+    pub(crate) attempt: u64,
+    message: Message,
+}
+
+impl Cluster {
+    /// Puts a run into the queue. One that is there already stays there once.
+    pub(crate) async fn offer(&self, run: &RunId) -> Result<(), OfferError> {
+        let id = format!("{run}.{}", self.workspace);
+        let message = PublishMessage::build().message_id(id).payload(self.node.clone().into());
+        let sent = self.link.jetstream.send_publish(self.subject(run), message).await;
+        let acked = match sent {
+            Ok(acknowledgement) => acknowledgement.await,
+            Err(error) => Err(error),
+        };
+        match acked {
+            Ok(_) => Ok(()),
+            Err(error) if is_full(&error) => Err(OfferError::Full),
+            Err(error) => Err(OfferError::Other(refused("take a run into the queue")(error))),
+        }
+    }
+
+    /// Whether a run is in the queue: it waits, or a node carries it out.
+    pub(crate) async fn has(&self, run: &RunId) -> Result<bool, ClusterError> {
+        match self.runs.get_last_raw_message_by_subject(&self.subject(run)).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(false),
+            Err(error) => Err(refused("look into the queue")(error)),
+        }
+    }
+
+    /// Takes the next run; `None` if there is none for a while.
+    pub(crate) async fn take(&self) -> Result<Option<Taken>, ClusterError> {
+        let asked = self.work.batch().max_messages(1).expires(TAKE_WAIT).messages().await;
+        let mut answers = asked.map_err(refused("give out work"))?;
+        let Some(message) = answers.next().await else { return Ok(None) };
+        let message = message.map_err(refused("give out work"))?;
+        let run = message.subject.rsplit_once('.').map(|(_, run)| RunId(run.to_owned()));
+        let attempt = message.info().map_err(refused("give out work"))?.delivered;
+        let node = String::from_utf8_lossy(&message.payload).into_owned();
+        Ok(run.map(|run| Taken { run, node, attempt: attempt.unsigned_abs(), message }))
+    }
+
+    fn subject(&self, run: &RunId) -> String {
+        format!("ordain.{}.runs.{}.{run}", self.store, self.workspace)
+    }
+}
+
+impl Taken {
+    /// Says for ever that the run is being carried out, so that no other node takes it.
+    pub(crate) async fn keep(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(ACK_WAIT / 4).await;
+            // Without a connection another node will take the run, and one of the two ends it.
+            let _ = self.message.ack_with(AckKind::Progress).await;
+        }
+    }
+
+    /// The run has ended. If nobody hears this, the message comes again, and the run's row is gone.
+    pub(crate) async fn done(&self) {
+        let _ = self.message.ack().await;
+    }
+
+    /// Lets another node take it, or this one later.
+    pub(crate) async fn give_back(&self, after: Duration) {
+        let _ = self.message.ack_with(AckKind::Nak(Some(after))).await;
+    }
+}
+
+/// The server's word for a stream that takes no more messages.
+fn is_full(error: &PublishError) -> bool {
+    let source =
+        std::error::Error::source(error).and_then(|source| source.downcast_ref::<jetstream::Error>());
+    source.is_some_and(|error| error.error_code() == ErrorCode::STREAM_STORE_FAILED)
+}

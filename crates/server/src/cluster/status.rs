@@ -1,0 +1,64 @@
+//! How a cluster is, for `ordain cluster status`.
+
+use async_nats::jetstream::consumer;
+use serde::Serialize;
+
+use super::members::{self, Announced, ExecutorMember, NodeMember};
+use super::{ClusterError, Link, queue, refused};
+
+/// How a cluster is.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClusterStatus {
+    /// The nodes that are there.
+    pub nodes: Vec<NodeMember>,
+    /// The executors that are there.
+    pub executors: Vec<ExecutorMember>,
+    /// Runs in the queue that no node has taken.
+    pub waiting: u64,
+    /// Runs in the queue that nodes carry out.
+    pub working: u64,
+    /// Runs that were taken more than once, of those in the queue.
+    pub taken_again: u64,
+    /// The NATS server that leads the queue, where there are several.
+    pub leader: Option<String>,
+    /// The other NATS servers that keep the queue, and whether each is up to date.
+    pub replicas: Vec<(String, bool)>,
+}
+
+impl ClusterStatus {
+    /// Asks how the cluster of a store is.
+    pub async fn ask(link: &Link, store: &str) -> Result<Self, ClusterError> {
+        const ACTION: &str = "describe the queue";
+        let nodes = link.list(members::nodes_list(store), members::GONE_AFTER).await?;
+        let mut nodes: Vec<NodeMember> = members::members(&nodes).await?;
+        nodes.sort_by(|one, other| one.address.cmp(&other.address));
+        let mut executors = Announced::find(link).await?.members().await?;
+        executors.sort_by(|one, other| one.address.cmp(&other.address));
+        let mut status = Self {
+            nodes,
+            executors,
+            waiting: 0,
+            working: 0,
+            taken_again: 0,
+            leader: None,
+            replicas: Vec::new(),
+        };
+        let stream = link.stream(queue::config(store)).await?;
+        let info = stream.get_info().await.map_err(refused(ACTION))?;
+        if let Some(servers) = info.cluster {
+            status.leader = servers.leader;
+            status.replicas = servers.replicas.into_iter().map(|peer| (peer.name, peer.current)).collect();
+        }
+        let workspaces = status.nodes.iter().map(|node| node.workspace.clone());
+        for workspace in workspaces.collect::<std::collections::BTreeSet<_>>() {
+            let name = queue::consumer_name(&workspace);
+            let found = stream.get_consumer::<consumer::pull::Config>(&name).await;
+            let mut consumer = found.map_err(refused(ACTION))?;
+            let info = consumer.info().await.map_err(refused(ACTION))?;
+            status.waiting += info.num_pending;
+            status.working += info.num_ack_pending as u64;
+            status.taken_again += info.num_redelivered as u64;
+        }
+        Ok(status)
+    }
+}

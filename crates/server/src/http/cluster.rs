@@ -1,0 +1,216 @@
+//! Runs that any node of a cluster may carry out: how they are accepted here, and watched until they end.
+//!
+//! Accepting a run is one transaction: its row and its claim. After that it is carried out, whatever becomes of this
+//! node. The caller's run here only watches; it mirrors the events of the node that carries the run out, and finds the
+//! end in the store.
+
+mod care;
+mod work;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use ordain_engine::{Ask, EngineError};
+use ordain_store::{Claim, QueuedRun, StoreError};
+use ordain_types::{RunId, RunRecord};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub(crate) use work::Working;
+
+use super::live::{About, FarEnd, LiveRun};
+use super::problem::{DRAINING, Problem, QUEUE_FULL};
+use super::service::Service;
+use crate::cluster::{Cluster, Heard, OfferError};
+
+/// How often the store is asked for the end of a run, in case nobody tells it.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Runs of other nodes that a list shows.
+const LISTED_MAX: u64 = 500;
+
+/// What a node needs to carry out a request that another one accepted.
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    ask: Ask,
+    /// Who writes the plan.
+    model: String,
+    /// The run that it goes on from.
+    continues: Option<RunId>,
+}
+
+/// Whether another node can carry out a request: everything that belongs to it can be written down.
+pub(super) fn fits(ask: &Ask) -> bool {
+    ask.resumed.is_none() && ask.rebases.is_none()
+}
+
+impl Service {
+    /// Accepts a request for the cluster, and watches it until it ends.
+    pub(super) async fn through_queue(
+        self,
+        cluster: Arc<Cluster>,
+        ask: Ask,
+        run: Arc<LiveRun>,
+    ) -> Result<RunRecord, Problem> {
+        let store = self.engine().store();
+        let fingerprint = ask.fingerprint();
+        let continues = ask.continues.as_ref().map(|continued| continued.run().clone());
+        let order = Order { model: ask.planner.name(), continues, ask };
+        let queued = QueuedRun {
+            run_id: run.about.run_id.clone(),
+            claim: run.about.claim.clone().unwrap_or_default(),
+            kind: run.about.kind,
+            who: run.about.who.clone(),
+            request: run.about.request.clone(),
+            work: serde_json::to_string(&order).map_err(|error| Problem::internal(error.to_string()))?,
+            workspace: cluster.workspace.clone(),
+            accepted_at: run.started_at.clone(),
+        };
+        match store.enqueue(&queued, &fingerprint).await? {
+            Claim::Taken => {}
+            Claim::Finished(record) => return Ok(*record),
+            Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
+            Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
+        }
+        match cluster.offer(&queued.run_id).await {
+            Ok(()) => {}
+            Err(OfferError::Full) => {
+                store.dequeue(&queued.run_id).await?;
+                let detail = "more runs wait for a node than the queue takes";
+                return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, QUEUE_FULL, detail).after(1));
+            }
+            // It is accepted, so a node offers it again once the servers answer.
+            Err(OfferError::Other(error)) => {
+                self.inner.log.trouble(queued.run_id.as_str(), &error.to_string());
+            }
+        }
+        self.follow(&run).await
+    }
+
+    /// Waits for the end of a run that some node carries out.
+    async fn follow(&self, run: &LiveRun) -> Result<RunRecord, Problem> {
+        let run_id = &run.about.run_id;
+        loop {
+            let end = tokio::select! {
+                end = run.far_end() => end,
+                () = tokio::time::sleep(LOOK_EVERY) => None,
+                () = run.should_stop() => {
+                    let detail = "the server is stopping; another one carries the run out";
+                    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, DRAINING, detail).after(1);
+                    let hint = format!("ask another server for /v1/runs/{run_id}, or send the request again under its key");
+                    return Err(problem.of_run(run_id.as_str()).hint(hint));
+                }
+            };
+            match self.looked_up(run_id, end).await {
+                Ok(Some(ended)) => return ended,
+                Ok(None) => {}
+                // The store is away for a moment; the run is safe in it.
+                Err(error) => {
+                    self.inner.log.trouble(run_id.as_str(), &error.to_string());
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            }
+        }
+    }
+
+    /// How a run ended; `None` if it goes on.
+    async fn looked_up(
+        &self,
+        run: &RunId,
+        end: Option<FarEnd>,
+    ) -> Result<Option<Result<RunRecord, Problem>>, StoreError> {
+        if let Some(record) = self.recorded(run).await? {
+            return Ok(Some(Ok(record)));
+        }
+        if self.engine().store().queued(run).await?.is_some() {
+            return Ok(None);
+        }
+        // It may have ended between these two looks.
+        if let Some(record) = self.recorded(run).await? {
+            return Ok(Some(Ok(record)));
+        }
+        let problem = end.and_then(|end| end.problem).map(Problem::from);
+        Ok(Some(Err(
+            problem.unwrap_or_else(|| Problem::internal("a run has left the queue without a record"))
+        )))
+    }
+
+    async fn recorded(&self, run: &RunId) -> Result<Option<RunRecord>, StoreError> {
+        match self.engine().store().run(run.as_str()).await {
+            Ok(record) => Ok(Some(record)),
+            Err(StoreError::UnknownRun { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes a cancelled run out of the queue, and asks the node that carries it out to stop.
+    pub(super) async fn cancel_elsewhere(&self, run: &LiveRun) {
+        let Some(cluster) = self.inner.options.cluster.as_ref().filter(|_| run.about.is_queued) else {
+            return;
+        };
+        cluster.cancel(&run.about.run_id).await;
+        if let Err(error) = self.engine().store().dequeue(&run.about.run_id).await {
+            self.inner.log.trouble(run.about.run_id.as_str(), &error.to_string());
+        }
+    }
+
+    /// A run that goes on and was accepted by another node. It is watched here from now on.
+    pub(super) async fn find_elsewhere(&self, run: &str) -> Option<Arc<LiveRun>> {
+        let cluster = Arc::clone(self.inner.options.cluster.as_ref()?);
+        let queued = self.engine().store().queued(&RunId(run.to_owned())).await.ok()??;
+        let run = Arc::new(watched(&queued));
+        self.inner.live.add(&run).ok()?;
+        let about = &run.about;
+        run.tell("started", &json!({ "run_id": about.run_id, "kind": about.kind, "request": about.request }));
+        let (service, watched) = (self.clone(), Arc::clone(&run));
+        tokio::spawn(async move {
+            let hearing = tokio::spawn(service.clone().hear_run(cluster, watched.about.run_id.clone()));
+            let ended = service.carry_out(&watched, service.follow(&watched)).await;
+            hearing.abort();
+            service.settle(&watched, ended);
+        });
+        Some(run)
+    }
+
+    async fn hear_run(self, cluster: Arc<Cluster>, run: RunId) {
+        // Without events the end is found all the same.
+        if let Ok(heard) = cluster.hear_run(&run).await {
+            self.hear(heard).await;
+        }
+    }
+
+    /// Runs that go on and are not known here.
+    pub(super) async fn queued_elsewhere(&self) -> Result<Vec<Arc<LiveRun>>, StoreError> {
+        if self.inner.options.cluster.is_none() {
+            return Ok(Vec::new());
+        }
+        let queued = self.engine().store().queue(0, LISTED_MAX).await?;
+        let unknown = queued.iter().filter(|queued| self.inner.live.find(queued.run_id.as_str()).is_none());
+        Ok(unknown.map(|queued| Arc::new(watched(queued))).collect())
+    }
+
+    /// Adds events of other nodes to the runs that are watched here.
+    async fn hear(&self, mut heard: Heard) {
+        while let Some((run, event)) = heard.next().await {
+            if let Some(run) = self.inner.live.find(run.as_str()) {
+                run.heard(&event);
+            }
+        }
+    }
+}
+
+fn watched(queued: &QueuedRun) -> LiveRun {
+    LiveRun::new(about(queued, true), queued.accepted_at.clone())
+}
+
+fn about(queued: &QueuedRun, is_queued: bool) -> About {
+    About {
+        run_id: queued.run_id.clone(),
+        kind: queued.kind,
+        request: queued.request.clone(),
+        who: queued.who.clone(),
+        claim: Some(queued.claim.clone()),
+        conversation: None,
+        is_queued,
+    }
+}

@@ -1,0 +1,130 @@
+//! What a node does for its cluster besides carrying out runs: it hears events and cancels, says that it is there, and
+//! offers runs again that have no message.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use ordain_store::QueuedRun;
+
+use crate::cluster::{Cluster, ClusterError, NodeMember, OfferError, SAID_EVERY};
+use crate::http::service::Service;
+
+/// How often the queue is looked through.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// How long a run is left alone: its node may just be about to offer it.
+const FRESH_MS: u64 = 15_000;
+/// Runs that one look is about.
+const LOOKED_AT_MAX: u64 = 200;
+/// How long to wait after the servers gave an error.
+const TROUBLE_WAIT: Duration = Duration::from_secs(1);
+
+impl Service {
+    /// Takes part in the cluster, until this is dropped.
+    pub(crate) async fn keep_cluster(self) {
+        let Some(cluster) = self.inner.options.cluster.clone() else { return };
+        tokio::join!(
+            self.keep_hearing(&cluster),
+            self.keep_cancelling(&cluster),
+            self.keep_saying(&cluster),
+            self.keep_offering(&cluster),
+        );
+    }
+
+    async fn keep_hearing(&self, cluster: &Cluster) {
+        loop {
+            match cluster.hear_own().await {
+                Ok(heard) => self.hear(heard).await,
+                Err(error) => self.trouble(&error),
+            }
+            tokio::time::sleep(TROUBLE_WAIT).await;
+        }
+    }
+
+    async fn keep_cancelling(&self, cluster: &Cluster) {
+        loop {
+            match cluster.cancelled().await {
+                Ok(mut cancelled) => {
+                    while let Some(message) = cancelled.next().await {
+                        let run = String::from_utf8_lossy(&message.payload);
+                        if let Some(run) = self.inner.working.find(&run) {
+                            run.cancel();
+                        }
+                    }
+                }
+                Err(error) => self.trouble(&error),
+            }
+            tokio::time::sleep(TROUBLE_WAIT).await;
+        }
+    }
+
+    async fn keep_saying(&self, cluster: &Cluster) {
+        let options = &self.inner.options;
+        loop {
+            let member = NodeMember {
+                node: cluster.node.clone(),
+                address: options.listen.to_string(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                workspace: cluster.workspace.clone(),
+                slots: options.slots as usize,
+                working: self.inner.working.count(),
+                waited_for: self.inner.live.count(),
+                draining: self.is_draining(),
+            };
+            if let Err(error) = cluster.say(&member).await {
+                self.trouble(&error);
+            }
+            tokio::time::sleep(SAID_EVERY).await;
+        }
+    }
+
+    async fn keep_offering(&self, cluster: &Arc<Cluster>) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let queued = match self.engine().store().queue(FRESH_MS, LOOKED_AT_MAX).await {
+                Ok(queued) => queued,
+                Err(error) => {
+                    self.inner.log.trouble("cluster", &error.to_string());
+                    continue;
+                }
+            };
+            for run in &queued {
+                if let Err(error) = self.offer_again(cluster, run).await {
+                    self.trouble(&error);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Offers an accepted run that has no message: its node died in between, or the servers lost it. A run for another
+    /// workspace is left to the nodes that have that one, as long as there are any.
+    async fn offer_again(&self, cluster: &Cluster, run: &QueuedRun) -> Result<(), ClusterError> {
+        if run.workspace != cluster.workspace {
+            let members = cluster.members().await?;
+            if members.iter().any(|node| node.workspace == run.workspace) {
+                return Ok(());
+            }
+        }
+        if cluster.has(&run.run_id).await? {
+            return Ok(());
+        }
+        match self.recorded(&run.run_id).await {
+            Ok(None) => {}
+            Ok(Some(_)) => {
+                let _ = self.engine().store().dequeue(&run.run_id).await;
+                return Ok(());
+            }
+            Err(_) => return Ok(()),
+        }
+        self.inner.metrics.count("ordain_cluster_offered_again_total", "");
+        match cluster.offer(&run.run_id).await {
+            Ok(()) | Err(OfferError::Full) => Ok(()),
+            Err(OfferError::Other(error)) => Err(error),
+        }
+    }
+
+    fn trouble(&self, error: &ClusterError) {
+        self.inner.log.trouble("cluster", &error.to_string());
+    }
+}

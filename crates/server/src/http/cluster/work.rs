@@ -1,0 +1,235 @@
+//! Carries out runs of the queue, for as long as the server serves.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ordain_engine::Ask;
+use ordain_store::{QueuedRun, StoreError};
+use ordain_types::{ErrorClass, RunState};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use super::{Order, about};
+use crate::cluster::{Cluster, Taken};
+use crate::http::caller::{Caller, LOCAL};
+use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, RunEvent, run_error};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::http::telling::Telling;
+
+/// How often a run is begun before it is given up: what takes a node with it every time is not tried for ever.
+const ATTEMPTS_MAX: u64 = 5;
+/// How long a run waits after something outside of it failed.
+const LATER: Duration = Duration::from_secs(2);
+/// How long to wait when the servers give out no work.
+const TROUBLE_WAIT: Duration = Duration::from_secs(1);
+/// How long a run may take to be given back.
+const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
+
+/// The runs of the queue that this node carries out.
+#[derive(Debug)]
+pub(crate) struct Working {
+    slots: Arc<Semaphore>,
+    slots_max: u32,
+    runs: Mutex<HashMap<String, Arc<LiveRun>>>,
+}
+
+impl Working {
+    pub(crate) fn new(slots: u32) -> Self {
+        let semaphore = Semaphore::new(usize::try_from(slots).unwrap_or(Semaphore::MAX_PERMITS));
+        Self { slots: Arc::new(semaphore), slots_max: slots, runs: Mutex::default() }
+    }
+
+    /// How many it carries out now.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub(super) fn find(&self, run: &str) -> Option<Arc<LiveRun>> {
+        self.lock().get(run).cloned()
+    }
+
+    /// Waits until nothing is carried out any more, and gives back what still is after the time.
+    pub(crate) async fn finish(&self, time: Duration) {
+        if tokio::time::timeout(time, self.slots.acquire_many(self.slots_max)).await.is_ok() {
+            return;
+        }
+        self.lock().values().for_each(|run| run.stop());
+        let _ = tokio::time::timeout(GIVE_BACK_TIME, self.slots.acquire_many(self.slots_max)).await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveRun>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What becomes of a run that was taken.
+enum Fate {
+    /// It has ended, with a record or with a problem.
+    Ended(Option<Problem>),
+    /// It is to be tried again.
+    Again(Duration),
+}
+
+impl Service {
+    /// Takes a run for each free slot, until the server stops.
+    pub(crate) async fn keep_working(self) {
+        let Some(cluster) = self.inner.options.cluster.clone() else { return };
+        loop {
+            let Ok(slot) = Arc::clone(&self.inner.working.slots).acquire_owned().await else { return };
+            let taken = cluster.take().await;
+            match taken {
+                Ok(Some(taken)) if self.is_draining() => taken.give_back(Duration::ZERO).await,
+                Ok(Some(taken)) => {
+                    tokio::spawn(self.clone().work(Arc::clone(&cluster), taken, slot));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    self.inner.log.trouble("cluster", &error.to_string());
+                    tokio::time::sleep(TROUBLE_WAIT).await;
+                }
+            }
+            if self.is_draining() {
+                return;
+            }
+        }
+    }
+
+    async fn work(self, cluster: Arc<Cluster>, taken: Taken, _slot: OwnedSemaphorePermit) {
+        self.inner.metrics.count("ordain_cluster_taken_total", "");
+        if taken.attempt > 1 {
+            self.inner.metrics.count("ordain_cluster_taken_again_total", "");
+        }
+        let (relay, mut events) = mpsc::unbounded_channel::<RunEvent>();
+        let (teller, node, run) = (Arc::clone(&cluster), taken.node.clone(), taken.run.clone());
+        let telling = tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                teller.tell(&node, &run, serde_json::to_vec(&event).unwrap_or_default()).await;
+            }
+        });
+        let fate = tokio::select! {
+            fate = self.carry_out_taken(&taken, relay) => fate,
+            never = taken.keep() => match never {},
+        };
+        // The end is told before the message is gone.
+        let _ = telling.await;
+        match fate {
+            Fate::Ended(_) => taken.done().await,
+            Fate::Again(after) => taken.give_back(after).await,
+        }
+    }
+
+    async fn carry_out_taken(&self, taken: &Taken, relay: mpsc::UnboundedSender<RunEvent>) -> Fate {
+        let queued = match self.still_queued(taken).await {
+            Ok(Some(queued)) => queued,
+            Ok(None) => return Fate::Ended(None),
+            Err(error) => {
+                self.inner.log.trouble(taken.run.as_str(), &error.to_string());
+                return Fate::Again(LATER);
+            }
+        };
+        // The node that accepted the run has told the first event. Every attempt has places of its own.
+        let first = 2 + (taken.attempt - 1) * EVENTS_MAX as u64;
+        let run = LiveRun::relayed(about(&queued, false), queued.accepted_at.clone(), first, Some(relay));
+        let run = Arc::new(run);
+        self.inner.working.lock().insert(taken.run.to_string(), Arc::clone(&run));
+        let ended = tokio::select! {
+            ended = self.attempt(&queued, &run, taken.attempt) => Some(ended),
+            () = run.should_stop() => None,
+        };
+        self.inner.working.lock().remove(taken.run.as_str());
+        let Some(ended) = ended else { return Fate::Again(Duration::ZERO) };
+        let fate = self.fate(taken, ended).await;
+        if let Fate::Ended(problem) = &fate {
+            if let Err(error) = self.engine().store().dequeue(&taken.run).await {
+                // Its record is there; a node that looks through the queue finds that out.
+                self.inner.log.trouble(taken.run.as_str(), &error.to_string());
+            }
+            let problem = problem.as_ref().map(FarProblem::from);
+            run.tell("finished", &serde_json::json!(FarEnd { problem }));
+        }
+        fate
+    }
+
+    /// The row of a run that was taken; `None` if the run has ended.
+    async fn still_queued(&self, taken: &Taken) -> Result<Option<QueuedRun>, StoreError> {
+        let store = self.engine().store();
+        let Some(queued) = store.queued(&taken.run).await? else { return Ok(None) };
+        if self.recorded(&taken.run).await?.is_none() {
+            return Ok(Some(queued));
+        }
+        store.dequeue(&taken.run).await?;
+        Ok(None)
+    }
+
+    async fn attempt(&self, queued: &QueuedRun, run: &Arc<LiveRun>, attempt: u64) -> Ended {
+        if attempt > ATTEMPTS_MAX {
+            let message = format!("{ATTEMPTS_MAX} attempts at the run were cut short; nothing was changed");
+            let error = run_error(ErrorClass::Internal, "lost_too_often", &message, None);
+            let recorded = self.cut_short(run, RunState::Failed, error, Some(queued.claim.clone())).await;
+            return recorded.map_err(Problem::from);
+        }
+        let work = async {
+            let caller = self.caller_again(&queued.who).await?;
+            let ask = self.ask_again(&queued.work).await?;
+            let mut telling = Telling(Arc::clone(run));
+            self.engine_for(&caller).ask_with(ask, &mut telling).await.map_err(Problem::from)
+        };
+        self.carry_out(run, work).await
+    }
+
+    /// The caller of an accepted run, if its key is still good.
+    async fn caller_again(&self, who: &str) -> Result<Caller, Problem> {
+        match who {
+            LOCAL => Ok(Caller { id: LOCAL.to_owned(), key: None }),
+            key => self.caller_of_id(key).await,
+        }
+    }
+
+    /// The request as it was accepted.
+    async fn ask_again(&self, work: &str) -> Result<Ask, Problem> {
+        let order: Order = serde_json::from_str(work)
+            .map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
+        let continues = match &order.continues {
+            Some(run) => Some(Box::new(self.engine().continued(run.as_str()).await?)),
+            None => None,
+        };
+        let planner = self.planner(Some(&order.model)).await?;
+        Ok(Ask { planner, continues, ..order.ask })
+    }
+
+    /// Whether an attempt was the last one: what failed for reasons outside of the request is tried again, unless that
+    /// is recorded already.
+    async fn fate(&self, taken: &Taken, ended: Ended) -> Fate {
+        let Err(problem) = ended else { return Fate::Ended(None) };
+        match self.recorded(&taken.run).await {
+            Ok(Some(_)) => Fate::Ended(None),
+            Ok(None) if problem.status < 500 => Fate::Ended(Some(problem)),
+            Ok(None) | Err(_) => {
+                self.inner.log.trouble(taken.run.as_str(), &problem.detail);
+                Fate::Again(LATER)
+            }
+        }
+    }
+}
+
+impl From<&Problem> for FarProblem {
+    fn from(problem: &Problem) -> Self {
+        Self {
+            status: problem.status,
+            code: problem.code.clone(),
+            detail: problem.detail.clone(),
+            hint: problem.hint.clone(),
+        }
+    }
+}
+
+impl From<FarProblem> for Problem {
+    fn from(far: FarProblem) -> Self {
+        let status = axum::http::StatusCode::from_u16(far.status)
+            .unwrap_or(axum::http::StatusCode::INTERNAL_SERVER_ERROR);
+        let mut problem = Self::new(status, &far.code, far.detail);
+        problem.hint = far.hint;
+        problem
+    }
+}

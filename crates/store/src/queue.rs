@@ -1,0 +1,148 @@
+//! Runs that were accepted and have not ended: any node of a cluster may carry them out.
+//!
+//! A run is accepted in one transaction with its claim. The claim decides which node ends the run: it can be finished
+//! once, so that a second node which carries out the same run rolls back.
+
+use std::sync::Arc;
+
+use ordain_types::{RunId, RunKind};
+
+use crate::Answer;
+use crate::bookkeeping::own;
+use crate::claims::{self, Claim};
+use crate::error::StoreError;
+use crate::session::{Intent, Session};
+use crate::sql::Datum;
+use crate::store::{Inner, Store};
+
+/// Begins the claim of a run whose caller gave no idempotency key.
+const OWN_CLAIM: &str = "run:";
+const COLUMNS: &str = "run_id, claim, kind, who, request, work, workspace, accepted_at";
+
+/// A run that was accepted and has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedRun {
+    /// Its id.
+    pub run_id: RunId,
+    /// The idempotency key that it holds.
+    pub claim: String,
+    /// What it is: `ask`, `code` …
+    pub kind: RunKind,
+    /// Who asked.
+    pub who: String,
+    /// What was asked.
+    pub request: String,
+    /// Everything that a node needs to carry it out; the server's own format.
+    pub work: String,
+    /// The fingerprint of the workspace that it was accepted for.
+    pub workspace: String,
+    /// When it was accepted.
+    pub accepted_at: String,
+}
+
+impl QueuedRun {
+    /// The claim of a run whose caller gave no idempotency key.
+    pub fn own_claim(run: &RunId) -> String {
+        format!("{OWN_CLAIM}{run}")
+    }
+}
+
+impl Store {
+    /// The store's name, which no other store has.
+    pub fn id(&self) -> Answer<'_, String> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let meta = own(session.dialect(), "meta");
+            let sql = session.sql(&format!("SELECT value FROM {meta} WHERE name = 'id'"));
+            let rows = session.read(sql).await?;
+            Ok(rows.first().and_then(|row| row[0].as_text()).unwrap_or_default().to_owned())
+        })
+    }
+
+    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`].
+    pub fn enqueue<'a>(&'a self, run: &'a QueuedRun, fingerprint: &'a str) -> Answer<'a, Claim> {
+        Box::pin(enqueue(self.inner(), run, fingerprint))
+    }
+
+    /// An accepted run that has not ended.
+    pub fn queued<'a>(&'a self, run: &'a RunId) -> Answer<'a, Option<QueuedRun>> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let queue = own(session.dialect(), "queue");
+            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} WHERE run_id = "));
+            sql.text_param(run.as_str());
+            Ok(session.read(sql).await?.first().map(|row| read(row)))
+        })
+    }
+
+    /// Accepted runs that have not ended, the oldest first. With a time, only those accepted so many milliseconds ago.
+    pub fn queue(&self, older_than_ms: u64, limit: u64) -> Answer<'_, Vec<QueuedRun>> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let queue = own(session.dialect(), "queue");
+            let until = self.inner().clock.unix_millis().saturating_sub(older_than_ms);
+            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} WHERE accepted_ms <= "));
+            sql.integer_param(i64::try_from(until).unwrap_or(i64::MAX)).push(" ORDER BY run_id LIMIT ");
+            sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
+            Ok(session.read(sql).await?.iter().map(|row| read(row)).collect())
+        })
+    }
+
+    /// Takes a run off that has ended. With no record of its own, its claim is given back.
+    pub fn dequeue<'a>(&'a self, run: &'a RunId) -> Answer<'a, ()> {
+        Box::pin(async move {
+            // The rows are this run's alone, so that nobody has to wait meanwhile.
+            let mut session = self.inner().pool.session().await?;
+            let [queue, claims] = ["queue", "claims"].map(|table| own(session.dialect(), table));
+            let mut sql = session.sql(&format!("DELETE FROM {queue} WHERE run_id = "));
+            sql.text_param(run.as_str());
+            session.write(sql).await?;
+            // Nobody can send the run's own claim again, and a claim that is not finished is nobody's any more.
+            let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE run_id = "));
+            sql.text_param(run.as_str()).push(" AND (finished = 0 OR claim = ");
+            sql.text_param(&QueuedRun::own_claim(run)).push(")");
+            session.write(sql).await.map(drop)
+        })
+    }
+}
+
+async fn enqueue(store: &Arc<Inner>, run: &QueuedRun, fingerprint: &str) -> Result<Claim, StoreError> {
+    let mut session = store.pool.begin(Intent::Own).await?;
+    let claim = claims::take(store, &mut session, &run.claim, Some(fingerprint), &run.run_id, None).await?;
+    if claim != Claim::Taken {
+        session.roll_back().await?;
+        return Ok(claim);
+    }
+    let queue = own(session.dialect(), "queue");
+    let mut sql = session.sql(&format!("INSERT INTO {queue} ({COLUMNS}, accepted_ms) VALUES ("));
+    for text in [run.run_id.as_str(), &run.claim, run.kind.as_str(), &run.who, &run.request, &run.work] {
+        sql.text_param(text).push(", ");
+    }
+    sql.text_param(&run.workspace).push(", ").text_param(&run.accepted_at).push(", ");
+    sql.integer_param(i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX)).push(")");
+    session.write(sql).await?;
+    session.commit().await?;
+    Ok(Claim::Taken)
+}
+
+/// Whether a run was accepted and has not ended.
+pub(crate) async fn is_queued(session: &mut Session, run: &RunId) -> Result<bool, StoreError> {
+    let queue = own(session.dialect(), "queue");
+    let mut sql = session.sql(&format!("SELECT run_id FROM {queue} WHERE run_id = "));
+    sql.text_param(run.as_str());
+    Ok(!session.read(sql).await?.is_empty())
+}
+
+fn read(row: &[Datum]) -> QueuedRun {
+    let text = |at: usize| row[at].as_text().unwrap_or_default().to_owned();
+    QueuedRun {
+        run_id: RunId(text(0)),
+        claim: text(1),
+        kind: serde_json::from_value(serde_json::Value::from(text(2))).unwrap_or(RunKind::Ask),
+        who: text(3),
+        request: text(4),
+        work: text(5),
+        workspace: text(6),
+        accepted_at: text(7),
+    }
+}

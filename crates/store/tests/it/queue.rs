@@ -1,0 +1,77 @@
+//! Runs that any node of a cluster may carry out.
+
+use ordain_store::{BeginOptions, Claim, EntryNote, Intent, QueuedRun, Store, StoreError};
+use ordain_types::{RunId, RunKind};
+
+use crate::world::{World, buy, note, on_both, record, rows};
+
+fn queued(run: &RunId, claim: &str) -> QueuedRun {
+    QueuedRun {
+        run_id: run.clone(),
+        claim: claim.to_owned(),
+        kind: RunKind::Ask,
+        who: "anna".to_owned(),
+        request: "buy one".to_owned(),
+        work: "{}".to_owned(),
+        workspace: "w".to_owned(),
+        accepted_at: "2026-01-01T00:00:00Z".to_owned(),
+    }
+}
+
+async fn purchase(store: &Store, run: &RunId, claim: &str) -> Result<(), StoreError> {
+    let begin = BeginOptions { run_id: run.clone(), intent: Intent::Write };
+    let mut transaction = store.begin(begin).await?;
+    assert!(buy(&mut transaction, "Classic", 1).await?);
+    let note = EntryNote { claim: Some(claim.to_owned()), ..note() };
+    transaction.commit(record(run), note).await.map(drop)
+}
+
+on_both! {
+    async fn an_accepted_run_holds_its_key_until_it_ends(world: World) {
+        let store = world.shop().await;
+        let (run, other) = (store.new_run_id().unwrap(), store.new_run_id().unwrap());
+        let first = queued(&run, "k");
+        assert_eq!(store.enqueue(&first, "f").await.unwrap(), Claim::Taken);
+        assert_eq!(store.queued(&run).await.unwrap(), Some(first.clone()));
+        assert_eq!(store.queue(0, 10).await.unwrap(), [first]);
+        assert!(store.queue(60_000, 10).await.unwrap().is_empty(), "it was accepted a moment ago");
+        assert_eq!(store.enqueue(&queued(&other, "k"), "f").await.unwrap(), Claim::Running(run.clone()));
+        assert_eq!(store.enqueue(&queued(&other, "k"), "g").await.unwrap(), Claim::Other(run.clone()));
+        assert_eq!(store.queued(&other).await.unwrap(), None);
+        assert_eq!(store.claim_for("k", "f", &run).await.unwrap(), Claim::Taken, "any node carries it out");
+        purchase(&store, &run, "k").await.unwrap();
+        store.dequeue(&run).await.unwrap();
+        assert_eq!(store.queued(&run).await.unwrap(), None);
+        assert!(matches!(store.enqueue(&queued(&other, "k"), "f").await.unwrap(), Claim::Finished(_)));
+    }
+
+    async fn two_nodes_that_carry_out_the_same_run_commit_it_once(world: World) {
+        let store = world.shop().await;
+        let run = store.new_run_id().unwrap();
+        let claim = QueuedRun::own_claim(&run);
+        assert_eq!(store.enqueue(&queued(&run, &claim), "f").await.unwrap(), Claim::Taken);
+        purchase(&store, &run, &claim).await.unwrap();
+        let error = purchase(&store, &run, &claim).await.unwrap_err();
+        assert!(matches!(error, StoreError::KeyHeld { .. }), "{error}");
+        store.dequeue(&run).await.unwrap();
+        let error = purchase(&store, &run, &claim).await.unwrap_err();
+        assert!(matches!(error, StoreError::KeyHeld { .. }), "{error}");
+        assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 9);
+    }
+
+    async fn a_run_that_found_no_place_in_the_queue_gives_its_key_back(world: World) {
+        let store = world.shop().await;
+        let (run, other) = (store.new_run_id().unwrap(), store.new_run_id().unwrap());
+        store.enqueue(&queued(&run, "k"), "f").await.unwrap();
+        store.dequeue(&run).await.unwrap();
+        assert_eq!(store.enqueue(&queued(&other, "k"), "g").await.unwrap(), Claim::Taken);
+    }
+
+    async fn every_store_has_a_name_of_its_own(world: World) {
+        let (store, other) = (world.shop().await, World::sqlite());
+        let name = store.id().await.unwrap();
+        assert_eq!(name.len(), 16, "{name}");
+        assert_ne!(name, other.shop().await.id().await.unwrap());
+        assert_eq!(name, world.shop().await.id().await.unwrap());
+    }
+}

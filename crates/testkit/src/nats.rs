@@ -1,0 +1,138 @@
+//! NATS servers for one test.
+//!
+//! [`Servers::start`] starts as many as are asked for, on free ports of this machine; several form a cluster. They end
+//! with the test process, however that ends: a shell holds each server and waits for the end of its standard input.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How often the servers are started: a port that was free a moment ago may be taken.
+const STARTS_MAX: usize = 5;
+
+/// Running servers.
+#[derive(Debug)]
+pub struct Servers {
+    servers: Vec<Server>,
+    folder: tempfile::TempDir,
+}
+
+#[derive(Debug)]
+struct Server {
+    port: u16,
+    health: u16,
+    /// Its standard input keeps the server alive.
+    _holder: Child,
+}
+
+impl Servers {
+    /// Starts servers that know each other.
+    ///
+    /// # Panics
+    /// If the server is not there or does not start; the message says which.
+    pub fn start(count: usize) -> Self {
+        let mut problem = None;
+        for _ in 0..STARTS_MAX {
+            match Self::try_start(count) {
+                Ok(servers) => return servers,
+                Err(error) => problem = Some(error),
+            }
+        }
+        panic!("NATS for the tests: {problem:?}")
+    }
+
+    /// The addresses of all of them, as `--cluster` takes them.
+    pub fn url(&self) -> String {
+        let addresses = self.servers.iter().map(|server| format!("nats://127.0.0.1:{}", server.port));
+        addresses.collect::<Vec<_>>().join(",")
+    }
+
+    /// Ends one of them at once.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn kill(&self, at: usize) {
+        let text = fs_err::read_to_string(self.folder.path().join(format!("{at}.pid"))).expect("its number");
+        let process = text.trim().parse().ok().and_then(Pid::from_raw).expect("a number");
+        kill_process(process, Signal::KILL).expect("it runs");
+    }
+
+    fn try_start(count: usize) -> anyhow::Result<Self> {
+        let program = program()?;
+        let folder = tempfile::Builder::new().prefix("ordain-nats-").tempdir()?;
+        let ports = free_ports(3 * count)?;
+        let routes: Vec<String> =
+            ports.chunks(3).map(|ports| format!("nats://127.0.0.1:{}", ports[2])).collect();
+        let hold = |(at, ports): (usize, &[u16])| -> anyhow::Result<Server> {
+            let (port, health) = (ports[0], ports[1]);
+            let mut options = format!(
+                "-a 127.0.0.1 -p {port} -m {health} -n n{at} -js -sd {0}/{at} --pid {0}/{at}.pid -l {0}/{at}.log",
+                folder.path().display()
+            );
+            if count > 1 {
+                options = format!(
+                    "{options} --cluster_name tests --cluster nats://127.0.0.1:{} --routes {}",
+                    ports[2],
+                    routes.join(",")
+                );
+            }
+            Ok(Server { port, health, _holder: hold(&program, &options)? })
+        };
+        let servers = ports.chunks(3).enumerate().map(hold).collect::<anyhow::Result<Vec<_>>>()?;
+        let servers = Self { servers, folder };
+        servers.wait()?;
+        Ok(servers)
+    }
+
+    /// Waits until all say that they are well, which takes a leader where there are several.
+    fn wait(&self) -> anyhow::Result<()> {
+        for _ in 0..600 {
+            if self.servers.iter().all(|server| is_well(server.health)) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(50));
+        }
+        let log = fs_err::read_to_string(self.folder.path().join("0.log")).unwrap_or_default();
+        bail!("the servers are not well: {log}")
+    }
+}
+
+fn is_well(port: u16) -> bool {
+    let asked = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n")?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        Ok(text)
+    };
+    asked().is_ok_and(|text| text.starts_with("HTTP/1.0 200"))
+}
+
+fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+    let held = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
+    Ok(held.iter().map(|listener| Ok(listener.local_addr()?.port())).collect::<std::io::Result<_>>()?)
+}
+
+/// Starts a server under a shell that ends it once the pipe to it is closed.
+fn hold(program: &Path, options: &str) -> anyhow::Result<Child> {
+    let script =
+        format!("{} {options} & server=$!; cat >/dev/null; kill -KILL $server; wait", program.display());
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A group of its own, so that an interrupt from the keyboard does not reach it before the pipe is closed.
+    shell.process_group(0).spawn().context("the server's shell")
+}
+
+/// Where `cargo xtask test` has put the server.
+fn program() -> anyhow::Result<PathBuf> {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/nats/bin/nats-server");
+    ensure!(program.is_file(), "the NATS server is not installed; `cargo xtask test` gets it");
+    Ok(program)
+}
