@@ -6,9 +6,11 @@ itself decides here, row by row. Every write is a call, so the host sees each on
 in this module.
 """
 
+import contextlib
 import copy
 import datetime
 import decimal
+import io
 import math
 
 import tinydb
@@ -388,6 +390,7 @@ class Database:
     def __init__(self, call, tables):
         self._call = call
         self._tables = tables
+        self._is_acting = False
 
     def table(self, name):
         if name not in self._tables:
@@ -397,9 +400,24 @@ class Database:
     def tables(self):
         return set(self._tables)
 
-    def act(self, name, params):
-        """Runs an action of the workspace, in a cell of its own, in this transaction."""
-        return self._call("action.run", name=str(name), params=plain(params))
+    def act(self, name, function, args, named):
+        """Runs an action of the workspace in this transaction: in a cell of its own, or here if the host says so."""
+        if self._is_acting:
+            return function(*args, **named)
+        params = dict(zip(function.__code__.co_varnames, args)) | named
+        reply = self._call("action.run", name=str(name), params=plain(params))
+        if "result" in reply:
+            return reply["result"]
+        self._is_acting = True
+        try:
+            # As in a cell of its own, what it prints is not part of the answer.
+            with contextlib.redirect_stdout(io.StringIO()):
+                done = {"result": plain(function(**reply["params"]))}
+        except Exception as error:
+            done = {"error": f"{type(error).__name__}: {str(error)[:1000]}"}
+        finally:
+            self._is_acting = False
+        return self._call("action.done", **done)
 
     def tool(self, tool, verb, arguments):
         """Calls a tool outside of the tables; one that changes something gives a handle, and is sent after the commit."""

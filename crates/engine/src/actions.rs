@@ -1,8 +1,9 @@
-//! Actions: the verbs that a workspace declares, each run by the host in a cell of its own.
+//! Actions: the verbs that a workspace declares, each with a grant for its own tables.
 //!
 //! A plan calls `sell(item=…)`; in its cell that name is a stub that asks the host. The host runs the owner's function in
-//! a second cell, with the values as JSON and a grant for the action's own tables. So what a plan can change through an
-//! action is what the owner wrote, whatever the plan's code does.
+//! a second cell, with the values as JSON. So what a plan can change through an action is what the owner wrote, whatever
+//! the plan's code does. A plan of the reader's is Ordain's own code: the host lets its cell run the function, with the
+//! same grant until the stub says that it is done, and saves the second cell.
 
 use std::fmt::Write as _;
 
@@ -20,6 +21,8 @@ use crate::host::TransactionHost;
 
 /// The call by which a stub reaches the host.
 pub(crate) const CALL: &str = "action.run";
+/// The call by which a stub says what came of an action that its own cell ran.
+pub(crate) const DONE: &str = "action.done";
 /// What an action's program gives back.
 const RESULT: &str = "action_result";
 /// Calls of actions that one run may make.
@@ -31,6 +34,8 @@ pub(crate) struct Actions<'a> {
     pub(crate) executor: &'a dyn Executor,
     pub(crate) settings: &'a EngineSettings,
     pub(crate) schema: &'a Schema,
+    /// Whether they run in the plan's own cell.
+    pub(crate) share_cell: bool,
 }
 
 /// What the actions of a run came to.
@@ -43,6 +48,35 @@ pub(crate) struct Acted {
     pub(crate) approvals: Vec<(String, Approval)>,
     /// What the actions that were carried out say of themselves, in their owner's words.
     pub(crate) said: Vec<String>,
+}
+
+impl Acted {
+    /// What came of an action that its plan's own cell ran.
+    pub(crate) fn done(&mut self, name: &str, done: &Map<String, Value>) -> Result<Value, HostError> {
+        match done.get("error").and_then(Value::as_str) {
+            Some(said) => Err(failed(name, said)),
+            None => self.note(name, done.get("result").cloned().unwrap_or_default()),
+        }
+    }
+
+    /// Notes what an action says of itself.
+    fn note(&mut self, name: &str, result: Value) -> Result<Value, HostError> {
+        match (result["text"].as_str(), result["status"].as_str()) {
+            (Some(text), Some("success")) => self.said.push(text.to_owned()),
+            (Some(_), Some(status)) => {
+                self.refused = self.refused.take().or_else(|| Some(status.to_owned()));
+            }
+            _ => {
+                let message = format!("the action `{name}` gave back no dictionary with `text` and `status`");
+                return Err(HostError::new("action_failed", message));
+            }
+        }
+        Ok(result)
+    }
+}
+
+fn failed(name: &str, said: &str) -> HostError {
+    HostError::new("action_failed", format!("the action `{name}` failed: {said}"))
 }
 
 /// Why an action gave nothing back.
@@ -63,47 +97,50 @@ impl From<HostError> for Stop {
 pub(crate) fn stubbed(helpers: &str, catalog: &Catalog) -> String {
     let mut source = helpers.to_owned();
     for action in &catalog.actions {
-        let names: Vec<&str> = action.params.keys().map(String::as_str).collect();
-        let arguments: Vec<String> = names.iter().map(|name| format!("{name}=None")).collect();
-        let pairs: Vec<String> = names.iter().map(|name| format!("\"{name}\": {name}")).collect();
+        let name = &action.name;
         let _ = write!(
             source,
-            "\n\ndef {name}({}):\n    return db.act(\"{name}\", {{{}}})\n",
-            arguments.join(", "),
-            pairs.join(", "),
-            name = action.name,
+            "\n\ndef {name}(*args, _function={name}, **named):\n    return db.act(\"{name}\", _function, args, named)\n",
         );
     }
     source
 }
 
-impl Actions<'_> {
+impl<'a> Actions<'a> {
+    /// Permits a call: the action that is meant, and the values that it is called with.
+    pub(crate) fn permit(
+        self,
+        arguments: &Map<String, Value>,
+        acted: &mut Acted,
+    ) -> Result<(&'a Action, Map<String, Value>), HostError> {
+        let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+        let Some(action) = self.settings.catalog.actions.iter().find(|action| action.name == name) else {
+            return Err(HostError::new("unknown_action", "there is no action of that name"));
+        };
+        acted.calls += 1;
+        if acted.calls > CALLS_MAX {
+            let message = format!("a run may call at most {CALLS_MAX} actions");
+            return Err(HostError::new("too_many_actions", message));
+        }
+        if let Some(table) = self.unseen_table(action) {
+            let message = format!("`{name}` uses table `{table}`, which this caller may not see");
+            return Err(HostError::new("not_permitted", message));
+        }
+        let params = params(action, arguments.get("params"))?;
+        acted.approvals.push((action.name.clone(), action.approval));
+        Ok((action, params))
+    }
+
     /// Runs one action in a cell of its own, in the plan's transaction.
     pub(crate) async fn run(
         self,
-        arguments: &Map<String, Value>,
+        action: &Action,
+        params: Map<String, Value>,
         transaction: &mut Transaction,
         evidence: &mut Evidence,
         acted: &mut Acted,
     ) -> Result<Value, Stop> {
-        let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
-        let Some(action) = self.settings.catalog.actions.iter().find(|action| action.name == name) else {
-            return Err(HostError::new("unknown_action", "there is no action of that name").into());
-        };
-        acted.calls += 1;
-        if acted.calls > CALLS_MAX {
-            return Err(HostError::new(
-                "too_many_actions",
-                format!("a run may call at most {CALLS_MAX} actions"),
-            )
-            .into());
-        }
-        if let Some(table) = self.unseen_table(action) {
-            let message = format!("`{name}` uses table `{table}`, which this caller may not see");
-            return Err(HostError::new("not_permitted", message).into());
-        }
-        let params = params(action, arguments.get("params"))?;
-        acted.approvals.push((action.name.clone(), action.approval));
+        let name = action.name.as_str();
         let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
         transaction.acts_as(Some(name));
         let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);
@@ -116,44 +153,29 @@ impl Actions<'_> {
         let execution = execution.map_err(|error| HostError::new("action_failed", error.to_string()))?;
         if execution.cause != Cause::Ok {
             let said = execution.error.as_ref().map(|raised| format!("{}: {}", raised.kind, raised.message));
-            let message = said.unwrap_or_else(|| execution.cause.as_str().to_owned());
-            return Err(
-                HostError::new("action_failed", format!("the action `{name}` failed: {message}")).into()
-            );
+            let said = said.unwrap_or_else(|| execution.cause.as_str().to_owned());
+            return Err(failed(name, &said).into());
         }
         let result = execution.values.get(RESULT).cloned().unwrap_or_default();
-        match (result["text"].as_str(), result["status"].as_str()) {
-            (Some(text), Some("success")) => acted.said.push(text.to_owned()),
-            (Some(_), Some(status)) => {
-                acted.refused = acted.refused.take().or_else(|| Some(status.to_owned()));
-            }
-            _ => {
-                let message = format!("the action `{name}` gave back no dictionary with `text` and `status`");
-                return Err(HostError::new("action_failed", message).into());
-            }
-        }
-        Ok(result)
+        Ok(acted.note(name, result)?)
     }
 
     /// The first declared table that the action uses and that the caller does not see.
     fn unseen_table(&self, action: &Action) -> Option<&str> {
-        let source = self.settings.helpers.text_of(&action.name);
+        let used = &self.settings.helpers.rests_on(&action.name).tables;
         let is_seen = |name: &str| self.schema.table(name).is_some_and(|table| !table.hidden);
-        let declared = self.settings.catalog.tables.keys().map(String::as_str);
-        let mut used = declared.filter(|name| source.contains(&format!("{name}_tbl")));
-        used.find(|name| !is_seen(name))
+        let mut declared = self.settings.catalog.tables.keys().map(String::as_str);
+        declared.find(|name| used.contains(*name) && !is_seen(name))
     }
 
     /// Any visible table may be read, and the action's own written.
-    fn grant(&self, action: &Action) -> Grant {
+    pub(crate) fn grant(&self, action: &Action) -> Grant {
         if !action.writes.is_empty() {
             return Grant::writing(&action.writes);
         }
-        let source = self.settings.helpers.text_of(&action.name);
+        let used = &self.settings.helpers.rests_on(&action.name).tables;
         let tables = self.schema.tables.iter().map(|table| &table.name);
-        let named: Vec<String> =
-            tables.filter(|table| source.contains(&format!("{table}_tbl"))).cloned().collect();
-        Grant::writing(&named)
+        Grant::writing(&tables.filter(|name| used.contains(*name)).cloned().collect::<Vec<_>>())
     }
 
     fn job(&self, action: &Action, params: Map<String, Value>) -> Result<Job, String> {

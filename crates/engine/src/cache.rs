@@ -8,7 +8,7 @@ use crate::code::key;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::{Components, FingerprintInputs, RULES, hash};
-use crate::rounds::{Accepted, Trial as _, Tried};
+use crate::rounds::{Accepted, Trial as _, Tried, Try};
 use crate::story::{Story, millis};
 use crate::trial::RunTrial;
 
@@ -131,6 +131,7 @@ impl Engine {
         story.judged(1, &draft, &verdict);
         let Some(code) = verdict.verified().cloned() else { return Ok(None) };
         let mut accepted = Accepted::plain(code, verdict.effects.clone());
+        accepted.is_readers = plan.source == PlanAuthor::Rules;
         if trial.params.is_empty() && verdict.effects.provided.contains("params") {
             // The same words mean the same values; the run that wrote the plan has them.
             let Ok(writer) = self.store.run(&plan.run_id).await else { return Ok(None) };
@@ -139,7 +140,8 @@ impl Engine {
         }
         // From now on the run counts as a use of this plan.
         trial.plan_id = Some(plan.plan_id);
-        let tried = trial.run(&accepted, &mut story, false, &Exchange::default()).await;
+        let one = Try { accepted: &accepted, exchange: &Exchange::default(), is_last: false };
+        let tried = trial.run(one, &mut story).await;
         trial.plan_id = None;
         tried.map(Some)
     }

@@ -131,7 +131,7 @@ impl FingerprintInputs<'_> {
 
     /// The hash of a helper's own lines and of the lines outside all functions, on which every helper may rest.
     fn helper(&self, name: &str) -> String {
-        hash(&self.helpers.text_of(name))
+        hash(&self.helpers.rests_on(name).text)
     }
 
     fn difference(&self, name: &str, was: &str, now: Option<String>, kept: &Components) -> String {

@@ -1,9 +1,9 @@
 //! A workspace's `helpers.py`, with what was read in it: that is read once, and not again for every run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ordain_verify::{Helper, helper_source, helpers_of};
+use ordain_verify::{Helper, glance, helper_source, helpers_of};
 
 /// The functions that a workspace gives to its plans.
 #[derive(Debug, Clone, Default)]
@@ -13,8 +13,16 @@ pub struct Helpers(Arc<Inner>);
 struct Inner {
     source: String,
     known: OnceLock<Vec<Helper>>,
-    /// By the name of a helper, the text on which it rests.
-    texts: Mutex<HashMap<String, Arc<str>>>,
+    /// By the name of a helper, what it rests on.
+    texts: Mutex<HashMap<String, Arc<RestsOn>>>,
+}
+
+/// All text on which a function rests: its own, that of the functions it calls, and everything outside functions.
+#[derive(Debug)]
+pub(crate) struct RestsOn {
+    pub(crate) text: String,
+    /// The tables that it names.
+    pub(crate) tables: BTreeSet<String>,
 }
 
 impl From<String> for Helpers {
@@ -34,13 +42,15 @@ impl Helpers {
         self.0.known.get_or_init(|| helpers_of(&self.0.source).unwrap_or_default())
     }
 
-    /// All text on which a function rests: its own, that of the functions it calls, and everything outside functions.
-    pub(crate) fn text_of(&self, name: &str) -> Arc<str> {
+    /// What a function rests on.
+    pub(crate) fn rests_on(&self, name: &str) -> Arc<RestsOn> {
         let mut texts = self.0.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = texts.get(name) {
             return Arc::clone(text);
         }
-        let text: Arc<str> = helper_source(&self.0.source, name).into();
+        let text = helper_source(&self.0.source, name);
+        let tables = glance(&text).map(|seen| seen.tables).unwrap_or_default();
+        let text = Arc::new(RestsOn { text, tables });
         // Names come from kept plans too; those that the file does not define are not worth keeping.
         if self.known().iter().any(|helper| helper.name == name) {
             texts.insert(name.to_owned(), Arc::clone(&text));

@@ -4,9 +4,9 @@ use futures_util::future::{Either, select};
 use ordain_cell::{CellError, Execution, Executor, Host, HostCall, HostError, HostFuture, Job, Output};
 use ordain_store::{Call, Reply, StoreError, Transaction};
 use ordain_types::Cause;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::actions::{Acted, Actions, Stop};
+use crate::actions::{self, Acted, Actions, Stop};
 use crate::claims::Evidence;
 use crate::error::EngineError;
 use crate::grant::Grant;
@@ -46,6 +46,8 @@ pub(crate) struct TransactionHost<'a> {
     actions: Option<Actions<'a>>,
     /// What answers calls of tools; nothing inside of an action.
     tools: Option<Tools<'a>>,
+    /// The action that the plan's own cell runs now, and its grant.
+    acting: Option<(String, Grant)>,
     acted: Acted,
 }
 
@@ -57,7 +59,8 @@ impl<'a> TransactionHost<'a> {
         actions: Option<Actions<'a>>,
     ) -> Self {
         transaction.let_queries_see(grant.readable());
-        Self { transaction, grant, failure: None, evidence, actions, tools: None, acted: Acted::default() }
+        let (failure, tools, acting, acted) = (None, None, None, Acted::default());
+        Self { transaction, grant, failure, evidence, actions, tools, acting, acted }
     }
 
     /// The same, with tools that the plan may call.
@@ -91,18 +94,15 @@ impl<'a> TransactionHost<'a> {
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
-        if let (crate::actions::CALL, Some(actions)) = (call.name.as_str(), self.actions) {
-            let done = actions.run(&call.arguments, self.transaction, self.evidence, &mut self.acted).await;
-            self.transaction.let_queries_see(self.grant.readable());
-            return done.map_err(|stop| match stop {
-                Stop::Refused(error) => error,
-                Stop::Store(failure) => {
-                    self.failure.get_or_insert(failure);
-                    HostError::new("store_failed", "the store failed; the run will be rolled back")
-                }
-            });
+        if let Some((name, _)) = self.acting.take_if(|_| call.name == actions::DONE) {
+            self.act_as(None);
+            return self.acted.done(&name, &call.arguments);
         }
-        if let (crate::tools::CALL, Some(tools)) = (call.name.as_str(), &mut self.tools) {
+        let is_plans = self.acting.is_none();
+        if let (actions::CALL, Some(actions), true) = (call.name.as_str(), self.actions, is_plans) {
+            return self.act(actions, &call.arguments).await;
+        }
+        if let (crate::tools::CALL, Some(tools), true) = (call.name.as_str(), &mut self.tools, is_plans) {
             return tools.call(&call.arguments, self.transaction, self.evidence).await;
         }
         let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
@@ -110,20 +110,49 @@ impl<'a> TransactionHost<'a> {
         };
         let table = call.arguments.get("table").and_then(Value::as_str).map(str::to_owned);
         let call = Call::parse(operation, Value::Object(call.arguments)).map_err(|error| refusal(&error))?;
-        self.grant.check(&call)?;
+        self.acting.as_ref().map_or(&self.grant, |(_, grant)| grant).check(&call)?;
         match self.transaction.carry_out(call).await.map(Reply::into_value) {
             Ok(value) => {
                 self.evidence.take(table.as_deref(), &value);
                 Ok(value)
             }
             Err(error) if error.is_callers() => Err(refusal(&error)),
-            Err(error) => {
-                // What the database says of itself is not for the plan to read.
-                let told = HostError::new("store_failed", "the store failed; the run will be rolled back");
-                self.failure.get_or_insert(error);
-                Err(told)
-            }
+            Err(error) => Err(self.fail(error)),
         }
+    }
+
+    /// Runs an action in a cell of its own, or lets the plan's cell run it.
+    async fn act(
+        &mut self,
+        actions: Actions<'a>,
+        arguments: &Map<String, Value>,
+    ) -> Result<Value, HostError> {
+        let (action, params) = actions.permit(arguments, &mut self.acted)?;
+        if actions.share_cell {
+            self.act_as(Some((action.name.clone(), actions.grant(action))));
+            return Ok(json!({ "params": params }));
+        }
+        let done = actions.run(action, params, self.transaction, self.evidence, &mut self.acted).await;
+        self.act_as(None);
+        match done {
+            Ok(result) => Ok(json!({ "result": result })),
+            Err(Stop::Refused(error)) => Err(error),
+            Err(Stop::Store(failure)) => Err(self.fail(failure)),
+        }
+    }
+
+    /// Answers the calls from now on as those of an action, or of the plan itself again.
+    fn act_as(&mut self, acting: Option<(String, Grant)>) {
+        self.transaction.acts_as(acting.as_ref().map(|(name, _)| name.as_str()));
+        let grant = acting.as_ref().map_or(&self.grant, |(_, grant)| grant);
+        self.transaction.let_queries_see(grant.readable());
+        self.acting = acting;
+    }
+
+    /// Keeps what the database says of itself, which is not for the plan to read.
+    fn fail(&mut self, failure: StoreError) -> HostError {
+        self.failure.get_or_insert(failure);
+        HostError::new("store_failed", "the store failed; the run will be rolled back")
     }
 }
 

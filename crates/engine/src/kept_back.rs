@@ -8,7 +8,7 @@ use ordain_types::{Diff, HeldBy, RunRecord, Trouble};
 use crate::claims::{self, Evidence};
 use crate::error::EngineError;
 use crate::outcome::{broken_rules, violated};
-use crate::rounds::{Accepted, Kept, Tried};
+use crate::rounds::{Accepted, Kept, Tried, Try};
 use crate::story::{Attempt, Story};
 use crate::trial::{RunTrial, roll_back};
 use crate::work::Work;
@@ -77,10 +77,9 @@ impl RunTrial<'_> {
     /// Settles what was kept back; `None` if rows were changed since the code ran, so that it has to run again.
     pub(crate) async fn settle_back(
         &mut self,
-        accepted: &Accepted,
+        Try { accepted, exchange, .. }: Try<'_>,
         story: &mut Story,
         sentence: Option<String>,
-        exchange: &Exchange,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
         let Some(mut kept) = self.kept.take() else { return Ok(None) };
         self.reviewed = kept.reviews.then(|| kept.attempt.diff.clone());

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
 use crate::outcome::error_of;
-use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried};
+use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps;
 use crate::story::{End, Head, Story, millis};
 use crate::trial::RunTrial;
@@ -178,7 +178,8 @@ impl Engine {
                 return trial.write_down(&story, refused(&trouble), &exchange).await;
             }
         };
-        match trial.run(&accepted, &mut story, true, &exchange).await? {
+        let one = Try { accepted: &accepted, exchange: &exchange, is_last: true };
+        match trial.run(one, &mut story).await? {
             Tried::Done(record) => Ok(record),
             Tried::Trouble { trouble, state, attempt } => {
                 story.troubled(&trouble);

@@ -51,11 +51,9 @@ pub(crate) trait Trial {
     /// anything whose answer is worded wrongly.
     async fn keep_back(
         &mut self,
-        _accepted: &Accepted,
+        _one: Try<'_>,
         _story: &mut Story,
-        _is_last: bool,
         _what: KeepBack,
-        _exchange: &Exchange,
     ) -> Result<Kept<Self::Done>, EngineError> {
         Ok(Kept::Unable)
     }
@@ -63,21 +61,24 @@ pub(crate) trait Trial {
     /// changed by others meanwhile.
     async fn settle_kept(
         &mut self,
-        accepted: &Accepted,
+        one: Try<'_>,
         story: &mut Story,
         _sentence: Option<String>,
-        exchange: &Exchange,
     ) -> Result<Tried<Self::Done>, EngineError> {
-        self.run(accepted, story, true, exchange).await
+        self.run(one, story).await
     }
-    /// Tries code. When nothing more can be put right (`is_last`), an answer is replaced instead of refused.
-    async fn run(
-        &mut self,
-        accepted: &Accepted,
-        story: &mut Story,
-        is_last: bool,
-        exchange: &Exchange,
-    ) -> Result<Tried<Self::Done>, EngineError>;
+    /// Tries code.
+    async fn run(&mut self, one: Try<'_>, story: &mut Story) -> Result<Tried<Self::Done>, EngineError>;
+}
+
+/// Code that is tried.
+#[derive(Clone, Copy)]
+pub(crate) struct Try<'t> {
+    pub(crate) accepted: &'t Accepted,
+    /// How it came about.
+    pub(crate) exchange: &'t Exchange,
+    /// Whether nothing more can be put right: then an answer is replaced instead of refused.
+    pub(crate) is_last: bool,
 }
 
 /// Code that the verifier accepted, and what it does.
@@ -89,12 +90,14 @@ pub(crate) struct Accepted {
     pub(crate) params: serde_json::Map<String, Value>,
     /// The rule by which its changes wait for a person in any case.
     pub(crate) hold: Option<HeldBy>,
+    /// Whether the reader wrote it, so that it may share its cell with the owner's actions.
+    pub(crate) is_readers: bool,
 }
 
 impl Accepted {
     /// Code that takes no values from the request.
     pub(crate) fn plain(code: VerifiedCode, effects: Effects) -> Self {
-        Self { code, effects, params: serde_json::Map::new(), hold: None }
+        Self { code, effects, params: serde_json::Map::new(), hold: None, is_readers: false }
     }
 }
 
@@ -319,7 +322,8 @@ impl Rounds<'_> {
         let tried = if self.planner.can_repair() {
             Box::pin(self.run_kept_back(&accepted, &draft, is_last, trial, progress)).await?
         } else {
-            Ok(trial.run(&accepted, self.story, is_last, self.exchange).await?)
+            let one = Try { accepted: &accepted, exchange: self.exchange, is_last };
+            Ok(trial.run(one, self.story).await?)
         };
         match tried {
             Ok(Tried::Done(done)) => Ok(Step::Done { done, accepted, draft: Box::new(draft) }),
@@ -343,7 +347,8 @@ impl Rounds<'_> {
         // What is certain to change nothing can do no harm, so nobody is asked about it.
         let reviews = accepted.effects.may_write && self.limits.review;
         let what = if reviews { KeepBack::WordsAndChanges } else { KeepBack::Words };
-        match trial.keep_back(accepted, self.story, is_last, what, self.exchange).await? {
+        let one = Try { accepted, exchange: self.exchange, is_last };
+        match trial.keep_back(one, self.story, what).await? {
             Kept::Ended(tried) => Ok(Ok(tried)),
             Kept::Unable => {
                 if reviews
@@ -351,7 +356,8 @@ impl Rounds<'_> {
                 {
                     return Ok(Err(objection));
                 }
-                Ok(Ok(trial.run(accepted, self.story, is_last, self.exchange).await?))
+                let one = Try { accepted, exchange: self.exchange, is_last };
+                Ok(Ok(trial.run(one, self.story).await?))
             }
             Kept::Back { changes, wording } => {
                 if let Some(changes) = changes.as_ref().filter(|_| reviews)
@@ -366,7 +372,8 @@ impl Rounds<'_> {
                     }
                     None => None,
                 };
-                Ok(Ok(trial.settle_kept(accepted, self.story, sentence, self.exchange).await?))
+                let one = Try { accepted, exchange: self.exchange, is_last: true };
+                Ok(Ok(trial.settle_kept(one, self.story, sentence).await?))
             }
         }
     }
@@ -457,7 +464,8 @@ pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Tro
         });
     }
     let params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
-    Ok(Accepted { code, effects: verdict.effects.clone(), params, hold: draft.hold.clone() })
+    let (effects, hold) = (verdict.effects.clone(), draft.hold.clone());
+    Ok(Accepted { code, effects, params, hold, is_readers: draft.reading.is_some() })
 }
 
 /// What the verifier's findings mean for the planner: all of them, each with its line where there are several.

@@ -30,7 +30,7 @@ use crate::kept_back::KeptBack;
 use crate::outcome::{self, broken_rules, run_error, store_limit, violated};
 use crate::profile::Needs;
 use crate::road::{is_planners, module_records};
-use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried};
+use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried, Try};
 use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
 use crate::tools::{self, Asked, Tools};
@@ -122,29 +122,21 @@ impl Trial for RunTrial<'_> {
         self.judge_checks(outline)
     }
 
-    async fn run(
-        &mut self,
-        accepted: &Accepted,
-        story: &mut Story,
-        is_last: bool,
-        exchange: &Exchange,
-    ) -> Result<Tried<RunRecord>, EngineError> {
-        let tried = self.tries(accepted, story, is_last, exchange, KeepBack::Nothing).await?;
+    async fn run(&mut self, one: Try<'_>, story: &mut Story) -> Result<Tried<RunRecord>, EngineError> {
+        let tried = self.tries(one, story, KeepBack::Nothing).await?;
         tried.ok_or(EngineError::Contended { tries: TRIES_MAX })
     }
 
     async fn keep_back(
         &mut self,
-        accepted: &Accepted,
+        one: Try<'_>,
         story: &mut Story,
-        is_last: bool,
         what: KeepBack,
-        exchange: &Exchange,
     ) -> Result<Kept<RunRecord>, EngineError> {
-        if !self.can_keep_back(accepted).await? {
+        if !self.can_keep_back(one.accepted).await? {
             return Ok(Kept::Unable);
         }
-        Ok(match self.tries(accepted, story, is_last, exchange, what).await? {
+        Ok(match self.tries(one, story, what).await? {
             Some(tried) => Kept::Ended(tried),
             None => self.kept.as_ref().map_or(Kept::Unable, KeptBack::shown),
         })
@@ -152,14 +144,13 @@ impl Trial for RunTrial<'_> {
 
     async fn settle_kept(
         &mut self,
-        accepted: &Accepted,
+        one: Try<'_>,
         story: &mut Story,
         sentence: Option<String>,
-        exchange: &Exchange,
     ) -> Result<Tried<RunRecord>, EngineError> {
-        match self.settle_back(accepted, story, sentence, exchange).await? {
+        match self.settle_back(one, story, sentence).await? {
             Some(settled) => Ok(settled),
-            None => self.run(accepted, story, true, exchange).await,
+            None => self.run(one, story).await,
         }
     }
 }
@@ -168,15 +159,13 @@ impl<'a> RunTrial<'a> {
     /// Tries until no other run is in the way. `None`: what it did is kept back.
     async fn tries(
         &mut self,
-        accepted: &Accepted,
+        one: Try<'_>,
         story: &mut Story,
-        is_last: bool,
-        exchange: &Exchange,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
         let mut executors_lost = 0;
         for _ in 0..TRIES_MAX {
-            match Box::pin(self.attempt(accepted, story, is_last, exchange, keeps)).await {
+            match Box::pin(self.attempt(one, story, keeps)).await {
                 // Another run got in the way. The next try writes while no other does.
                 Err(EngineError::Store(StoreError::Conflict)) => self.writes_alone = true,
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
@@ -272,10 +261,8 @@ impl<'a> RunTrial<'a> {
     /// One try: one transaction, one cell.
     async fn attempt(
         &mut self,
-        accepted: &Accepted,
+        Try { accepted, exchange, is_last }: Try<'_>,
         story: &mut Story,
-        is_last: bool,
-        exchange: &Exchange,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
         let version = match keeps {
@@ -411,6 +398,7 @@ impl<'a> RunTrial<'a> {
             executor: self.engine.executor.as_ref(),
             settings: &self.engine.settings,
             schema: &self.schema,
+            share_cell: accepted.is_readers,
         };
         let actions = matches!(self.work, Work::Ask(_)).then_some(actions);
         let tools = Tools {

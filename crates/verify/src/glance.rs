@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Alias, Expr, Stmt};
+use ruff_python_ast::{Alias, Expr, Pattern, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::policy::Policy;
@@ -18,6 +18,8 @@ use crate::{Contract, STACK_BASE, read};
 pub struct Glance {
     /// The names that are set anywhere in it.
     pub assigned: BTreeSet<String>,
+    /// The tables whose variables it names: `stock` for `stock_tbl`.
+    pub tables: BTreeSet<String>,
     /// Statements that only call a function by its plain name with one positional argument.
     pub calls: Vec<PlainCall>,
     /// The functions and classes that it defines.
@@ -129,12 +131,24 @@ impl<'a> Visitor<'a> for Walk<'_> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
-        if let Expr::Name(name) = expression
-            && name.ctx.is_store()
-        {
-            self.glance.assigned.insert(name.id.to_string());
+        if let Expr::Name(name) = expression {
+            if name.ctx.is_store() {
+                self.glance.assigned.insert(name.id.to_string());
+            }
+            self.glance.tables.extend(name.id.strip_suffix("_tbl").map(str::to_owned));
         }
         visitor::walk_expr(self, expression);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        let name = match pattern {
+            Pattern::MatchAs(matched) => &matched.name,
+            Pattern::MatchStar(matched) => &matched.name,
+            Pattern::MatchMapping(matched) => &matched.rest,
+            _ => &None,
+        };
+        self.glance.assigned.extend(name.as_ref().map(ToString::to_string));
+        visitor::walk_pattern(self, pattern);
     }
 }
 
@@ -148,15 +162,23 @@ mod tests {
 
     #[test]
     fn a_glance_tells_what_is_set_called_and_imported() {
-        let code = "import re, os.path as p\nif True:\n    STATUS = 'success'\nfinal_answer(1 + 2)\nresult = {'type': 'x', 'value': 1}";
+        let code = "import re, os.path as p\nif True:\n    STATUS = 'success'\nfinal_answer(1 + 2)\nresult = {'type': 'x', 'value': 1}\n\
+                    match result:\n    case {'type': kind, **rest}:\n        pass";
         let seen = glance(code).unwrap();
-        assert!(seen.assigned.contains("STATUS") && seen.has_imports);
-        assert_eq!(seen.statements, 4);
+        assert!(seen.has_imports);
+        assert!(["STATUS", "result", "kind", "rest"].iter().all(|name| seen.assigned.contains(*name)));
+        assert_eq!(seen.statements, 5);
         assert_eq!(seen.imports, ["import re, os.path as p"]);
         assert_eq!(seen.imported.iter().map(String::as_str).collect::<Vec<_>>(), ["p", "re"]);
         assert_eq!(&code[seen.calls[0].argument.clone()], "1 + 2");
         assert_eq!(&code[seen.calls[0].statement.clone()], "final_answer(1 + 2)");
         assert_eq!(seen.result_keys.iter().map(String::as_str).collect::<Vec<_>>(), ["type", "value"]);
+    }
+
+    #[test]
+    fn a_table_in_a_text_or_a_comment_is_not_named() {
+        let seen = glance("# box_tbl\nnote = 'crate_tbl'\ndef sell():\n    stock_tbl.all()\n").unwrap();
+        assert_eq!(seen.tables.iter().map(String::as_str).collect::<Vec<_>>(), ["stock"]);
     }
 
     #[test]

@@ -90,9 +90,9 @@ fn print(out: &mut impl Write, status: &ClusterStatus) -> io::Result<()> {
         ]);
     }
     if nodes.is_empty() {
-        writeln!(out, "no node is there")?
+        writeln!(out, "no node is there")?;
     } else {
-        nodes.write(out, "")?
+        nodes.write(out, "")?;
     }
     let mut executors = Grid::new(["EXECUTOR", "VERSION", "PROFILES", "JOBS"]);
     for executor in &status.executors {

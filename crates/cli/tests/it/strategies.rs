@@ -172,7 +172,7 @@ const GOALS: [(&str, &str, &[&str]); 3] = [
     (
         "Create a competitive analysis comparing our product to the others",
         "report",
-        &["Nothing was changed.", "summary   done", "Brightside is rated higher", "/comparison.csv ("],
+        &["Nothing was changed.", "summary   done", "Brightside is rated higher", "/comparison.csv (131B)"],
     ),
     (
         "Analyze the Q4 sales and create an executive dashboard",
@@ -181,7 +181,7 @@ const GOALS: [(&str, &str, &[&str]); 3] = [
             "Nothing was changed.",
             "months   done",
             "$433,500 in the quarter, West ahead",
-            "/dashboard.html (",
+            "/dashboard.html (1.5KiB)",
         ],
     ),
 ];

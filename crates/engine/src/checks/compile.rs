@@ -8,7 +8,7 @@ use ordain_checks::{Check, CodeFrom, SkipReason};
 use ordain_planner::Progress;
 use ordain_store::{CachedPlan, PlanAuthor};
 use ordain_types::{RunKind, Schema, Table, nearest};
-use ordain_verify::{Contract, Effects, Policy, Severity, Verdict, VerifiedCode, verify};
+use ordain_verify::{Contract, Effects, Policy, Severity, Verdict, VerifiedCode, glance, verify};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -307,10 +307,8 @@ pub fn needs_frames(check: &Check) -> bool {
 
 /// Tables of the names that code may call, so that the verifier takes them for tables before the store was looked at.
 fn named_tables(code: &str) -> Schema {
-    let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let names: BTreeSet<&str> = words.filter_map(|word| word.strip_suffix("_tbl")).collect();
-    let table = |name: &&str| Table { name: (*name).to_owned(), ..Table::default() };
-    Schema { tables: names.iter().map(table).collect() }
+    let names = glance(code).map(|seen| seen.tables).unwrap_or_default();
+    Schema { tables: names.into_iter().map(|name| Table { name, ..Table::default() }).collect() }
 }
 
 /// The tables that a check names anywhere in its record.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::Checks;
 use super::tables::{TableFacts, Tables};
 use crate::error::EngineError;
-use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial, Tried};
+use crate::rounds::{self, Ended, RoundLimits, Trial, Tried, Try};
 use crate::story::{End, Story};
 
 /// A log longer than this is begun anew.
@@ -208,13 +208,7 @@ impl Trial for Compiling<'_> {
         Ok(())
     }
 
-    async fn run(
-        &mut self,
-        _accepted: &Accepted,
-        _story: &mut Story,
-        _is_last: bool,
-        _exchange: &Exchange,
-    ) -> Result<Tried<()>, EngineError> {
+    async fn run(&mut self, _one: Try<'_>, _story: &mut Story) -> Result<Tried<()>, EngineError> {
         Ok(Tried::Done(()))
     }
 }

@@ -70,11 +70,12 @@ impl RunTrial<'_> {
         pending: &Pending,
         intent: Intent,
     ) -> Result<Transaction, StoreError> {
-        // Laying changes is writing, as far as the database is concerned; others may write meanwhile.
+        let (run_id, store) = (self.head.run_id.clone(), &self.engine.store);
         let is_laid = intent == Intent::Read && !pending.is_empty();
+        // Laying changes is writing, as far as the database is concerned; others may write meanwhile.
         let intent = if is_laid { Intent::Beside } else { intent };
-        let options = BeginOptions { run_id: self.head.run_id.clone(), intent };
-        let begun = timeout(self.engine.settings.limits.wall, self.engine.store.begin(options)).await;
+        let begun = store.begin(BeginOptions { run_id, intent });
+        let begun = timeout(self.engine.settings.limits.wall, begun).await;
         let mut transaction = begun.map_err(|_elapsed| StoreError::Busy)??;
         transaction.lay(pending).await?;
         Ok(transaction)
@@ -106,8 +107,12 @@ impl RunTrial<'_> {
             job.values.extend(answers.map(|name| (name.to_owned(), Value::Null)));
         }
         let engine = self.engine;
-        let actions =
-            Actions { executor: engine.executor.as_ref(), settings: &engine.settings, schema: &self.schema };
+        let actions = Actions {
+            executor: engine.executor.as_ref(),
+            settings: &engine.settings,
+            schema: &self.schema,
+            share_cell: false,
+        };
         let mut host = StepHost {
             toolbox: &engine.settings.tools,
             asked: &self.asked,

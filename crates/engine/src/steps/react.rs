@@ -10,7 +10,7 @@ use ordain_types::{
     Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, RunState, StepRecord, StepState, Timing,
     Trouble,
 };
-use ordain_verify::Policy;
+use ordain_verify::{Policy, glance};
 use tokio::sync::Mutex;
 
 use super::budget::Spent;
@@ -18,7 +18,7 @@ use super::cell::{Program, Ran, unanswering};
 use super::gathered::{Gathered, StepRan, conflict, rows_conflict};
 use super::look::printed;
 use super::settle::{Settled, StepsDone};
-use super::step::{StepTrial, contract};
+use super::step::{StepTrial, contract, reviewed};
 use crate::claims;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
@@ -300,13 +300,13 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let mut trial = StepTrial::new(self.trial, &self.gathered, &snapshot, &step);
         trial.policy = unanswering(&self.trial.policy, false);
         for record in &self.records {
-            let words = record.code.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+            let Some(seen) = glance(&record.code) else { continue };
             // A table stays a table, so that what is done to it is seen.
-            let is_table = |word: &str| {
-                word.strip_suffix("_tbl").is_some_and(|table| self.trial.schema.table(table).is_some())
+            let is_table = |name: &String| {
+                name.strip_suffix("_tbl").is_some_and(|table| self.trial.schema.table(table).is_some())
             };
-            let words = words.filter(|word| !word.is_empty() && !is_table(word));
-            trial.policy.names.extend(words.map(str::to_owned));
+            let names = seen.assigned.into_iter().chain(seen.defined).chain(seen.imported);
+            trial.policy.names.extend(names.filter(|name| !is_table(name)));
         }
         let (draft, verdict) = rounds::judge(draft, &trial, &mut Timing::default());
         story.judged(1, &draft, &verdict);
@@ -348,13 +348,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 }
                 ran => ran?,
             };
-        let mut open = transaction.lock().await;
-        let review = open.review().await?;
-        let pending = open.pending();
-        drop(open);
-        if let Some(transaction) = Arc::into_inner(transaction) {
-            transaction.into_inner().roll_back().await?;
-        }
+        let (review, pending) = reviewed(transaction).await?;
         let attempt = outcome::attempt(&execution, self.trial.work);
         if !review.violations.is_empty() {
             if let Tried::<()>::Trouble { trouble, .. } = violated(&review.violations, attempt) {

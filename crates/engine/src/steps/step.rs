@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Weak};
 
-use ordain_planner::{Exchange, StepBrief};
-use ordain_store::{Intent, Pending, StoreError, Transaction};
+use ordain_planner::StepBrief;
+use ordain_store::{Intent, Pending, Review, StoreError, Transaction};
 use ordain_types::{Cause, Diff, ErrorClass, ModuleRecord, RESULT, Schema, Trouble};
 use ordain_verify::{Policy, Verdict};
 use serde_json::Value;
@@ -18,7 +18,7 @@ use super::look::printed;
 use crate::claims;
 use crate::error::EngineError;
 use crate::outcome::{self, violated};
-use crate::rounds::{Accepted, Trial, Tried};
+use crate::rounds::{Accepted, Trial, Tried, Try};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
 use crate::trial::{EXECUTORS_MAX, RunTrial, TRIES_MAX};
@@ -175,13 +175,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         if !self.writes(accepted) {
             return Ok((transaction.lock().await.diff(), None));
         }
-        let mut open = transaction.lock().await;
-        let review = open.review().await?;
-        let pending = open.pending();
-        drop(open);
-        if let Some(transaction) = Arc::into_inner(transaction) {
-            transaction.into_inner().roll_back().await?;
-        }
+        let (review, pending) = reviewed(transaction).await?;
         if !review.violations.is_empty() {
             let attempt = std::mem::take(&mut ran.attempt);
             return Ok((review.diff, Some(violated(&review.violations, attempt))));
@@ -256,10 +250,8 @@ impl Trial for StepTrial<'_, '_> {
 
     async fn run(
         &mut self,
-        accepted: &Accepted,
+        Try { accepted, is_last, .. }: Try<'_>,
         story: &mut Story,
-        is_last: bool,
-        _exchange: &Exchange,
     ) -> Result<Tried<StepDone>, EngineError> {
         if self.defers_writes && self.writes(accepted) {
             return Ok(Tried::Done(StepDone::Deferred));
@@ -283,6 +275,17 @@ impl Trial for StepTrial<'_, '_> {
         }
         Err(EngineError::Contended { tries: TRIES_MAX })
     }
+}
+
+/// What was changed, held against the rules and invariants. Then everything is rolled back.
+pub(crate) async fn reviewed(transaction: Shared) -> Result<(Review, Pending), StoreError> {
+    let mut open = transaction.lock().await;
+    let (review, pending) = (open.review().await?, open.pending());
+    drop(open);
+    if let Some(transaction) = Arc::into_inner(transaction) {
+        transaction.into_inner().roll_back().await?;
+    }
+    Ok((review, pending))
 }
 
 fn failed(trouble: Trouble, attempt: Attempt) -> Tried<StepDone> {

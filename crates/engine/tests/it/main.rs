@@ -1,5 +1,6 @@
 //! The behaviour of `ordain-engine` with a real store and real cells.
 
+mod actions;
 mod approvals;
 mod asks;
 mod check_changes;

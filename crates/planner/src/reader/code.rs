@@ -374,7 +374,12 @@ impl Writer<'_> {
         best: Option<(bool, u64)>,
     ) -> String {
         let mut query = Query::new(self.index, self.params, select.table);
-        let value = query.measure(measure);
+        let mut value = query.measure(measure);
+        // Of what was not done there are none.
+        let is_done = words::recorded(self.index, &select.filter).is_some();
+        if matches!(measure, Measure::Of("sum", _)) && by.is_empty() && is_done {
+            value = format!("coalesce({value}, 0)");
+        }
         let names = named(self.index, by);
         let groups: Vec<String> = names.iter().map(|(_, path)| query.column(path)).collect();
         let list: Vec<String> = groups

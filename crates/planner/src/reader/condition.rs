@@ -106,8 +106,16 @@ impl Parser<'_> {
     pub(crate) fn value(&self, place: usize) -> All<Cond> {
         self.wants(Naming::Value, place);
         let mut found: All<Cond> = Vec::new();
-        for (what, end, cost) in self.mentions(place) {
+        let mentions = self.mentions(place);
+        // `frames`, where another table has a column of them: not the one row with that word in its name.
+        let is_other = |(what, _, cost): &(What, usize, u32)| {
+            matches!(what, What::Column(table, _) if *table != self.focus) && *cost == 0
+        };
+        let is_noun = mentions.iter().any(is_other)
+            && self.tokens.get(self.fill(place)).is_some_and(|token| token.lower != token.stem);
+        for (what, end, cost) in mentions {
             match what {
+                What::Word(..) if is_noun => {}
                 What::Value(table, column, value) => {
                     let lit = self.lit(value, place, end);
                     let make = |path: Path| Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone()));

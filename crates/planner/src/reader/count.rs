@@ -1,7 +1,7 @@
 //! Questions that ask how many.
 
 use super::form::{Asked, Cond, Measure, Path, Select};
-use super::index::Sort;
+use super::index::{Sort, What};
 use super::parse::{All, Parser};
 use super::phrase::Np;
 use super::question::is_plain;
@@ -128,7 +128,17 @@ impl Parser<'_> {
     /// `how many different authors are there`; of files also `how many customers ordered in each region`.
     fn different(&self, begin: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
+        let said = begin;
         let begin = self.determiners(begin);
+        // `how many frames`, where the texts of another table speak of frames: values, or those rows?
+        let is_word =
+            |(what, ..): &(What, usize, u32)| matches!(what, What::Word(table, ..) if *table != self.focus);
+        let is_said = self.tokens[said - 1..begin]
+            .iter()
+            .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
+        if !is_said && self.mentions(begin).iter().any(is_word) {
+            return found;
+        }
         for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
             let is_id = self.files && self.is_number(&path) && !self.is_quantity(&path);
             if self.sort(&path) != Sort::Text && !is_id {

@@ -99,6 +99,9 @@ impl Index {
         let (by, others): (Vec<String>, Vec<String>) = words.partition(|word| records.by.contains(word));
         self.add_verb(verb(self, Subject::We), &others, &records.nouns);
         self.add_verb(verb(self, Subject::Named), &by, &[]);
+        // As the answers say it.
+        let said = verb(self, Subject::Any).map(|verb| Verb { is_condition: true, ..verb });
+        self.add_verb(said, &[format!("action is {}", action.name.replace('_', " "))], &[]);
     }
 
     /// A verb that means rows of a table; none if the condition is not understood.

@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         let measure = match quantity {
             Some(column) => {
                 let path = Path { hops: Vec::new(), table: link.table, column };
-                Measure::Of(if is_negative(inner) { "size" } else { "pieces" }, path)
+                Measure::Of(if is_negative(inner) { "size" } else { "sum" }, path)
             }
             None if is_named => Measure::Count,
             None => return None,
@@ -366,7 +366,7 @@ impl<'a> Parser<'a> {
 
 /// What a verb's rows come to in a column: a sum; of rows that count down, how large it is.
 fn summed(verb: &Verb, path: Path) -> Measure {
-    Measure::Of(if is_negative(&verb.means) { "size" } else { "pieces" }, path)
+    Measure::Of(if is_negative(&verb.means) { "size" } else { "sum" }, path)
 }
 
 /// Whether rows are found by a number below zero: a refund, a return.

@@ -253,8 +253,6 @@ impl<'a> Query<'a> {
         match measure {
             Measure::Count => "count(*)".to_owned(),
             Measure::Distinct(path) => format!("count(DISTINCT {})", self.column(path)),
-            // Of what was not done there are none.
-            Measure::Of("pieces", path) => format!("coalesce(sum({}), 0)", self.column(path)),
             Measure::Of("size", path) => format!("coalesce(abs(sum({})), 0)", self.column(path)),
             Measure::Of(function, path) => format!("{function}({})", self.column(path)),
             Measure::Product(function, left, right) => {

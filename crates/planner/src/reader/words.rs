@@ -144,13 +144,13 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
         Measure::Distinct(path) => format!("number of different {}", plural(&column(index, path))),
         Measure::Of("size", path) => format!("total {} without its sign", column(index, path)),
         // `total total` says nothing.
-        Measure::Of("sum" | "pieces", path) if column(index, path).starts_with("total") => {
+        Measure::Of("sum", path) if column(index, path).starts_with("total") => {
             format!("sum of {}", column(index, path))
         }
         Measure::Of(function, path) => {
             let function = match *function {
                 "avg" => "average",
-                "sum" | "pieces" => "total",
+                "sum" => "total",
                 "min" => "lowest",
                 "median" => "median",
                 "std" => "standard deviation of",
@@ -172,11 +172,7 @@ pub(crate) fn measure_words(index: &Index, measure: &Measure) -> String {
 
 /// A condition in words; nothing if it asks nothing.
 pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
-    let all = match cond {
-        Cond::And(all) => all.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    if let Some((action, rest)) = recorded(index, all) {
+    if let Some((action, rest)) = recorded(index, cond) {
         return list([format!("action is {action}"), filter_words(index, &Cond::And(rest))].into_iter());
     }
     match cond {
@@ -212,7 +208,11 @@ pub(crate) fn filter_words(index: &Index, cond: &Cond) -> String {
 }
 
 /// The action whose rows some conditions find, and the conditions that are left.
-fn recorded<'a>(index: &'a Index, all: &[Cond]) -> Option<(&'a str, Vec<Cond>)> {
+pub(crate) fn recorded<'a>(index: &'a Index, cond: &Cond) -> Option<(&'a str, Vec<Cond>)> {
+    let all = match cond {
+        Cond::And(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    };
     index.verbs.iter().find_map(|verb| {
         let means = match &verb.means {
             Cond::And(means) => means.as_slice(),

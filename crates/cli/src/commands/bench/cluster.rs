@@ -204,7 +204,7 @@ async fn recovered(shops: &Shops<'_>) -> anyhow::Result<Duration> {
         let (_, text) = load::once(other.address, &load::get(&format!("/v1/runs/{run}"))).await?;
         match serde_json::from_str::<Value>(&text)?["state"].as_str() {
             Some("running") if Instant::now() < deadline => {
-                tokio::time::sleep(Duration::from_millis(20)).await
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
             Some("answered") => return Ok(killed.elapsed()),
             _ => bail!("the run did not end well: {text}"),

@@ -8,7 +8,7 @@ use super::drive::Together;
 use super::{PlanRun, REPLANS_MAX, STEP_LOOKS_MAX, Stop};
 use crate::error::EngineError;
 use crate::outcome::error_of;
-use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried};
+use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps::gathered::{Gathered, StepRan};
 use crate::steps::step::{StepDone, StepTrial};
 use crate::story::Story;
@@ -72,7 +72,8 @@ impl PlanRun<'_, '_> {
         let mut accepted = Accepted::plain(code, verdict.effects.clone());
         accepted.params =
             record.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
-        match trial.run(&accepted, &mut work.story, false, &work.exchange).await? {
+        let one = Try { accepted: &accepted, exchange: &work.exchange, is_last: false };
+        match trial.run(one, &mut work.story).await? {
             Tried::Done(StepDone::Ran(ran)) => Ok(Some(*ran)),
             Tried::Done(StepDone::Deferred) | Tried::Trouble { .. } => Ok(None),
         }

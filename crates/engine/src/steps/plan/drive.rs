@@ -14,7 +14,7 @@ use super::PlanRun;
 use crate::claims::{self, Told};
 use crate::error::EngineError;
 use crate::outcome::{error_of, run_error};
-use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried};
+use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps::criterion::unmet;
 use crate::steps::gathered::{StepRan, rows_conflict};
 use crate::steps::step::{StepDone, StepTrial};
@@ -119,7 +119,8 @@ impl PlanRun<'_, '_> {
     ) -> Result<Driven, EngineError> {
         let mut trial = StepTrial::new(self.trial, &self.gathered, &self.snapshot, &work.step);
         trial.defers_writes = false;
-        let tried = trial.run(accepted, &mut work.story, false, &work.exchange).await;
+        let one = Try { accepted, exchange: &work.exchange, is_last: false };
+        let tried = trial.run(one, &mut work.story).await;
         let trouble = match tried {
             Ok(Tried::Done(StepDone::Ran(mut ran))) => {
                 match self.judged_by_model(&mut work, &mut ran).await {

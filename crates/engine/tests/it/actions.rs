@@ -1,0 +1,133 @@
+//! Actions: what a workspace's verbs do is the same in a cell of their own and in that of a plan of the reader's.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use ordain_cell::profile::DataDir;
+use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, Job, LocalExecutor, LocalOptions, Output};
+use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_types::RunRecord;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Notes the programs that it is given, after it has made calls of its own for the first one.
+struct Watched {
+    honest: LocalExecutor,
+    programs: Mutex<Vec<String>>,
+    calls: Vec<(&'static str, Value)>,
+    answers: Mutex<Vec<Result<Value, String>>>,
+}
+
+impl Executor for Watched {
+    fn run<'a>(
+        &'a self,
+        job: Job,
+        host: &'a mut dyn Host,
+        output: &'a mut dyn Output,
+    ) -> ExecutionFuture<'a> {
+        self.programs.lock().unwrap().push(job.name.clone());
+        Box::pin(async move {
+            for (name, arguments) in &self.calls {
+                let arguments = arguments.as_object().unwrap().clone();
+                let answer = host.call(HostCall { name: (*name).to_owned(), arguments }).await;
+                self.answers.lock().unwrap().push(answer.map_err(|error| error.kind));
+            }
+            self.honest.run(job, host, output).await
+        })
+    }
+
+    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        self.honest.end_session(name)
+    }
+}
+
+struct Shop {
+    _folder: TempDir,
+    engine: Engine,
+    executor: Arc<Watched>,
+}
+
+impl Shop {
+    /// The example, with helpers that were edited.
+    async fn with(edit: (&str, &str), calls: Vec<(&'static str, Value)>) -> Self {
+        let folder = TempDir::new().unwrap();
+        init(folder.path(), Some("sunglasses")).unwrap();
+        let helpers = folder.path().join("helpers.py");
+        let source = fs_err::read_to_string(&helpers).unwrap();
+        assert!(source.contains(edit.0), "{}", edit.0);
+        fs_err::write(&helpers, source.replace(edit.0, edit.1)).unwrap();
+        let workspace = Workspace::load(folder.path()).unwrap();
+        let mut options = LocalOptions::new(DataDir::from_env().unwrap());
+        options.idle_cells = 2;
+        let executor = Arc::new(Watched {
+            honest: LocalExecutor::new(options).unwrap(),
+            programs: Mutex::default(),
+            calls,
+            answers: Mutex::default(),
+        });
+        let store = workspace.open_store().await.unwrap();
+        let engine = Engine::new(store, executor.clone(), workspace.settings());
+        Self { _folder: folder, engine, executor }
+    }
+
+    async fn ask(&self, request: &str, plan: Option<&str>) -> (RunRecord, Vec<String>) {
+        let ask = Ask { mode: Mode::DryRun, cache: false, ..Ask::new(request, "test", "test") };
+        let ask = match plan {
+            Some(code) => ask.with_plan(code, "given.py"),
+            None => ask,
+        };
+        let record = self.engine.ask(ask).await.unwrap();
+        (record, std::mem::take(&mut *self.executor.programs.lock().unwrap()))
+    }
+}
+
+const GIVEN: &str = "done = sell('SG005', 2, 'Ann')\nanswer_text, STATUS = done['text'], done['status']\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_of_the_readers_shares_its_cell_with_the_action_and_comes_to_the_same() {
+    let edits = [
+        ("\"\"\"Sells items to a customer.\"\"\"", "print('selling')"),
+        ("amount = round(row[\"price\"] * quantity, 2)", "raise ValueError('the till is shut')"),
+        ("return {\"text\": f\"Sold", "return {\"words\": f\"Sold"),
+        ("\"status\": \"success\"}\n\n\ndef _sold", "\"status\": \"not_permitted\"}\n\n\ndef _sold"),
+    ];
+    for edit in edits {
+        let shop = Shop::with(edit, Vec::new()).await;
+        let (own, programs) = shop.ask("buy 2 classic for Ann", None).await;
+        assert_eq!(programs.len(), 1, "one cell: {programs:?}");
+        let (given, programs) = shop.ask("buy 2 classic for Ann", Some(GIVEN)).await;
+        assert_eq!(programs, ["given.py", "action.py"], "the action has a cell of its own");
+        assert_eq!((own.state, &own.receipt.text), (given.state, &given.receipt.text), "{edit:?}");
+        assert_eq!(own.status, given.status, "{edit:?}: {own:#?}");
+        // The two plans have other lines; what follows the line is the same.
+        let said = |record: &RunRecord| {
+            let error = record.error.as_ref()?;
+            Some((error.class, error.message.split_once(": ").map(|(_, said)| said.to_owned())))
+        };
+        assert_eq!(said(&own), said(&given), "{edit:?}");
+        assert_eq!(own.outcome.stdout, given.outcome.stdout, "{edit:?}");
+        shop.executor.honest.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_actions_grant_ends_when_the_action_is_done() {
+    let write = json!({ "table": "inventory", "all": true, "set": { "quantity_in_stock": 1 } });
+    let calls = vec![
+        ("table.update", write.clone()),
+        ("action.done", json!({ "result": { "text": "t", "status": "success" } })),
+        ("action.run", json!({ "name": "sell", "params": { "item": "SG001", "quantity": 1 } })),
+        ("action.run", json!({ "name": "sell", "params": { "item": "SG001", "quantity": 1 } })),
+        ("table.update", json!({ "table": "inventory", "all": true, "set": { "quantity_in_stock": 50 } })),
+        ("action.done", json!({ "result": { "text": "t", "status": "success" } })),
+        ("table.update", write),
+    ];
+    let shop = Shop::with(("Sells items", "Sells items"), calls).await;
+    shop.ask("buy 2 classic", None).await;
+    let answers = std::mem::take(&mut *shop.executor.answers.lock().unwrap());
+    let kinds: Vec<&str> =
+        answers.iter().map(|answer| answer.as_ref().map_or_else(String::as_str, |_| "ok")).collect();
+    let refused = ["not_granted", "unknown_function", "ok", "unknown_function", "ok", "ok", "not_granted"];
+    assert_eq!(kinds, refused, "{answers:?}");
+    shop.executor.honest.close().await;
+}
