@@ -168,8 +168,12 @@ impl Browser {
         Ok(())
     }
 
-    /// Clicks an element so many times, as fast as a finger that trembles.
+    /// Clicks an element so many times, as fast as a finger that trembles, once it is there.
     pub fn click(&mut self, selector: &str, times: u32) -> anyhow::Result<()> {
+        self.wait(&format!(
+            "document.readyState === 'complete' && !!document.querySelector({})",
+            json!(selector)
+        ))?;
         let place = format!(
             "(() => {{ const at = document.querySelector({}); at.scrollIntoView({{block: 'center'}}); \
              const box = at.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()",
