@@ -219,7 +219,7 @@ fn nodes_use_the_executors_that_announce_themselves() {
     // Until one comes, the run waits.
     let address = node.address.clone();
     let buying = std::thread::spawn(move || buy(&address, "k").unwrap());
-    let executor = Served::start(&["--cluster", &cluster]);
+    let executor = Served::start(&["--cluster", &cluster, "--wall-max", "30m"]);
     let bought = buying.join().unwrap();
     assert_eq!(bought["state"], "committed", "{bought}");
     executor.wait_for("job");
