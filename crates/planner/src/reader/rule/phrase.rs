@@ -206,12 +206,15 @@ impl Parser<'_> {
     pub(super) fn compared_with(&self, side: &Side, place: usize) -> All<Test> {
         let mut found: All<Test> = Vec::new();
         if let Some((end, op)) = self.meaning("rule_signs", place) {
+            let is_day = self.column_of(side).is_some_and(|column| column.sort == Sort::Day);
+            // Beside days a number can only be a year.
+            let sides =
+                self.side(end).into_iter().filter(|(other, ..)| !is_day || !matches!(other, Side::Value(_)));
             found.extend(
-                self.side(end).into_iter().map(|(other, end, cost)| {
+                sides.map(|(other, end, cost)| {
                     (compare(side.clone(), op, other), self.unit_of(side, end), cost)
                 }),
             );
-            let is_day = self.column_of(side).is_some_and(|column| column.sort == Sort::Day);
             found.extend(
                 self.percent(side, end).map(|(value, end)| (compare(side.clone(), op, value), end, 0)),
             );
