@@ -48,6 +48,17 @@ def layout(rows):
     `rows` are its first rows as lists of cells. Rows above the header, a second header row and a row of units are
     told from data by what stands below them.
     """
+    start, width, notes = above(rows)
+    if start >= len(rows):
+        return 0, [], {}, notes
+    width = max(width, len(rows[start]))
+    if not is_header(rows[start], rows[start + 1 : HEAD_ROWS]):
+        return start, [str(at) for at in range(width)], {}, [*notes, "it has no header; its columns are numbered from 0"]
+    return headed(rows, start, width, notes)
+
+
+def above(rows):
+    """Where a table begins, how wide it is, and what to say of the rows above it."""
     filled = [[at for at, cell in enumerate(row) if not is_blank(cell)] for row in rows[:HEAD_ROWS]]
     widths = collections.Counter(len(row) for row, cells in zip(rows, filled) if cells)
     width = max(widths, key=lambda size: (widths[size], size), default=0)
@@ -57,12 +68,12 @@ def layout(rows):
     told = sum(1 for cells in filled[:start] if cells)
     if told:
         notes.append(f"{told} row{'s' if told > 1 else ''} above the header left out: {shown_row(next(row for row, cells in zip(rows, filled) if cells))}")
-    if start >= len(rows):
-        return 0, [], {}, notes
-    width = max(width, len(rows[start]))
-    below = rows[start + 1 : HEAD_ROWS]
-    if not is_header(rows[start], below):
-        return start, [str(at) for at in range(width)], {}, [*notes, "it has no header; its columns are numbered from 0"]
+    return start, width, notes
+
+
+def headed(rows, start, width, notes):
+    """The same for a table whose first row of names is known."""
+    below = rows[start + 1 : start + HEAD_ROWS]
     header = [cell_text(rows[start][at]) if at < len(rows[start]) else "" for at in range(width)]
     if len(rows[start]) == width - 1 and below and all(len(row) == width for row in below if row):
         # R writes the names of rows without a name above them.
@@ -94,9 +105,9 @@ def laid_out(rows, header_row):
     """The same, with the row of the names as it was declared, counted from one."""
     if header_row is None:
         return layout(rows)
-    notes = []
-    header = [cell_text(cell) for cell in rows[header_row - 1]] if header_row <= len(rows) else []
-    return header_row, unique_names(header, notes), {}, notes
+    if header_row > len(rows):
+        return header_row, [], {}, []
+    return headed(rows[: max(HEAD_ROWS, header_row)], header_row - 1, len(rows[header_row - 1]), [])
 
 
 def is_blank(cell):

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use ordain_engine::{EngineError, Prepared, Workspace};
+use ordain_planner::FileBrief;
 use serde_json::{Value, json};
 
 use super::code::setup::{FileArgs, Setup};
@@ -98,32 +99,45 @@ pub(super) fn warn(prepared: &Prepared) -> io::Result<()> {
     Ok(())
 }
 
-/// A section of `ordain.toml` for each table of the files.
+/// A section of `ordain.toml` for each file that holds tables. Files of one stem are told apart by their whole names.
 pub(super) fn sections(prepared: &Prepared) -> String {
-    let tables = prepared.briefs.iter().flat_map(|brief| {
-        let tables = brief.facts["tables"].as_array().into_iter().flatten();
-        tables.map(|table| section(&brief.name, &brief.facts, table))
+    let stem = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+    let all = prepared.briefs.iter().filter_map(|brief| {
+        let tables = brief.facts["tables"].as_array()?.iter();
+        let tables: Vec<&Value> =
+            tables.filter(|table| table["columns"].as_array().is_some_and(|all| !all.is_empty())).collect();
+        let is_twin = |other: &FileBrief| other.name != brief.name && stem(&other.name) == stem(&brief.name);
+        let has_twin = prepared.briefs.iter().any(is_twin);
+        let name = if has_twin { brief.name.clone() } else { stem(&brief.name) };
+        (!tables.is_empty()).then(|| section(&brief.name, &key(&name), &brief.facts, &tables))
     });
-    tables.collect()
+    all.collect()
 }
 
-/// A table as a section of `ordain.toml`.
-fn section(file: &str, facts: &Value, table: &Value) -> String {
-    let stem = file.split('.').next().unwrap_or(file);
-    let columns: Vec<&Value> = table["columns"].as_array().into_iter().flatten().collect();
-    let mut text = format!("\n[data.{}]  # {}: {} rows\n", key(stem), line(file), table["rows"]);
+/// How the tables of a file are read, as a section of `ordain.toml`.
+fn section(file: &str, name: &str, facts: &Value, tables: &[&Value]) -> String {
+    let columns: Vec<&Value> =
+        tables.iter().flat_map(|table| table["columns"].as_array().into_iter().flatten()).collect();
+    let size = match tables {
+        [table] => format!("{} rows", table["rows"]),
+        _ => format!("{} tables", tables.len()),
+    };
+    let mut text = format!("\n[data.{name}]  # {}: {size}\n", line(file));
     let mut set = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             let _ = writeln!(text, "{name} = {value}");
         }
     };
-    set("sheet", table["name"].as_str().filter(|_| facts.get("sheets").is_some()).map(Value::from));
+    if let [table] = tables {
+        set("sheet", table["name"].as_str().filter(|_| facts.get("sheets").is_some()).map(Value::from));
+    }
     set("encoding", facts["encoding"].as_str().filter(|name| *name != "utf-8").map(Value::from));
     set(
         "delimiter",
         facts["delimiter"].as_str().filter(|mark| *mark != "," && mark.len() == 1).map(Value::from),
     );
-    set("header_row", table["skip"].as_u64().filter(|row| *row > 1).map(Value::from));
+    let rows: BTreeSet<Option<u64>> = tables.iter().map(|table| table["header_row"].as_u64()).collect();
+    set("header_row", rows.first().filter(|row| rows.len() == 1 && **row > Some(1)).map(|row| json!(row)));
     for (name, fact) in [("decimal", "decimal"), ("thousands", "thousands"), ("date_format", "order")] {
         let said: BTreeSet<&str> = columns.iter().filter_map(|column| column[fact].as_str()).collect();
         set(name, (said.len() == 1).then(|| json!(said.first())));
@@ -134,14 +148,30 @@ fn section(file: &str, facts: &Value, table: &Value) -> String {
         .filter_map(Value::as_str)
         .collect();
     set("null_values", (!marks.is_empty()).then(|| json!(marks)));
-    for note in table["notes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let _ = writeln!(text, "# {}", line(note));
+    for table in tables {
+        for note in table["notes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let _ = writeln!(text, "# {}", line(note));
+        }
     }
-    let _ = writeln!(text, "\n[data.{}.columns]", key(stem));
-    for column in columns {
-        text.push_str(&declared(column));
-    }
-    text
+    let _ = writeln!(text, "\n[data.{name}.columns]");
+    text + &declared_columns(&columns, tables)
+}
+
+/// The columns of a file's tables. One that its tables read differently cannot be declared for all of them.
+fn declared_columns(columns: &[&Value], tables: &[&Value]) -> String {
+    let name_of = |column: &Value| column["name"].as_str().unwrap_or_default().to_owned();
+    let is_part = |name: &str| tables.iter().any(|table| table["part_column"] == name);
+    let mut seen = BTreeSet::new();
+    let names = columns.iter().map(|column| name_of(column));
+    let written = names.filter(|name| !is_part(name) && seen.insert(name.clone())).map(|name| {
+        let alike = columns.iter().filter(|column| name_of(column) == name);
+        let told: BTreeSet<String> = alike.map(|column| declared(column)).collect();
+        match told.first() {
+            Some(one) if told.len() == 1 => one.clone(),
+            _ => format!("# {}: its tables read it differently\n", line(&name)),
+        }
+    });
+    written.collect()
 }
 
 fn declared(column: &Value) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ordain_engine::checks::is_data_file;
-use ordain_engine::{EXAMPLES as READY, init, init_around};
+use ordain_engine::{EXAMPLES as READY, Workspace, init, init_around};
 use serde_json::json;
 
 use super::data;
@@ -76,5 +76,20 @@ fn around(args: &Args, files: &[PathBuf]) -> Outcome {
     let prepared = data::look(own, files)?;
     data::warn(&prepared)?;
     let written = init_around(&args.folder, &data::sections(&prepared))?;
-    told(args, &written, "ordain tables --types")
+    // What was written is read back before it is called done.
+    Workspace::load(&args.folder)?;
+    let beside = files.iter().filter(|path| path.parent() == Some(args.folder.as_path()));
+    let beside: Vec<String> = beside.filter_map(|path| Some(quoted(path.file_name()?.to_str()?))).collect();
+    let first = if beside.is_empty() {
+        "ordain tables --types".to_owned()
+    } else {
+        format!("mkdir -p data && mv {} data/ && ordain tables --types", beside.join(" "))
+    };
+    told(args, &written, &first)
+}
+
+/// A name as a word of a shell.
+fn quoted(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_')) && !name.is_empty();
+    if is_plain { name.to_owned() } else { format!("'./{}'", name.replace('\'', r"'\''")) }
 }

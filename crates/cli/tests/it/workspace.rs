@@ -440,6 +440,53 @@ fn a_folder_with_data_files_becomes_a_workspace_that_says_how_they_are_read() {
 }
 
 #[test]
+fn init_writes_a_section_once_whatever_the_files_are_called_and_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [
+        ("sales.csv", "id,n\n1,2\n2,3\n"),
+        ("sales.json", "[{\"id\": 1, \"n\": \"x\"}, {\"id\": 2, \"n\": \"y\"}]"),
+        ("book.json", "{\"jan\": [{\"n\": 1}, {\"n\": 2}], \"feb\": [{\"n\": \"x\"}, {\"n\": \"y\"}]}"),
+        (
+            "headers.csv",
+            "Report\n\nsite,temp,humidity,day\n,°C,%,\na,20.5,40,2024-01-01\nb,21.5,50,2024-01-02\n",
+        ),
+    ] {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    let at = |arguments: &[&str]| {
+        let mut command = ordain(arguments);
+        command.current_dir(folder.path());
+        run(command)
+    };
+    let made = at(&["init", "."]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let told =
+        "mkdir -p data && mv book.json headers.csv sales.csv sales.json data/ && ordain tables --types";
+    assert!(made.stderr.contains(told), "{made:?}");
+    let text = std::fs::read_to_string(folder.path().join("ordain.toml")).unwrap();
+    for says in [
+        "[data.\"sales.csv\"]",
+        "[data.\"sales.json\"]",
+        "[data.book]",
+        "# n: its tables read it differently",
+        "header_row = 3",
+    ] {
+        assert_eq!(
+            text.matches(&format!("{says}\n")).count() + text.matches(&format!("{says}  #")).count(),
+            1,
+            "{says}: {text}"
+        );
+    }
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    std::fs::rename(folder.path().join("headers.csv"), folder.path().join("data/headers.csv")).unwrap();
+    let types = at(&["tables", "--types"]);
+    assert!(
+        types.code == Some(0) && types.stdout.contains("humidity") && !types.stdout.contains("Unnamed"),
+        "{types:?}"
+    );
+}
+
+#[test]
 fn a_file_is_imported_as_a_table_or_nothing_is_changed() {
     let shop = Shop::new();
     let elsewhere = tempfile::tempdir().unwrap();

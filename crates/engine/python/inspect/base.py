@@ -219,8 +219,14 @@ def grid_facts(name, rows, height, columns_total=None, exact=True, table=None):
     facts = table_facts(name, names, below, columns, columns_total, exact, start + 1, units, table, last)
     told = (ordain_reading.totals_among([row[0] for row in body[: facts["rows"]]], start + 1), ordain_reading.second_table(rows[start:], start + 1))
     notes += [*facts.get("notes", []), *filter(None, told)]
-    facts |= {"skip": start} | ({"left_out": remarks + facts.get("left_out", 0)} if remarks else {})
+    facts |= {"skip": start} | header_row(rows, start) | ({"left_out": remarks + facts.get("left_out", 0)} if remarks else {})
     return facts | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
+
+
+def header_row(rows, start):
+    """The row in which the names of a table stand, counted from one, where it has any."""
+    row = DECLARED.get("header_row") or ordain_reading.above(rows)[0] + 1
+    return {"header_row": row} if row <= start else {}
 
 
 def remarks_left_out(rows, body, width, notes):

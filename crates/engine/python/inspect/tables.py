@@ -84,7 +84,7 @@ def long_text_facts(path, encoding, delimiter, rows):
     except ordain_reading.Unreadable as error:
         raise Problem(*str(error).rsplit("; ", 1))
     notes += [*facts.get("notes", []), *filter(None, [ordain_reading.second_table(rows[start:], start + 1)])]
-    return facts | {"skip": start} | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
+    return facts | {"skip": start} | header_row(rows, start) | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
 
 
 def last_rows(path, encoding, delimiter):

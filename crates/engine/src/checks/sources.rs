@@ -95,7 +95,7 @@ fn data_file(path: PathBuf, catalog: &Catalog) -> Option<DataFile> {
         (stem, last) = ending(&stem)?;
     }
     let (_, form) = FORMS.into_iter().find(|(known, _)| *known == last)?;
-    let declared = crate::files::declared::of_file(catalog, &stem);
+    let declared = crate::files::declared::of_file(catalog, &name);
     Some(DataFile { path, shown: format!("{FOLDER}/{name}"), stem, form, packing, known: None, declared })
 }
 

@@ -3,11 +3,11 @@
 use ordain_types::{Catalog, ColumnNotes, DataNotes};
 use serde_json::{Map, Value, json};
 
-/// The declaration for a file of this name, by its stem: `orders` of `orders.csv.gz`; nothing where there is none.
+/// The declaration for a file of this name: by the name as it is, or without one ending after the other, as
+/// `orders.csv` and `orders` of `orders.csv.gz`; nothing where there is none.
 pub(crate) fn of_file(catalog: &Catalog, name: &str) -> Value {
-    let stem = name.split('.').next().unwrap_or_default();
-    let found = catalog.data.get(name).or_else(|| catalog.data.get(stem));
-    found.map_or_else(|| json!({}), declared)
+    let mut names = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+    names.find_map(|name| catalog.data.get(name)).map_or_else(|| json!({}), declared)
 }
 
 fn declared(notes: &DataNotes) -> Value {
