@@ -7,6 +7,7 @@ to; the frame that the code gets copies a column when the code changes it.
 It also settles what a check's code found: failing rows stay in the cell but for a few, and all of them go to a file.
 """
 
+import contextlib
 import csv
 import json
 import math
@@ -36,7 +37,8 @@ def framer(files, tables, readings, paths, notes):
         holds several, the table's. Every column has the type that it was found to have."""
         if name in readings:
             facts, found = table_of(readings, name, table)
-            rows, said = sys.modules["ordain_reading"].loaded(paths[name], facts, found, columns)
+            with named(name):
+                rows, said = sys.modules["ordain_reading"].loaded(paths[name], facts, found, columns)
             tell(notes, name, said)
             return rows
         if name in files:
@@ -49,9 +51,10 @@ def framer(files, tables, readings, paths, notes):
     def pieces(name, table=None, columns=None):
         """The same piece by piece, for a table that is too large to be read whole."""
         facts, found = table_of(readings, name, table)
-        for rows, said in sys.modules["ordain_reading"].loaded_pieces(paths[name], facts, found, columns):
-            tell(notes, name, said)
-            yield rows
+        with named(name):
+            for rows, said in sys.modules["ordain_reading"].loaded_pieces(paths[name], facts, found, columns):
+                tell(notes, name, said)
+                yield rows
 
     frame.pieces, frame.repeated = pieces, repeated
     return frame
@@ -88,6 +91,16 @@ def table_of(readings, name, table):
         return facts, found[0]
     known = ", ".join(repr(one["name"]) for one in every if one.get("name"))
     raise KeyError(f"{name} holds several tables; name one of them: {known}" if table is None else f"{name} has no table {table!r}; there are: {known}")
+
+
+@contextlib.contextmanager
+def named(name):
+    """Puts the name of a file before what is wrong with it."""
+    unreadable = sys.modules["ordain_reading"].Unreadable
+    try:
+        yield
+    except unreadable as error:
+        raise unreadable(f"{name}: {error}") from None
 
 
 def tell(notes, name, said):

@@ -257,8 +257,7 @@ def second_table(rows, first_row):
 
 def total_of(last, columns, readings):
     """What to say of a last row that is a total of those above, or None. `columns` hold all values, the last included."""
-    label = next((cell_text(cell) for cell in last if not is_blank(cell)), "")
-    if not TOTALS.fullmatch(label.rstrip(":")):
+    if not is_total(last):
         return None
     for values, reading in zip(columns, readings):
         if reading["type"] not in NUMBERS:
@@ -268,6 +267,21 @@ def total_of(last, columns, readings):
         if any(number is MISFIT for number in numbers) or numbers[-1] is None:
             continue
         above = sum(number for number in numbers[:-1] if number is not None)
-        if len(numbers) > 2 and abs(above - numbers[-1]) <= 0.005 * max(1, len(numbers)) ** 0.5:
-            return f"its last row ({label}) is the total of the others and was left out"
+        if said := total_note(last, above, numbers[-1], len(numbers)):
+            return said
+    return None
+
+
+def is_total(row):
+    return bool(TOTALS.fullmatch(label_of(row).rstrip(":")))
+
+
+def label_of(row):
+    return next((cell_text(cell) for cell in row if not is_blank(cell)), "")
+
+
+def total_note(last, above, amount, rows):
+    """What to say of a row that is labelled a total, where the rows above come to its amount."""
+    if rows > 2 and abs(above - amount) <= 0.005 * rows**0.5:
+        return f"its last row ({label_of(last)}) is the total of the others and was left out"
     return None

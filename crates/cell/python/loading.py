@@ -1,7 +1,5 @@
 # --- frames: a table of a file as pandas has it, with exactly the types of its readings ------------------------------
 
-# Rows of a piece of a table that is too large to be read whole.
-PIECE_ROWS = 200_000
 # Above this many different values a column of plain numbers or ISO dates is read by a vectorised parser.
 QUICK_FROM = 20_000
 # A cell of a page spans at most this many columns or rows.
@@ -46,11 +44,11 @@ def typed(values, reading):
     return spread(parsed, codes, reading["type"]), misfits
 
 
-def quickly_typed(values, reading):
+def quickly_typed(values, reading, rows_min=QUICK_FROM):
     """The same for a long column of texts that are all written plainly, or None."""
     import pandas as pd
 
-    if not isinstance(values.dtype, pd.StringDtype) or len(values) < QUICK_FROM:
+    if not isinstance(values.dtype, pd.StringDtype) or len(values) < rows_min:
         return None
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -136,12 +134,12 @@ def typed_frame(raw, readings, first_row=2):
     return frame, notes
 
 
-def quickly_decided(name, values):
+def quickly_decided(name, values, rows_min=QUICK_FROM):
     """The reading of a long column whose texts are all written in one plain way, as `decide` would have it; None where
     they are not, or where the name may mean something else."""
     import pandas as pd
 
-    if not isinstance(values.dtype, pd.StringDtype) or len(values) < QUICK_FROM:
+    if not isinstance(values.dtype, pd.StringDtype) or len(values) < rows_min:
         return None
     if IDENTIFIER_NAMES.search(name) or TRUTH_NAMES.search(name):
         return None
@@ -217,24 +215,48 @@ def text_arguments(facts, names, columns=None):
 
 def raw_text(source, facts, names, columns=None):
     """A table of text, every field as it is written."""
+    import pandas as pd
+
+    try:
+        with even_lines(source, facts, len(names)):
+            return pd.read_csv(source, **text_arguments(facts, names, columns))
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame({name: pd.Series([], dtype="str") for name in columns or names})
+
+
+@contextlib.contextmanager
+def even_lines(source, facts, wanted):
+    """Says which line of a text has more fields than there are names, where pandas does not take it."""
     import warnings
 
     import pandas as pd
 
-    arguments = text_arguments(facts, names, columns)
     try:
         with warnings.catch_warnings():
             # Without this a line with more fields than there are names would lose its last ones.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(source, **arguments)
-    except pd.errors.EmptyDataError:
-        return pd.DataFrame({name: pd.Series([], dtype="str") for name in columns or names})
+            yield
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found:
-            wanted, line, saw = found.groups()
-            raise Unreadable(f"line {line} has {saw} fields where the header has {wanted}") from None
-        raise Unreadable(f"its lines do not have as many fields as its header: {str(error).strip()[:200]}") from None
+        found = too_long(source, facts, wanted)
+        what = f"line {found[0]} has {found[1]} fields where the header has {wanted}" if found else f"it is not a table of text: {str(error).strip()[:200]}"
+        raise Unreadable(f"{what}; put a field that holds {facts.get('delimiter', ',')!r} or a line break in double quotes") from None
+
+
+def too_long(source, facts, wanted):
+    """The first line with more fields than there are names, and how many it has."""
+    import csv
+
+    reader = csv.reader(text_of(source, facts.get("encoding", "utf-8")), delimiter=facts.get("delimiter", ","))
+    body = itertools.islice(reader, facts.get("skip", 0), None)
+    return next(((reader.line_num, len(fields)) for fields in body if len(fields) > wanted), None)
+
+
+def text_of(source, encoding):
+    """The text of a file, or of a stream from its beginning."""
+    if not hasattr(source, "read"):
+        return open(source, encoding=encoding, errors="replace", newline="")
+    source.seek(0)
+    return source if isinstance(source, io.StringIO) else io.TextIOWrapper(source, encoding, "replace", newline="")
 
 
 def raw_text_quickly(data, facts, names):
@@ -416,11 +438,15 @@ def json_lines(path):
     rows = []
     for number, line in enumerate(bytes_of(path).decode("utf-8-sig").splitlines(), 1):
         if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except ValueError as error:
-                raise Unreadable(f"line {number} is not JSON: {error}") from None
+            rows.append(json_line(line, number))
     return rows
+
+
+def json_line(line, number):
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"line {number} is not JSON: {error}; correct the line") from None
 
 
 def xml_records(path, name, level):
@@ -541,41 +567,3 @@ def loaded(path, facts, table, columns=None):
     readings = {column["name"]: column for column in table["columns"] if "type" in column}
     raw.columns = [str(name) for name in raw.columns]
     return typed_frame(raw, readings, first_row)
-
-
-def loaded_pieces(path, facts, table, columns=None):
-    """The same piece by piece, for tables that are too large to be read whole."""
-    import pandas as pd
-
-    readings = {column["name"]: column for column in table["columns"] if "type" in column}
-    at, kind = facts | table, facts["kind"]
-    first_row = at.get("skip", 0) + 1
-    if kind == "parquet":
-        import pyarrow.parquet
-
-        raws = (batch.to_pandas() for batch in pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=PIECE_ROWS, columns=columns))
-    elif kind in ("jsonl", "ndjson"):
-        raws = line_pieces(path, columns)
-    else:
-        names = [column["name"] for column in table["columns"]]
-        raws = pd.read_csv(path, chunksize=PIECE_ROWS, **text_arguments(at, names, columns))
-    for raw in raws:
-        raw = raw.reset_index(drop=True)
-        yield typed_frame(raw if columns is None else raw[columns], readings, first_row)
-        first_row += len(raw)
-
-
-def line_pieces(path, columns):
-    import pandas as pd
-
-    rows = []
-    with open(path, encoding="utf-8-sig") as file:
-        for line in file:
-            if line.strip():
-                record = flat(json.loads(line))
-                rows.append(record if columns is None else {name: record.get(name) for name in columns})
-            if len(rows) >= PIECE_ROWS // 10:
-                yield pd.DataFrame(rows, columns=columns)
-                rows = []
-    if rows:
-        yield pd.DataFrame(rows, columns=columns)

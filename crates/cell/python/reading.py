@@ -10,7 +10,9 @@ fit is a misfit: it is counted and told, never left out silently.
 """
 
 import collections
+import contextlib
 import datetime
+import io
 import itertools
 import json
 import re

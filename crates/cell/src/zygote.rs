@@ -39,7 +39,9 @@ pub static READING_SOURCE: &str = concat!(
     "\n\n",
     include_str!("../python/layout.py"),
     "\n\n",
-    include_str!("../python/loading.py")
+    include_str!("../python/loading.py"),
+    "\n\n",
+    include_str!("../python/pieces.py")
 );
 /// The Python that makes frames of tables.
 pub static FRAMES_SOURCE: &str = include_str!("../python/frames.py");

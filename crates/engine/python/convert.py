@@ -300,7 +300,7 @@ def written(number, sheet, raw):
     total = None
     if len(frame) > 2 and known is None:
         last = frame.iloc[-1].tolist()
-        if reading.TOTALS.fullmatch(next((reading.cell_text(cell) for cell in last if not reading.is_blank(cell)), "").rstrip(":")):
+        if reading.is_total(last):
             total = reading.total_of(last, [frame[name].tolist() for name in frame.columns], list(readings.values()))
     if total:
         notes.append(total)

@@ -4,11 +4,12 @@
 //! it. Where an answer is a single string the receipt stands first, between two marks that are taken out of everything
 //! else that is shown ([`unmarked`]).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Diff, RunKind, RunRecord, RunState, TableDiff, TakenBack};
+use crate::{Answer, Call, Diff, RunKind, RunRecord, RunState, TableDiff, TakenBack};
 
 /// Opens a receipt in a text; nothing else that is shown may contain it.
 const RECEIPT_OPENS: char = '⟦';
@@ -72,7 +73,7 @@ impl ReceiptKind {
     pub const fn proviso(self) -> Option<&'static str> {
         match self {
             Self::WouldChange => Some("If it were carried out"),
-            Self::Held => Some("Once it is approved"),
+            Self::Held => Some("Nothing is changed until it is approved; then"),
             Self::Conflicted => Some("Did not happen"),
             Self::Undone => Some("Before it was undone"),
             Self::None | Self::Changed | Self::Declined | Self::Refused | Self::Failed | Self::Waiting => {
@@ -88,6 +89,16 @@ impl RunRecord {
         let text = self.answer.text.as_ref()?;
         let proviso = self.receipt.kind.proviso().map(|proviso| format!("{proviso}: "));
         Some(proviso.unwrap_or_default() + text)
+    }
+
+    /// The record as callers are given it: where its change was not made or did not stay, its answer says that first.
+    pub fn told(&self) -> Cow<'_, Self> {
+        let text = self.said();
+        if text == self.answer.text {
+            return Cow::Borrowed(self);
+        }
+        let answer = Answer { text, ..self.answer.clone() };
+        Cow::Owned(Self { answer, ..self.clone() })
     }
 }
 

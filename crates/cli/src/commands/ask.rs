@@ -182,7 +182,11 @@ async fn ask(
 pub(crate) fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     if as_json {
-        return writeln!(stdout, "{}", serde_json::to_string_pretty(record).map_err(io::Error::from)?);
+        return writeln!(
+            stdout,
+            "{}",
+            serde_json::to_string_pretty(&record.told()).map_err(io::Error::from)?
+        );
     }
     show_run::write(&mut stdout, record)?;
     if record.state == RunState::Held {

@@ -83,7 +83,7 @@ pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> Outcome {
 fn show(run: &RunRecord, as_json: bool) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     if as_json {
-        return writeln!(stdout, "{}", serde_json::to_string_pretty(run).map_err(io::Error::from)?);
+        return writeln!(stdout, "{}", serde_json::to_string_pretty(&run.told()).map_err(io::Error::from)?);
     }
     show_run::write(&mut stdout, run)
 }

@@ -130,7 +130,7 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
         Command::Show { id, code, all } => {
             let run = store.run(&id).await?;
             if args.shared.json {
-                writeln!(stdout, "{}", serde_json::to_string_pretty(&run).map_err(io::Error::from)?)?;
+                writeln!(stdout, "{}", serde_json::to_string_pretty(&run.told()).map_err(io::Error::from)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
             let extent = if all { Extent::All } else { Extent::Short { run: run.run_id.as_str() } };

@@ -67,6 +67,9 @@ fn a_held_change_exits_with_four_and_waits_for_approval() {
     assert_eq!(held.code, Some(4), "{held:?}");
     let record = held.json();
     assert_eq!(record["state"], "held");
+    // Programs that read the record are not told that it was done.
+    let told = record["answer"]["text"].as_str().unwrap();
+    assert!(told.starts_with("Nothing is changed until it is approved; then: "), "{told}");
     assert!((shop.aviator_price() - 80.0).abs() < 1e-9);
     let id = record["run_id"].as_str().unwrap().to_owned();
     let approved = run(ordain(["approve", &id, "--workspace", &shop.root]));

@@ -6,7 +6,7 @@ def arrow_facts(table_of, rows, schema, columns_total):
     names = schema.names[:COLUMNS_MAX]
     try:
         piece = table_of(names)
-        columns = [piece.column(at).slice(0, ROWS_MAX).to_pylist() for at in range(len(names))]
+        columns = [piece.column(at).to_pylist() for at in range(len(names))]
     except Exception as error:
         raise Problem(f"its rows cannot be read: {short(error, 120)}")
     facts = table_facts(None, list(schema.names), rows, columns, columns_total=columns_total, table={"exact": True})
@@ -30,7 +30,7 @@ def parquet_facts(path):
             return schema.empty_table().select(names)
         import pyarrow
 
-        size = max(1, min(ROWS_MAX, CELLS_MAX // max(1, len(names))))
+        size = max(1, CELLS_MAX // max(1, len(names)))
         batch = next(file.iter_batches(batch_size=size, columns=names))
         return pyarrow.Table.from_batches([batch]).select(names)
 
@@ -199,7 +199,7 @@ def sqlite_facts(path):
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")]
         for name in names[:TABLES_MAX]:
             rows = connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()[0]
-            found = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 2000")
+            found = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT {CELLS_MAX}")
             columns = [column[0] for column in found.description]
             looked = found.fetchall()
             values = [[row[at] for row in looked] for at in range(min(len(columns), COLUMNS_MAX))]

@@ -5,6 +5,7 @@ file is told about by one call to the host, so that a file which ends the cell t
 are imported when a file needs them, because most of them are slow to import.
 """
 
+import itertools
 import json
 import os
 import re
@@ -24,9 +25,8 @@ SAMPLES_MAX = 3
 VALUES_MAX = 20
 TEXT_MAX = 60
 EXCERPT_MAX = 400
-# Cells of a table that are looked at for types.
-CELLS_MAX = 1_000_000
-ROWS_MAX = 200_000
+# A longer text or file of JSON lines is looked at piece by piece, which needs pandas.
+CELLS_MAX = settings.get("cells_max", 1_000_000)  # noqa: F821 - given by the host
 # A single file may take this long before only the cheap facts are told.
 SECONDS_MAX = 10.0
 # What may come out of an archive or a compressed file before it is taken for a bomb.
@@ -87,31 +87,30 @@ def head_of(path, size=1 << 16):
 # --- columns --------------------------------------------------------------------------------------------------------
 
 
-def column_facts(reading, values, counts, first_row):
-    """Facts of one column: how it is read, and what it holds."""
+def column_facts(reading, counts, rows, first_row, places_of, known=None):
+    """Facts of one column: how it is read, and what it holds. `places_of` finds the first of the values that do not fit
+    it, as (place, value). `known` is what was found out about a column of a long table."""
     parse = ordain_reading.parser(reading)
-    looked = len(values)
     facts = {"name": short(reading["name"], 120)} | {key: value for key, value in reading.items() if key not in ("name", "missing", "notes")}
-    if looked:
-        facts["null_share"] = round(reading["missing"] / looked, 4)
+    if rows:
+        facts["null_share"] = round(reading["missing"] / rows, 4)
     notes = list(reading["notes"])
-    bad = {value for value in counts if parse(value) is ordain_reading.MISFIT}
+    bad = known.bad if known else {value: counts[value] for value in counts if parse(value) is ordain_reading.MISFIT}
     if bad:
-        places = [place for place, value in enumerate(values) if value in bad]
-        rows = [place + first_row for place in places[: ordain_reading.TOLD_MAX]]
-        written = [values[place] for place in places[: ordain_reading.TOLD_MAX]]
-        facts["misfits"] = {"count": len(places), "rows": rows, "values": [short(value) for value in written]}
-        notes.insert(0, ordain_reading.misfit_note(reading, rows, written, len(places)))
+        places, count = places_of(bad), sum(bad.values())
+        at, written = [place + first_row for place, _ in places], [value for _, value in places]
+        facts["misfits"] = {"count": count, "rows": at, "values": [short(value) for value in written]}
+        notes.insert(0, ordain_reading.misfit_note(reading, at, written, count))
     if notes:
         facts["notes"] = [short(note, 240) for note in notes[:5]]
-    distinct = [value for value in counts if parse(value) not in (None, ordain_reading.MISFIT)] if reading["type"] != "json" else [value for value in values[:VALUES_MAX] if value is not None]
+    distinct = [value for value in counts if parse(value) not in (None, ordain_reading.MISFIT)] if reading["type"] != "json" else []
     is_text = reading["type"] in (*ordain_reading.TEXTS, "boolean")
     shown = [value if is_text else parse(value) for value in distinct[: VALUES_MAX + 1]]
     facts["samples"] = [sample(value) for value in shown[:SAMPLES_MAX]]
-    if is_text and 0 < len(distinct) <= VALUES_MAX:
+    if is_text and 0 < len(distinct) <= VALUES_MAX and not (known and known.is_part):
         facts["values"] = [sample(value) for value in shown]
     if distinct and reading["type"] in (*ordain_reading.NUMBERS, "date", "timestamp", "duration"):
-        parsed = [parse(value) for value in distinct]
+        parsed = known.range if known else [parse(value) for value in distinct]
         facts["min"], facts["max"] = sample(min(parsed)), sample(max(parsed))
     return facts
 
@@ -139,12 +138,58 @@ def table_facts(name, names, rows, looked, columns_total=None, exact=True, first
         if at < len(readings):
             readings[at].setdefault("unit", unit)
     facts["columns"] = [
-        column_facts(reading, values, column[1], first_row) for reading, values, column in zip(readings, looked, counts)
+        column_facts(reading, column[1], len(values), first_row, first_places(values)) | samples_of_json(reading, values)
+        for reading, values, column in zip(readings, looked, counts)
     ]
     if len(names) > COLUMNS_MAX:
         facts["columns_left_out"] = facts["columns_total"] - COLUMNS_MAX
         facts["columns_last"] = short(names[-1])
     return facts | ({"notes": notes} if notes else {})
+
+
+def first_places(values):
+    """The function that finds the first of some values in a column."""
+    found = lambda bad: ((place, value) for place, value in enumerate(values) if value in bad)  # noqa: E731
+    return lambda bad: list(itertools.islice(found(bad), ordain_reading.TOLD_MAX))
+
+
+def samples_of_json(reading, values):
+    """Lists and objects are no keys of a count."""
+    filled = (value for value in values if value is not None)
+    return {"samples": [sample(value) for value in itertools.islice(filled, SAMPLES_MAX)]} if reading["type"] == "json" else {}
+
+
+def long_facts(pieces, first_row=1, units=None, tail=(), width=0):
+    """Facts of a table that is too long to be kept, decided on all of its rows. `pieces` gives its rows, and `tail` holds
+    the last of them where a remark or a total may stand below it."""
+    tail, notes = list(tail), []
+    blank = 0
+    while tail and all(map(ordain_reading.is_blank, tail[-1])):
+        blank += bool(tail.pop())
+    left_out, remark = ordain_reading.remarks_below(tail, width)
+    long = looked_through(pieces, blank + left_out)
+    body = [row for row in tail if row]
+    last = body[-1 - left_out] if len(body) > left_out else []
+    if total := long.total(last):
+        left_out += 1
+        long = looked_through(pieces, blank + left_out)
+    columns = list(long.columns.items())
+    for at, unit in (units or {}).items():
+        columns[at][1].reading.setdefault("unit", unit)
+    facts = {"name": None, "rows": long.rows, "columns_total": len(columns)}
+    facts["columns"] = [
+        column_facts(column.reading, column.counts, long.rows, first_row, lambda _, name=name: long.places(name), column)
+        for name, column in columns[:COLUMNS_MAX]
+    ]
+    if len(columns) > COLUMNS_MAX:
+        facts |= {"columns_left_out": len(columns) - COLUMNS_MAX, "columns_last": short(columns[-1][0])}
+    notes = [note for note in (remark, total) if note]
+    return facts | ({"left_out": left_out} if left_out else {}) | ({"notes": notes} if notes else {})
+
+
+def looked_through(pieces, left_out):
+    some = lambda columns=None: ordain_reading.without_last(pieces(columns), left_out)  # noqa: E731
+    return ordain_reading.LongTable(some, DECLARED.get("columns"), dict(DECLARED.get("table", {})))
 
 
 def kind_of(value):
@@ -236,13 +281,12 @@ def records_facts(name, records, rows=None, exact=True):
     """Facts of a list of objects."""
     names = []
     seen = set()
-    for record in records[:2000]:
+    for record in records:
         for key in record:
             if key not in seen:
                 seen.add(key)
                 names.append(key)
-    looked = records[: max(1, min(ROWS_MAX, CELLS_MAX // max(1, len(names))))]
-    columns = [[record.get(key) for record in looked] for key in names[:COLUMNS_MAX]]
+    columns = [[record.get(key) for record in records] for key in names[:COLUMNS_MAX]]
     return table_facts(name, names, len(records) if rows is None else rows, columns, exact=exact)
 
 

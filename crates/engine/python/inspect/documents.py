@@ -103,7 +103,7 @@ def sheets_of(path, kind):
     for name in book.sheet_names:
         try:
             sheet = book.get_sheet_by_name(name)
-            rows = sheet.to_python(skip_empty_area=False, nrows=min(ROWS_MAX, max(1, CELLS_MAX // max(1, sheet.width or 1))))
+            rows = sheet.to_python(skip_empty_area=False)
         except Exception as error:
             if type(error).__name__ in ("WorksheetNotFound", "TypeError"):
                 # A sheet that is a chart has no cells.
@@ -120,15 +120,10 @@ def openpyxl_sheets(path):
     except Exception as error:
         raise workbook_problem(error)
     for sheet in book.worksheets:
-        rows, height = [], 0
-        for row in sheet.iter_rows(values_only=True):
-            height += 1
-            if len(rows) < ROWS_MAX and len(rows) * len(row) < CELLS_MAX:
-                rows.append(list(row))
-        while rows and height == len(rows) and all(cell is None for cell in rows[-1]):
+        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+        while rows and all(cell is None for cell in rows[-1]):
             rows.pop()
-            height -= 1
-        yield sheet.title, rows, height, max(map(len, rows), default=0)
+        yield sheet.title, rows, len(rows), max(map(len, rows), default=0)
 
 
 def xlrd_sheets(path):
@@ -139,7 +134,7 @@ def xlrd_sheets(path):
     except Exception as error:
         raise workbook_problem(error)
     for sheet in book.sheets():
-        rows = [[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(min(sheet.nrows, ROWS_MAX))]
+        rows = [[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)]
         yield sheet.name, whole(rows), sheet.nrows, sheet.ncols
 
 

@@ -58,16 +58,14 @@ def data_facts(path):
 
 def columns_of_numbers(path, encoding):
     """Columns that are set apart by blanks, as instruments write them."""
-    rows, count, remarks = [], 0, 0
+    rows, remarks = [], 0
     with open(path, encoding=encoding, errors="replace") as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
-                count += 1
-                if len(rows) < ROWS_MAX:
-                    rows.append(line.split())
+                rows.append(line.split())
             elif not rows:
                 remarks += 1
-    table = grid_facts(None, rows, count)
+    table = grid_facts(None, rows, len(rows))
     return {"format": "columns", "encoding": encoding, "delimiter": " ", "tables": [table | {"skip": table["skip"] + remarks}]}
 
 

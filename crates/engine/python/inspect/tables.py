@@ -1,5 +1,8 @@
 # --- tables as text, and trees ---------------------------------------------------------------------------------------
 
+# The end of a long text in which remarks and a total below the table are looked for.
+TAIL_BYTES = 1 << 13
+
 
 def csv_facts(path, delimiter=None):
     import csv
@@ -13,10 +16,12 @@ def csv_facts(path, delimiter=None):
     delimiter = DECLARED.get("delimiter") or delimiter
     if delimiter is None or delimiter not in start:
         delimiter = ordain_reading.delimiter_of(start, len(start) >= 1 << 16)
-    rows, count, is_exact = read_rows(path, encoding, delimiter)
+    rows, is_whole = read_rows(path, encoding, delimiter)
     if not any(rows):
         raise Problem("it holds no rows")
-    table = grid_facts(None, rows, count, exact=is_exact)
+    if not is_whole:
+        return {"encoding": encoding, "delimiter": delimiter, "tables": [long_text_facts(path, encoding, delimiter, rows)]}
+    table = grid_facts(None, rows, len(rows))
     body = [row for row in rows[table["skip"] :] if row]
     notes = [*uneven(body[: table["rows"]], len(table["columns"])), *table.get("notes", [])]
     if notes:
@@ -49,31 +54,49 @@ def text_table(path):
 
 
 def read_rows(path, encoding, delimiter):
-    """The first rows, empty ones included, how many there are in all, and whether that is exact."""
+    """The rows, empty ones included, and whether these are all; of a long text only the first."""
     import csv
 
-    started = time.monotonic()
-    kept, count, cells = [], 0, 0
+    kept, cells = [], 0
     with open(path, encoding=encoding, errors="replace", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter)
         try:
-            for row in reader:
-                if not row and count > ordain_reading.HEAD_ROWS:
+            for row in csv.reader(file, delimiter=delimiter):
+                if not row and len(kept) > ordain_reading.HEAD_ROWS:
                     continue
-                count += 1
-                if cells < CELLS_MAX and len(kept) < ROWS_MAX:
-                    cells += len(row)
-                    kept.append(row)
-                elif count % 10_000 == 0 and time.monotonic() - started > SECONDS_MAX / 2:
-                    break
-            else:
-                return kept, count, True
+                if cells > CELLS_MAX:
+                    return kept, False
+                cells += len(row)
+                kept.append(row)
         except csv.Error as error:
             if not kept:
                 raise Problem(f"it is not a table of text: {error}")
-            return kept, count, False
-    # Too long to parse to its end: the line breaks are counted instead.
-    return kept, max(count, line_count(path)), False
+            return kept, False
+    return kept, True
+
+
+def long_text_facts(path, encoding, delimiter, rows):
+    """Facts of a long text, of which these are the first rows."""
+    start, names, units, notes = ordain_reading.laid_out(rows, DECLARED.get("header_row"))
+    layout = {"encoding": encoding, "delimiter": delimiter, "skip": start}
+    pieces = lambda columns=None: ordain_reading.text_pieces(path, layout, names, columns)  # noqa: E731
+    try:
+        facts = long_facts(pieces, start + 1, units, last_rows(path, encoding, delimiter), len(names))
+    except ordain_reading.Unreadable as error:
+        raise Problem(*str(error).rsplit("; ", 1))
+    notes += [*facts.get("notes", []), *filter(None, [ordain_reading.second_table(rows[start:], start + 1)])]
+    return facts | {"skip": start} | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
+
+
+def last_rows(path, encoding, delimiter):
+    """The last rows of a text: where bytes are characters of their own, without reading what is before them."""
+    import collections
+    import csv
+
+    with open(path, encoding=encoding, errors="replace", newline="") as file:
+        if encoding.startswith(("utf-16", "utf-32")):
+            return collections.deque(csv.reader(file, delimiter=delimiter), ordain_reading.HEAD_ROWS)
+        file.buffer.seek(max(0, os.path.getsize(path) - TAIL_BYTES))
+        return list(csv.reader(file, delimiter=delimiter))[1:]
 
 
 def uneven(body, width):
@@ -82,11 +105,6 @@ def uneven(body, width):
     if not rows or width >= COLUMNS_MAX:
         return []
     return [f"{len(rows):,} rows have more or fewer fields than the header's {width}"]
-
-
-def line_count(path):
-    with open(path, "rb") as file:
-        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 22), b""))
 
 
 def json_facts(path):
@@ -140,8 +158,7 @@ def find_tables(value, path, tables):
         tables += with_inner_tables(table, records)
     elif isinstance(value, list) and len(value) > 1 and all(isinstance(item, list) for item in value[:1000]):
         width = max(map(len, value[:1000]))
-        looked = value[: max(1, CELLS_MAX // max(1, width))]
-        columns = [[row[at] if at < len(row) else None for row in looked] for at in range(min(width, COLUMNS_MAX))]
+        columns = [[row[at] if at < len(row) else None for row in value] for at in range(min(width, COLUMNS_MAX))]
         names = list(range(width))
         tables.append(table_facts(".".join(path) or None, names, len(value), columns) | {"path": path})
     elif isinstance(value, dict):
@@ -157,7 +174,7 @@ def find_tables(value, path, tables):
         lists = [item for item in value.values() if isinstance(item, list)]
         is_columns = len(lists) == len(value) > 1 and len({len(item) for item in lists}) == 1
         if is_columns and not any(isinstance(part, (dict, list)) for item in lists for part in item[:100]):
-            table = table_facts(".".join(path) or None, list(value), len(lists[0]), [item[:ROWS_MAX] for item in lists])
+            table = table_facts(".".join(path) or None, list(value), len(lists[0]), lists)
             tables.append(table | {"path": path, "by_column": True})
             return
         for name, item in list(value.items())[:200]:
@@ -183,19 +200,21 @@ def are_alike(objects):
 
 def jsonl_facts(path, is_asked=True):
     encoding = encoding_of(path)
-    records, count, bad = [], 0, 0
+    records, cells, bad = [], 0, 0
     with open(path, encoding=encoding if encoding != "utf-8" else "utf-8-sig", errors="replace") as file:
         for line in file:
             if not line.strip():
                 continue
-            count += 1
-            if len(records) + bad < ROWS_MAX:
-                try:
-                    records.append(json.loads(line))
-                except (ValueError, RecursionError):
-                    bad += 1
-                    if bad > 3 and not records:
-                        break
+            try:
+                records.append(json.loads(line))
+                cells += len(records[-1]) if isinstance(records[-1], dict) else 1
+            except (ValueError, RecursionError):
+                bad += 1
+                if bad > 3 and not records:
+                    break
+            if cells > CELLS_MAX and not bad:
+                return {"encoding": encoding, "tables": [long_lines_facts(path)]}
+    count = len(records) + bad
     records = ordain_reading.records_of([record for record in records if isinstance(record, dict)])
     if not records or (not is_asked and (bad or count < 2)):
         if is_asked:
@@ -203,8 +222,15 @@ def jsonl_facts(path, is_asked=True):
         return None
     facts = {"encoding": encoding, "tables": with_inner_tables(records_facts(None, records, rows=count), records)}
     if bad:
-        facts["note"] = f"{bad} of its first {ROWS_MAX} lines are not JSON"
+        facts["note"] = f"{bad} of its {count} lines are not JSON"
     return facts
+
+
+def long_lines_facts(path):
+    try:
+        return long_facts(lambda columns=None: ordain_reading.line_pieces(path, columns))
+    except ordain_reading.Unreadable as error:
+        raise Problem(*str(error).rsplit("; ", 1))
 
 
 def yaml_facts(path):
@@ -280,7 +306,7 @@ def xml_facts(path, level=1):
             text = "".join(field).strip()
             record.setdefault(tag, text or None)
         if len(stack) == level + 1 and record is not None:
-            if len(records) < ROWS_MAX and (record or field):
+            if record or field:
                 records.append((tag, record))
             record = None
         stack.pop()

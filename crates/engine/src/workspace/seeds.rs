@@ -115,6 +115,7 @@ impl CellSeeds {
             "name": name,
             "declared": declared,
             "columns_max": COLUMNS_MAX,
+            "cells_max": u64::MAX,
             "expanded_bytes_max": FILE_BYTES_MAX,
         });
         job.values.insert("settings".to_owned(), settings);

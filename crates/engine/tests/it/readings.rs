@@ -1,6 +1,7 @@
 //! How tables are read: files as spreadsheet programs, pandas, R and people of several countries write them.
 
 mod found;
+mod long;
 
 use std::path::PathBuf;
 

@@ -94,10 +94,12 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
         [(reading, code, _)] => draft(reading.clone(), code.clone()),
         several => {
             let choices: Vec<&str> = several.iter().map(|(reading, ..)| reading.as_str()).take(6).collect();
-            Reply::Question(format!(
-                "I can read that in several ways: {}. Say it in other words.",
+            let apart = catalog::apart(&catalog::tables(files, tokens).1).unwrap_or_default();
+            let asked = format!(
+                "I can read that in several ways: {}. Say it in other words. {apart}",
                 choices.join("; or ")
-            ))
+            );
+            Reply::Question(asked.trim_end().to_owned())
         }
     }
 }

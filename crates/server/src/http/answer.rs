@@ -1,11 +1,10 @@
 //! A run as the answer to the request that began it: its record if it ends soon enough, else where to find it.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ordain_types::{Answer, RunId, RunRecord};
+use ordain_types::{RunId, RunRecord};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::{IntoParams, IntoResponses};
@@ -57,7 +56,7 @@ pub(crate) async fn of_run(
     let wait = Wait::read(headers);
     match ended(&run, context, wait).await.as_deref() {
         None => Ok(place(&run, wait)),
-        Some(Ok(record)) => Ok(finished(json(&told(record)), record, &run, wait)),
+        Some(Ok(record)) => Ok(finished(json(&record.told()), record, &run, wait)),
         Some(Err(problem)) => Err(problem.clone()),
     }
 }
@@ -90,16 +89,6 @@ pub(crate) fn finished(mut response: Response, record: &RunRecord, begun: &LiveR
         response.headers_mut().insert(APPLIED, waited.unwrap_or(HeaderValue::from_static("wait")));
     }
     response
-}
-
-/// A record as callers are given it: where its change was not made or did not stay, its answer says that first.
-pub(crate) fn told(record: &RunRecord) -> Cow<'_, RunRecord> {
-    let text = record.said();
-    if text == record.answer.text {
-        return Cow::Borrowed(record);
-    }
-    let answer = Answer { text, ..record.answer.clone() };
-    Cow::Owned(RunRecord { answer, ..record.clone() })
 }
 
 /// A run that goes on, as a record: everything that is known, and the state `running`. Who writes its plan and what the

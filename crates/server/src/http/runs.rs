@@ -88,9 +88,7 @@ pub(crate) async fn list(
         let filter = RunFilter { states, seen_by, before, ..RunFilter::newest(limit) };
         let (found, next) = page(service.engine().store(), filter).await?;
         next_cursor = next;
-        runs.extend(
-            found.into_iter().map(|run| Listed::Ended(Box::new(answer::told(&run.record).into_owned()))),
-        );
+        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run.record.told().into_owned()))));
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
     Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
@@ -140,7 +138,7 @@ pub(crate) async fn get(
     }
     let record = service.run_seen_by(&may.caller, &run).await?;
     context.is_about(record.run_id.as_str());
-    Ok(answer::json(&answer::told(&record)))
+    Ok(answer::json(&record.told()))
 }
 
 /// What a person decides.
@@ -304,7 +302,7 @@ pub(crate) async fn rate(
 ) -> Result<Response, Problem> {
     let record = service.rate_run(&may.caller, &run, body.rating, body.note.as_deref(), "http").await?;
     context.is_about(record.run_id.as_str());
-    Ok(answer::json(&answer::told(&record)))
+    Ok(answer::json(&record.told()))
 }
 
 impl Service {
@@ -365,7 +363,7 @@ async fn decide(
     let note = EntryNote::by(&caller.id, "http");
     let record = service.decide(seen.run_id.as_str(), decision, note).await?;
     context.is_about(record.run_id.as_str());
-    Ok((HeaderMap::new(), answer::json(&answer::told(&record))).into_response())
+    Ok((HeaderMap::new(), answer::json(&record.told())).into_response())
 }
 
 impl Service {

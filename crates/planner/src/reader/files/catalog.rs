@@ -177,10 +177,34 @@ fn column(facts: &Value) -> Option<Column> {
 }
 
 fn is_same(one: &TableBrief, other: &TableBrief) -> bool {
+    has_same_columns(one, other) && other_unit(one, other).is_none()
+}
+
+fn has_same_columns(one: &TableBrief, other: &TableBrief) -> bool {
     let shape = |brief: &TableBrief| -> Vec<(String, ColumnType)> {
         brief.table.columns.iter().map(|column| (column.name.clone(), column.column_type)).collect()
     };
     shape(one) == shape(other)
+}
+
+/// The first column that two tables have in different currencies or units, or only one of them in any.
+fn other_unit<'a>(one: &'a TableBrief, other: &'a TableBrief) -> Option<(&'a ColumnBrief, &'a ColumnBrief)> {
+    one.columns.iter().zip(&other.columns).find(|(one, other)| one.unit != other.unit)
+}
+
+/// Why tables with the same columns are not one table, where their units differ.
+pub(super) fn apart(tables: &[TableBrief]) -> Option<String> {
+    let unit = |column: &ColumnBrief| column.unit.clone().unwrap_or_else(|| "no unit".to_owned());
+    tables.iter().enumerate().find_map(|(place, one)| {
+        let other = tables.iter().skip(place + 1).find(|other| has_same_columns(one, other))?;
+        let (first, second) = other_unit(one, other)?;
+        let names = (&one.table.name, &other.table.name);
+        let (name, units) = (&first.name, (unit(first), unit(second)));
+        Some(format!(
+            "{} and {} are not read as one table, because {name} has {} in the first and {} in the second.",
+            names.0, names.1, units.0, units.1
+        ))
+    })
 }
 
 fn merge(known: &mut TableBrief, more: TableBrief) {

@@ -125,6 +125,23 @@ fn a_month_without_its_year_is_one_of_the_years_in_the_file() {
 }
 
 #[test]
+fn dollars_of_one_file_are_not_added_to_euros_of_another() {
+    let file = |name: &str, unit: Value| {
+        let mut file = orders();
+        file.name = name.to_owned();
+        file.facts["tables"][0]["columns"][4]["unit"] = unit;
+        file
+    };
+    for (theirs, said) in [(json!("EUR"), "EUR"), (Value::Null, "no unit")] {
+        let asked = reply(&[file("us.csv", json!("USD")), file("eu.csv", theirs)], "total units");
+        let why = format!("has USD in the first and {said} in the second");
+        assert!(matches!(&asked, Reply::Question(text) if text.contains(&why)), "{asked:?}");
+    }
+    let joined = reply(&[file("us.csv", json!("USD")), file("ca.csv", json!("USD"))], "total units");
+    assert!(matches!(joined, Reply::Plan(_)), "{joined:?}");
+}
+
+#[test]
 fn rows_without_a_value_are_found_however_it_is_said() {
     for request in
         ["rows where units is missing", "orders where units is empty", "rows where units has no value"]

@@ -20,7 +20,7 @@ const CHECKS_MAX: usize = 50;
 
 /// The result of a run that has ended.
 pub(super) fn record(record: &RunRecord, report: Option<&RunReport>, pages: Option<&str>) -> CallToolResult {
-    let mut structured = serde_json::to_value(answer::told(record)).unwrap_or_default();
+    let mut structured = serde_json::to_value(record.told()).unwrap_or_default();
     if record.diff.rows() > reply::DIFF_ROWS_MAX {
         structured["diff"] = serde_json::json!({});
         structured["diff_rows"] = Value::from(record.diff.rows());

@@ -167,7 +167,7 @@ async fn a_client_that_cannot_ask_is_told_where_a_person_decides() {
     assert!(text(&held).contains(&format!("http://localhost/runs/{run}")), "{held}");
     let said = held["structuredContent"]["answer"]["text"].as_str().unwrap();
     assert!(
-        text(&held).contains(said) && said.starts_with("Once it is approved: "),
+        text(&held).contains(said) && said.starts_with("Nothing is changed until it is approved; then: "),
         "not told as done: {held}"
     );
     assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["answer"]["text"], said);

@@ -152,7 +152,10 @@ async fn a_held_change_is_approved_in_words_by_whom_the_key_allows() {
     assert_eq!(held["ordain"]["state"], "held");
     let run = held["ordain"]["run_id"].as_str().unwrap();
     let text = held["choices"][0]["message"]["content"].as_str().unwrap();
-    assert!(text.contains("Once it is approved: "), "a held change is not told as done: {text}");
+    assert!(
+        text.contains("Nothing is changed until it is approved; then: "),
+        "a held change is not told as done: {text}"
+    );
     assert!(text.contains(&format!("Reply `approve {run}`")) && text.contains("quantity_in_stock"), "{text}");
     let mut yes = order.clone();
     let turns =
