@@ -15,8 +15,10 @@ use crate::executor::Shop;
 use crate::serve::{Server, send};
 
 const REQUEST: &str = "Sell 2 Classic and tell me";
-/// Each strategy, and how often it calls the model for this request.
-const STRATEGIES: [(&str, usize); 4] = [("direct", 1), ("plan", 4), ("react", 3), ("auto", 4)];
+/// Each strategy, the calls of the model at which it is killed, and the call that writes its last step. Once `auto` has
+/// chosen, it is a `plan`.
+const STRATEGIES: [(&str, &[usize], usize); 4] =
+    [("direct", &[1], 1), ("plan", &[1, 2, 3, 4], 4), ("react", &[1, 2, 3], 3), ("auto", &[1], 4)];
 const SELL: &str = "row = inventory_tbl.get(where('name') == 'Classic')\n\
                     inventory_tbl.update({'quantity_in_stock': row['quantity_in_stock'] - 2}, where('name') == 'Classic')\n\
                     result = row['quantity_in_stock'] - 2\n";
@@ -269,9 +271,9 @@ fn pages(process: u32) -> u64 {
 fn sweep(way: Way, database: Option<String>) {
     let mut place = Place::new(way, database);
     let mut left = place.classics();
-    for (strategy, calls) in STRATEGIES {
-        let held = (1..=calls).map(|call| Stage { holds: call, endless: 0 });
-        for (number, stage) in held.chain([Stage { holds: 0, endless: calls }]).enumerate() {
+    for (strategy, calls, last) in STRATEGIES {
+        let held = calls.iter().map(|call| Stage { holds: *call, endless: 0 });
+        for (number, stage) in held.chain([Stage { holds: 0, endless: last }]).enumerate() {
             let key = format!("{strategy}-{number}");
             place.cut_short(strategy, stage, &key);
             assert_eq!(place.classics(), left, "{strategy} {stage:?} left something half done");
