@@ -91,7 +91,10 @@ pub enum Stage {
         why: String,
     },
     /// The next step of a session, in which the planner sees what each step printed.
-    React,
+    React {
+        /// How many steps the run may have.
+        steps: u32,
+    },
 }
 
 /// One step of an outline, as the planner sees it.

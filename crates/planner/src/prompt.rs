@@ -51,7 +51,7 @@ pub(crate) fn opening(brief: &Brief, is_small: bool) -> Vec<Message> {
     within(max, |detail| {
         let system = if is_small { small_rules(brief, detail) } else { rules(brief, detail) };
         let mut opening = if is_small { facts(brief) } else { String::new() };
-        if !is_small && matches!(brief.stage, Stage::Whole | Stage::React) {
+        if !is_small && matches!(brief.stage, Stage::Whole) {
             block(&mut opening, "examples", &examples(brief));
         }
         opening.push_str(&asked(brief, detail));

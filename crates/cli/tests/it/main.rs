@@ -29,6 +29,7 @@ mod serve_connections;
 mod serve_executors;
 mod strangers;
 mod strategies;
+mod strategies_killed;
 mod tools;
 mod verify;
 mod workspace;

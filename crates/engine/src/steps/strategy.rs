@@ -159,7 +159,8 @@ impl Engine {
         progress: &mut dyn Progress,
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
-        let brief = Brief { stage: Stage::React, forms: Forms::default(), ..brief.clone() };
+        let stage = Stage::React { steps: self.settings.budgets.steps };
+        let brief = Brief { stage, forms: Forms::default(), ..brief.clone() };
         let mut exchange = planner.begin(&brief);
         exchange.usage = story.usage;
         let spent = Spent::new(&self.settings.budgets);

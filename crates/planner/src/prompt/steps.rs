@@ -31,7 +31,10 @@ pub(super) fn blocks(text: &mut String, brief: &Brief) {
             let told = include_str!("../../prompts/replan.md").replace("{{why}}", &why);
             block(text, "replan", &told);
         }
-        Stage::React => block(text, "how", include_str!("../../prompts/react.md")),
+        Stage::React { steps } => {
+            let told = include_str!("../../prompts/react.md").replace("{{steps}}", &steps.to_string());
+            block(text, "how", &told);
+        }
     }
 }
 

@@ -66,6 +66,7 @@ fn the_examples_for_requests_are_accepted() {
     check(Contract::Ask, include_str!("../../prompts/example_change.md"), 1);
     check(Contract::Ask, include_str!("../../prompts/example_action.md"), 1);
     check(Contract::Ask, include_str!("../../prompts/small_ask.md"), 1);
+    check(Contract::Ask, include_str!("../../prompts/react.md"), 1);
 }
 
 #[test]

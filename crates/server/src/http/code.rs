@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::answer::{RunAnswers, RunHeaders};
 use super::caller::Caller;
-use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work};
+use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work, route_with_files};
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::service::Service;
@@ -44,46 +44,14 @@ pub(crate) struct NewCode {
     allow_partial: bool,
 }
 
-/// The same as parts of a form.
-type CodeForm = Form<NewCode>;
-
-/// Answer a question about files with code
-///
-/// The code sees the files and the workspace's tables, to read. The answer is the run's record; what the code left in
-/// `artifacts` can be downloaded.
-#[utoipa::path(
-    post,
-    path = "/v1/code",
-    tag = "code",
-    operation_id = "code",
-    params(RunHeaders),
-    request_body(content((NewCode = "application/json"), (CodeForm = "multipart/form-data"))),
-    responses(RunAnswers)
-)]
-pub(crate) async fn create(posted: Posted<NewCode>) -> Result<Response, Problem> {
-    posted.carry_out().await
-}
-
-impl WithFiles for NewCode {
-    const NEEDED: &'static str = "request";
-    const KNOWN: &'static str = "request, plan, model, no_cache, session and allow_partial";
-
-    fn take_files(&mut self) -> Vec<NewFile> {
-        std::mem::take(&mut self.files)
-    }
-
-    fn set(&mut self, part: &str, text: String) -> Result<bool, Problem> {
-        match part {
-            "request" => self.request = text,
-            "plan" => self.plan = Some(text),
-            "model" => self.model = Some(text),
-            "session" => self.session = Some(text),
-            "no_cache" => self.no_cache = flag(part, &text)?,
-            "allow_partial" => self.allow_partial = flag(part, &text)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
+route_with_files! {
+    /// Answer a question about files with code
+    ///
+    /// The code sees the files and the workspace's tables, to read. The answer is the run's record; what the code left in
+    /// `artifacts` can be downloaded.
+    route "/v1/code", "code", NewCode, CodeForm,
+    known: "request, plan, model, no_cache, session and allow_partial",
+    needed: request, texts: [plan, model, session], flags: [no_cache, allow_partial]
 }
 
 impl Work for NewCode {
@@ -142,13 +110,5 @@ impl Service {
             }
             Ok::<_, EngineError>(record)
         })
-    }
-}
-
-fn flag(part: &str, text: &str) -> Result<bool, Problem> {
-    match text {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Problem::unprocessable("bad_body", &format!("/{part}"), "write `true` or `false`")),
     }
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::answer::{RunAnswers, RunHeaders};
 use super::caller::Caller;
-use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work};
+use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work, route_with_files};
 use super::live::{About, LiveRun};
 use super::problem::Problem;
 use super::requests::shortened;
@@ -58,47 +58,14 @@ pub(crate) struct NewExec {
     pub(crate) policy: Option<String>,
 }
 
-impl WithFiles for NewExec {
-    const NEEDED: &'static str = "code";
-    const KNOWN: &'static str = "code, name, profile, timeout, memory, session and policy";
-
-    fn take_files(&mut self) -> Vec<NewFile> {
-        std::mem::take(&mut self.files)
-    }
-
-    fn set(&mut self, part: &str, text: String) -> Result<bool, Problem> {
-        match part {
-            "code" => self.code = text,
-            "name" => self.name = Some(text),
-            "profile" => self.profile = Some(text),
-            "timeout" => self.timeout = Some(text),
-            "memory" => self.memory = Some(text),
-            "session" => self.session = Some(text),
-            "policy" => self.policy = Some(text),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-/// The same as parts of a form.
-type ExecForm = Form<NewExec>;
-
-/// Run given code in a cell
-///
-/// The code sees no tables. Files come as base64 in JSON, or as parts of a form. The answer is the run's record with
-/// what was printed, raised and left in `artifacts`; refused and failed code has a record too.
-#[utoipa::path(
-    post,
-    path = "/v1/exec",
-    tag = "exec",
-    operation_id = "exec",
-    params(RunHeaders),
-    request_body(content((NewExec = "application/json"), (ExecForm = "multipart/form-data"))),
-    responses(RunAnswers)
-)]
-pub(crate) async fn create(posted: Posted<NewExec>) -> Result<Response, Problem> {
-    posted.carry_out().await
+route_with_files! {
+    /// Run given code in a cell
+    ///
+    /// The code sees no tables. Files come as base64 in JSON, or as parts of a form. The answer is the run's record with
+    /// what was printed, raised and left in `artifacts`; refused and failed code has a record too.
+    route "/v1/exec", "exec", NewExec, ExecForm,
+    known: "code, name, profile, timeout, memory, session and policy",
+    needed: code, texts: [name, profile, timeout, memory, session, policy], flags: []
 }
 
 impl Work for NewExec {

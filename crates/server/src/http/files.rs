@@ -34,6 +34,51 @@ use super::service::Service;
 use super::uploads;
 use parts::ShortHeaders;
 
+/// A route that takes files, as JSON or as parts of a form.
+macro_rules! route_with_files {
+    (
+        $(#[$doc:meta])* route $path:tt, $name:tt, $new:ident, $form:ident,
+        known: $known:literal, needed: $needed:ident, texts: [$($text:ident),*], flags: [$($flag:ident),*]
+    ) => {
+        impl WithFiles for $new {
+            const NEEDED: &'static str = stringify!($needed);
+            const KNOWN: &'static str = $known;
+
+            fn take_files(&mut self) -> Vec<NewFile> {
+                std::mem::take(&mut self.files)
+            }
+
+            fn set(&mut self, part: &str, text: String) -> Result<bool, Problem> {
+                match part {
+                    stringify!($needed) => self.$needed = text,
+                    $(stringify!($text) => self.$text = Some(text),)*
+                    $(stringify!($flag) => self.$flag = crate::http::files::flag(part, &text)?,)*
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            }
+        }
+
+        /// The same as parts of a form.
+        type $form = Form<$new>;
+
+        $(#[$doc])*
+        #[utoipa::path(
+            post,
+            path = $path,
+            tag = $name,
+            operation_id = $name,
+            params(RunHeaders),
+            request_body(content(($new = "application/json"), ($form = "multipart/form-data"))),
+            responses(RunAnswers)
+        )]
+        pub(crate) async fn create(posted: Posted<$new>) -> Result<Response, Problem> {
+            posted.carry_out().await
+        }
+    };
+}
+pub(crate) use route_with_files;
+
 /// The largest body with files.
 pub(crate) const UPLOAD_BYTES_MAX: usize = 64 << 20;
 /// Files with one request.
@@ -154,6 +199,15 @@ impl<T: ToSchema> PartialSchema for Form<T> {
 impl<T: ToSchema> ToSchema for Form<T> {
     fn name() -> Cow<'static, str> {
         format!("{}Form", T::name()).into()
+    }
+}
+
+/// A part of a form that is true or false.
+pub(crate) fn flag(part: &str, text: &str) -> Result<bool, Problem> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Problem::unprocessable("bad_body", &format!("/{part}"), "write `true` or `false`")),
     }
 }
 

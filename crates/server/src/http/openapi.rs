@@ -39,15 +39,21 @@ const WITH_BODY: [(&str, &str); 4] = [
 pub fn document() -> OpenApi {
     let mut document = super::documented().into_openapi();
     for (path, item) in &mut document.paths.paths {
-        // A request may name the run that it goes on from.
-        let is_named = path.contains('{') || path == "/v1/requests";
-        for operation in
-            [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
-        {
+        // A request may name the run that it goes on from, and a run of checks may not be there.
+        let is_named = path.contains('{')
+            || matches!(path.as_str(), "/v1/requests" | "/v1/checks/accept" | "/v1/check-report");
+        let all = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+        for operation in all.into_iter().flatten() {
             complete(operation, is_named);
         }
-        for operation in [&mut item.post, &mut item.delete].into_iter().flatten() {
+        for operation in [&mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten() {
             add(operation, &CHANGING);
+        }
+        // A table that cannot be read suggests nothing.
+        if path == "/v1/data/{table}/suggestions"
+            && let Some(operation) = item.get.as_mut()
+        {
+            add(operation, &CHANGING[..1]);
         }
         // A body that may be left out would be described as one that may be null.
         if matches!(path.as_str(), "/v1/checks/run" | "/v1/runs/{run}/approve")

@@ -225,3 +225,27 @@ async fn the_agents_examples_are_answered_in_chat_without_a_model() {
     let content = whole["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{whole}"));
     assert!(content.contains("25 primes, the last is 97."), "{content}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_agents_example_with_a_data_frame_is_answered_in_chat() {
+    let code = "import pandas as pd\nsales = pd.read_csv(files['sales.csv'])\n\
+                more = pd.DataFrame({'region': ['north', 'west'], 'amount': [4.0, 1.25]})\n\
+                total = pd.concat([sales, more]).groupby('region')['amount'].agg(['sum', 'mean']).sort_values('sum')\n\
+                print(total)\n\
+                answer_text = '; '.join(f'{name}: {row[\"sum\"]:.2f}' for name, row in total.iterrows())\n\
+                STATUS = 'success'";
+    let shop = self::shop(&[program(code)]).await;
+    // region,amount / north,1.5 / west,2.25 / north,2
+    let data = "data:text/csv;base64,cmVnaW9uLGFtb3VudApub3J0aCwxLjUKd2VzdCwyLjI1Cm5vcnRoLDIK";
+    let file = json!({ "type": "file", "file": { "filename": "sales.csv", "file_data": data } });
+    let text =
+        "Put the sales into a DataFrame, add four in the north and 1.25 in the west, and aggregate by region";
+    let messages = json!([{ "role": "user", "content": [{ "type": "text", "text": text }, file] }]);
+    let whole = shop.post(CHAT, &json!({ "agent_type": "auto", "messages": messages })).await.json();
+    let content = whole["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{whole}"));
+    assert!(content.contains("west: 3.50; north: 7.50"), "{content}");
+    let run = whole["ordain"]["run_id"].as_str().unwrap();
+    let record = shop.get(&format!("/v1/runs/{run}")).await.json();
+    assert_eq!((&record["kind"], &record["receipt"]["kind"]), (&json!("code"), &json!("none")));
+    assert!(record["outcome"]["stdout"].as_str().unwrap().contains("sum  mean"), "{record}");
+}
