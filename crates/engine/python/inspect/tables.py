@@ -212,7 +212,9 @@ def jsonl_facts(path, is_asked=True):
                 bad += 1
                 if bad > 3 and not records:
                     break
-            if cells > CELLS_MAX and not bad:
+            # An object takes several times the memory of a row of text.
+            if cells > CELLS_MAX // 4 and not bad:
+                records.clear()
                 return {"encoding": encoding, "tables": [long_lines_facts(path)]}
     count = len(records) + bad
     records = ordain_reading.records_of([record for record in records if isinstance(record, dict)])

@@ -575,8 +575,10 @@ impl Parser<'_> {
                 let some = |conds: Vec<Cond>| {
                     Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())))
                 };
-                found.push((some(Vec::new()), end, cost + 1));
-                found.extend(self.one("thing", end).map(|end| (some(Vec::new()), end, cost)));
+                // What comes after a verb without an object would be taken for a word about its subject.
+                found.extend(self.is_clause_end(end).then(|| (some(Vec::new()), end, cost + 1)));
+                let thing = self.one("thing", end).filter(|end| self.is_clause_end(*end));
+                found.extend(thing.map(|end| (some(Vec::new()), end, cost)));
                 let other = self.about(*table);
                 for (object, end, more) in other.object(end) {
                     found.push((some(vec![object]), end, cost + more));
@@ -584,6 +586,13 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Whether nothing more is said here, or something else begins.
+    fn is_clause_end(&self, place: usize) -> bool {
+        let is_sign = matches!(self.tokens.get(place).map(|token| &token.kind), Some(Kind::Sign(_)));
+        let begins = ["and", "or", "except", "sorted"].iter().any(|class| self.one(class, place).is_some());
+        is_sign || begins || self.is_end(place)
     }
 
     /// What a verb is done to, as a condition on the rows that the verb means.

@@ -27,8 +27,35 @@ impl Parser<'_> {
                 found.extend(self.file_figures(start));
             }
         }
-        let ends = found.into_iter().filter(|(_, end, _)| self.is_end(*end));
+        let ends =
+            found.into_iter().filter(|(select, end, _)| self.is_end(*end) && !self.is_torn(&select.filter));
         ends.map(|(select, _, cost)| (Form::Select(Box::new(select)), cost)).collect()
+    }
+
+    /// Whether conditions on rows of another table do not say what was asked: one such row and none, or two rows that
+    /// are read as one (`bought a fern but no tree`, `a fern and a tree`).
+    fn is_torn(&self, filter: &Cond) -> bool {
+        let parts = |cond: &Cond| match cond {
+            Cond::And(all) => all.clone(),
+            one => vec![one.clone()],
+        };
+        let places = 0..self.tokens.len();
+        let is_said = |class: &str| places.clone().any(|place| self.one(class, place).is_some());
+        let is_no = |place: usize| self.one("no", place).or_else(|| self.one("not", place)).is_some();
+        let takes_out = is_said("except") || places.clone().any(|at| self.one("and", at).is_some_and(is_no));
+        let all = parts(filter);
+        all.iter().any(|cond| {
+            let Cond::Some(link, inner) = cond else { return false };
+            let inner = parts(inner);
+            let is_none = |cond: &Cond| match cond {
+                Cond::Not(inner) => matches!(inner.as_ref(), Cond::Some(known, _) if known == link),
+                _ => false,
+            };
+            all.iter().any(is_none)
+                || (inner.len() > 1 && is_said("and_another"))
+                || (takes_out && inner.iter().any(|one| matches!(one, Cond::Not(_))))
+                || (inner.iter().any(|one| matches!(one, Cond::Or(_))) && is_said("and") && !is_said("or"))
+        })
     }
 
     /// Where a question may begin: after fillers, and after words like `can you tell me`.

@@ -38,3 +38,36 @@ fn a_noun_that_is_a_column_elsewhere_is_not_the_one_row_with_that_word_in_its_na
     assert_eq!(eyewear("how many different frames are there?"), "number of different frames of repairs");
     assert_eq!(eyewear("show the Half Frame"), "glasses where name is Half Frame");
 }
+
+#[test]
+fn what_is_said_of_a_deed_is_never_taken_for_a_word_about_who_did_it() {
+    let plants = r#"[{"plant_id": "P1", "name": "Mountain Heather", "kind": "shrub"}, {"plant_id": "P2", "name": "Lady Fern", "kind": "fern"}]"#;
+    let customers = r#"[{"customer_id": "C1", "name": "Heather Quinn", "joined": "2024-05-01"}, {"customer_id": "C2", "name": "Tom Ashby", "joined": "2026-10-02"}]"#;
+    let sales = r#"[{"sale_id": "S1", "plant_id": "P1", "customer_id": "C2", "quantity": 2, "sold_on": "2026-10-03"}]"#;
+    let catalog = r#"
+        phrasings = [{ words = ["buy"], table = "sales" }]
+        [tables.sales.columns]
+        plant_id = { references = "plants.plant_id" }
+        customer_id = { references = "customers.customer_id" }
+    "#;
+    let nursery = |request: &str| {
+        let tables = vec![table("plants", plants), table("customers", customers), table("sales", sales)];
+        let catalog = std::sync::Arc::new(toml::from_str(catalog).unwrap());
+        said(&Brief { tables: tables.into(), catalog, ..Brief::new(Task::Ask, request) })
+    };
+    for request in [
+        "who bought heather?",
+        "did Heather Quinn buy any heather?",
+        "which plants did Tom Ashby not buy?",
+        "which customers bought something in October 2026?",
+        "did Heather Quinn buy anything in 2024?",
+        "who bought a fern but no shrub?",
+        "customers who bought a fern and a shrub",
+    ] {
+        let said = nursery(request);
+        assert!(said.contains("understand") || said.contains("Which one"), "{request}: {said}");
+    }
+    let read = nursery("which customers never bought anything?");
+    assert_eq!(read, "customers where there is no sale");
+    assert!(nursery("who bought the Lady Fern?").contains("plant's name is Lady Fern"));
+}
