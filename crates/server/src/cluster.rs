@@ -161,7 +161,7 @@ impl Link {
     }
 }
 
-/// An address with a scheme that we know: what stands before an `@` may be a secret and is never repeated.
+/// An address with a scheme that we know. The part before an `@` may be a password, so no message repeats it.
 fn address(text: &str) -> Result<ServerAddr, ClusterError> {
     let bad = || {
         let shown = text.rsplit_once('@').map_or(text, |(_, host)| host);

@@ -65,7 +65,7 @@ pub struct ColumnNotes {
 pub struct Ending {
     /// What the number is called.
     pub number: Option<String>,
-    /// What stands before the name.
+    /// The text before the name.
     pub before: String,
     /// The column that holds the names.
     pub names: Reference,

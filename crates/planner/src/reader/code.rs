@@ -447,7 +447,7 @@ impl Writer<'_> {
         )
     }
 
-    /// What stands before and after a figure: a sign of money, or a unit.
+    /// The text before and after a figure: a currency sign, or a unit.
     fn unit(&self, measure: &Measure) -> (String, String) {
         let Measure::Of(_, path) = measure else { return Default::default() };
         let column = &self.index.tables[path.table].columns[path.column];

@@ -89,7 +89,7 @@ impl Index {
             let verb = index.verb(&records.table, records.filter.as_deref(), subject)?;
             Some(Verb { action: Some(action.name.replace('_', " ")), ..verb })
         };
-        // `i want` orders, and tells of nothing that was done.
+        // `i want` begins an order; it does not say that something was done.
         let is_told = |word: &&String| match verb_words(word).as_slice() {
             [_] => true,
             [_, rest @ ..] => LEXICON.has("particles", &rest.join(" ")),

@@ -78,7 +78,7 @@ pub(crate) struct Column {
     pub(crate) role: Option<String>,
     /// The column of days that it is cut from, and to what.
     pub(crate) cut: Option<(usize, Period)>,
-    /// What stands before the name of the row that the end of its text refers to.
+    /// For a column whose text ends with the name of a row: the text before that name.
     pub(crate) before: Option<String>,
     /// The column whose texts hold it, before the name of a row.
     pub(crate) within: Option<usize>,

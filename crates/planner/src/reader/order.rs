@@ -206,7 +206,7 @@ impl Parser<'_> {
 
     fn verb(&self, which: usize, place: usize) -> Option<usize> {
         self.wants(Naming::Action, place);
-        // `buys 2 Moons` tells of somebody and orders nothing.
+        // `buys 2 Moons` says what somebody does; it is no order.
         let said = [place, self.fill(place)].into_iter().filter_map(|at| self.tokens.get(at));
         let words = &self.index.catalog.actions[which].words;
         let begins = |verb: &String, said: &str| {

@@ -253,7 +253,7 @@ impl Parser<'_> {
                     let is_said = self.tokens[begin..place]
                         .iter()
                         .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
-                    // `list all customers`: whoever did something, not every name that a row holds.
+                    // `list all customers`: only the people who did something, not every name in the table.
                     let people = || self.deeds_of_people().filter(|_| self.doer().as_ref() == Some(&path));
                     let Some(rows) = is_said.then(Cond::always).or_else(people) else { continue };
                     let select = self.select(rows, Asked::Values(path));
