@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use ordain_engine::checks::CheckTask;
-use ordain_engine::{Ask, CodeTask, Decision, Exec, Planner, ScheduledRun, ScheduledTask, Schedules};
+use ordain_engine::{Ask, CodeTask, Decision, Exec, Planner, ScheduledRun, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{RunId, RunKind, RunRecord};
+use ordain_workspace::ScheduledTask;
 use serde::{Deserialize, Serialize};
 
 use super::caller::Caller;
