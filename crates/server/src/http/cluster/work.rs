@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ordain_store::{QueuedRun, StoreError};
-use ordain_types::{ErrorClass, RunState};
+use ordain_types::{ErrorClass, RunRecord, RunState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::about;
@@ -137,10 +137,11 @@ impl Service {
         };
         self.inner.working.lock().remove(taken.run.as_str());
         let Some(ended) = ended else { return Fate::Again(Duration::ZERO) };
+        let has_left = ended.as_ref().is_ok_and(leaves_queue);
         let fate = self.fate(taken, ended).await;
         if let Fate::Ended(problem) = &fate {
-            if let Err(error) = self.engine().store().dequeue(&taken.run).await {
-                // Its record is there; a node that looks through the queue finds that out.
+            if !has_left && let Err(error) = self.engine().store().dequeue(&taken.run).await {
+                // A node that looks through the queue finds out that it has ended.
                 self.inner.log.trouble(taken.run.as_str(), &error.to_string());
             }
             let problem = problem.as_ref().map(FarProblem::from);
@@ -198,6 +199,11 @@ impl Service {
             }
         }
     }
+}
+
+/// Whether a run left the queue with its record: its claim was finished. If no planner could be had it was not.
+fn leaves_queue(record: &RunRecord) -> bool {
+    record.error.as_ref().is_none_or(|error| error.class != ErrorClass::Planner)
 }
 
 impl From<&Problem> for FarProblem {
