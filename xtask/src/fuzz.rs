@@ -12,7 +12,7 @@ const TARGETS: [(&str, &str); 5] = [
     ("upload_names", "ordain-cell"),
     ("sql_judge", "ordain-store"),
     ("model_replies", "ordain-planner"),
-    ("workspace_file", "ordain-engine"),
+    ("workspace_file", "ordain-workspace"),
 ];
 
 #[derive(Debug, clap::Args)]

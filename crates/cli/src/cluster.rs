@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_engine::Workspace;
 use ordain_server::cluster::{Announced, Cluster, ClusterOptions, Link};
 use ordain_server::grpc::ExecutorPool;
 use ordain_store::{Database, Secret, Store};
+use ordain_workspace::Workspace;
 
 use crate::failure::Failure;
 

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use ordain_engine::{EngineError, Prepared, Workspace};
+use ordain_engine::{EngineError, Prepared};
 use ordain_planner::FileBrief;
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
 use super::code::setup::{FileArgs, Setup};

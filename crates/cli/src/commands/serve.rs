@@ -9,11 +9,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Engine, Planner, Workspace};
+use ordain_engine::{Engine, EngineSettings, Planner, open_store};
 use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
 use ordain_server::trace::traced;
 use ordain_types::{parse_bytes, parse_duration};
+use ordain_workspace::Workspace;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -154,7 +155,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
         }
         Err(error) => return Err(error.into()),
     };
-    let store = workspace.open_store().await?;
+    let store = open_store(workspace).await?;
     let mut options = options(args, workspace);
     if let Err(error) = http::check_address(&options, &store).await {
         return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
@@ -196,7 +197,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
     }
     tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
     let traced = traced(executor.executor(), &options.tracer);
-    let engine = Engine::new(store, traced, workspace.settings());
+    let engine = Engine::new(store, traced, EngineSettings::of(workspace));
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone(), executor.pool())?;

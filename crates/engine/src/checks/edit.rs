@@ -8,6 +8,7 @@ use ordain_checks::{Check, CheckResult, Selection, SkipReason};
 use ordain_planner::{Planner, Quiet};
 use ordain_store::EntryNote;
 use ordain_types::nearest;
+use ordain_workspace::inside;
 use serde_json::{Map, Value, json};
 
 use super::Checks;
@@ -16,7 +17,6 @@ use super::read::{read_changed, read_checks, write_file};
 use super::sources;
 use super::task::{CheckOptions, CheckTask};
 use crate::error::EngineError;
-use crate::workspace::inside;
 
 /// Where checks are added.
 pub const ADDED_TO: &str = "checks/checks.json";

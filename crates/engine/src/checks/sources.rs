@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use ordain_store::{BeginOptions, Call, Intent, Reply, Store};
 use ordain_types::{Catalog, ColumnType, Table};
+use ordain_workspace::inside;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::error::ChecksError;
 use super::read::write_file;
-use crate::workspace::inside;
 
 /// The folder with file tables.
 const FOLDER: &str = "data";

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ordain_engine::{Due, ScheduledRun, ScheduledTask, Schedules};
+use ordain_engine::{Due, ScheduledRun, Schedules};
+use ordain_workspace::ScheduledTask;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
