@@ -53,7 +53,7 @@ with open(folder + "torn.xlsx", "wb") as file:
 "#;
 
 /// A workbook with what only its formatting says.
-const FORMATTER: &str = r##"
+const FORMATTER: &str = r#"
 import sys
 import openpyxl
 
@@ -76,7 +76,7 @@ for row in (["shop", "paid"], ["a", 1], ["b", 2]):
     mixed.active.append(row)
 mixed.active["B2"].number_format, mixed.active["B3"].number_format = '"$" 0', '[$EUR] 0'
 mixed.save(sys.argv[1] + "/mixed.xlsx")
-"##;
+"#;
 
 fn write_files(folder: &Path) {
     write_by(WRITER, folder);
