@@ -300,10 +300,11 @@ fn number_at(text: &str) -> Option<(usize, f64)> {
 /// A number that is a fraction to some and something else to others: how long it is, and its value as a fraction. A comma
 /// may part a fraction or two numbers (`1,5`), a point before three digits a fraction or thousands (`1.000`).
 fn unclear_at(text: &str) -> Option<(usize, f64)> {
-    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
-    let mark = |at: usize| text[at..].chars().next().filter(|_| digits((at + 1).min(text.len())) > 0);
+    // By bytes: what follows a digit may be a sign of several bytes, as in `5°C`.
+    let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
+    let mark = |at: usize| text.as_bytes().get(at).copied().map(char::from).filter(|_| digits(at + 1) > 0);
     let first = digits(0);
-    let more = digits((first + 1).min(text.len()));
+    let more = digits(first + 1);
     let mut end = first + 1 + more;
     let is_unclear = match mark(first)? {
         ',' => {
