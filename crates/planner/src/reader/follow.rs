@@ -207,9 +207,8 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
             form => form,
         });
     }
-    another(index, &said, last).or_else(|| {
-        if past.is_done { None } else { chosen(index, &said, last, &past.offered) }
-    })
+    another(index, &said, last)
+        .or_else(|| if past.is_done { None } else { chosen(index, &said, last, &past.offered) })
 }
 
 /// Whether something else than a number was asked for.
@@ -304,9 +303,8 @@ fn chosen(index: &Index, list: &[Token], order: &Form, offered: &[String]) -> Op
     let says_which = |np: &super::phrase::Np| {
         np.is_named() || !offered.is_empty() && np.head == Head::Thing && !np.conds.is_empty()
     };
-    let fits = |np: &super::phrase::Np, end: usize| {
-        says_which(np) && np.number.is_none() && parser.is_end(end)
-    };
+    let fits =
+        |np: &super::phrase::Np, end: usize| says_which(np) && np.number.is_none() && parser.is_end(end);
     let nps = parser.np(parser.opening());
     let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;
     let mut said = np.select(rows.table, Asked::Rows);

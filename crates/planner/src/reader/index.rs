@@ -578,8 +578,7 @@ fn fits(entry: &Entry, list: &[super::token::Token]) -> Option<usize> {
             at += 1;
         }
         let token = list.get(at)?;
-        let is_same =
-            if entry.is_person { token.lower == *word } else { keys(token).any(|key| key == word) };
+        let is_same = if entry.is_person { token.lower == *word } else { keys(token).any(|key| key == word) };
         if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || !is_same {
             return None;
         }

@@ -147,9 +147,8 @@ impl<'a> Parser<'a> {
 
     /// The first place after fillers and an interjection: `hello, …`, `great, …`.
     pub(crate) fn opening(&self) -> usize {
-        let after_sign = |end: usize| {
-            self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end))
-        };
+        let after_sign =
+            |end: usize| self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end));
         let first = self.fill(0);
         let first = if first > 0 { after_sign(first) } else { first };
         self.exact("interjection", first).into_iter().max().map_or(first, after_sign)

@@ -33,7 +33,9 @@ impl Token {
             (Kind::Number(number), _) if number.unit == Unit::Ordinal => {
                 self.lower.trim_end_matches(char::is_alphabetic).parse().ok()
             }
-            (_, word) => LEXICON.matches("ordinals", &[word]).first().and_then(|(_, place)| place.parse().ok()),
+            (_, word) => {
+                LEXICON.matches("ordinals", &[word]).first().and_then(|(_, place)| place.parse().ok())
+            }
         };
         place.filter(|place| (1..=count).contains(place))
     }
