@@ -113,7 +113,7 @@ fn the_table_says_everything_without_colour() {
     let text = render_text(&ordinary(), plain(100));
     let expected = "\
 STATUS  CHECK  FAILED  SUMMARY
-ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
+ERROR CHK-004 SKIPPED CHK-005 FAIL CHK-003 WARN CHK-002 PASS CHK-001";
     // What weighs most comes first.
     let first_words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let heading = text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join("  ");
@@ -124,7 +124,7 @@ ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
     assert!(text.contains("all failing rows: CHK-003/failed_rows.csv"), "{text}");
     assert!(
         text.ends_with(
-            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1.2 s · code: 3 kept, 1 by the reader\n"
+            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1 not evaluated · 1.2 s · code: 3 kept, 1 by the reader\n"
         ),
         "{text}"
     );
