@@ -189,7 +189,7 @@ pub(crate) fn entry(
 
 pub(crate) fn digest(changes: &ChangeSet) -> String {
     let value = serde_json::to_value(changes).unwrap_or_default();
-    ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
+    ordain_types::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
 
 /// Marks the idempotency key of a run as finished, and forgets its progress. Fails if another run has taken the key over.

@@ -2,8 +2,8 @@
 
 use ordain_checks::RunReport;
 use ordain_checks::report::{
-    Format, RUN_REPORT_SCHEMA, TextOptions, render, render_csv, render_json, render_junit, render_markdown,
-    render_sarif, render_text,
+    Format, TextOptions, render, render_csv, render_json, render_junit, render_markdown, render_sarif,
+    render_text, run_report_schema,
 };
 
 use crate::fixture::{hostile, ordinary, report};
@@ -19,7 +19,7 @@ fn plain(width: usize) -> TextOptions {
 #[test]
 fn json_keeps_to_the_schema_that_is_shipped() {
     for report in [ordinary(), hostile(), report(Vec::new())] {
-        assert_json(RUN_REPORT_SCHEMA, &render_json(&report));
+        assert_json(&run_report_schema().to_string(), &render_json(&report));
     }
 }
 
