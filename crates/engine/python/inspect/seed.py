@@ -1,5 +1,7 @@
 # --- a seed: the rows of one table, with their lines and the types of the store --------------------------------------
 
+import ordain  # noqa: E402
+
 # Values of the rows that go to the host at once.
 CELLS_AT_ONCE = 20_000
 STORE_TYPES = {

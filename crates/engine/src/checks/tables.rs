@@ -244,7 +244,7 @@ impl Checks {
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
-            let may_have_sheets = matches!(file.form, "xlsx" | "json" | "jsonl")
+            let may_have_sheets = file.may_hold_several()
                 && wanted.is_none_or(|wanted| {
                     wanted.iter().any(|name| name.starts_with(&format!("{}.", file.stem)))
                 });

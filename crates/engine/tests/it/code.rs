@@ -75,7 +75,7 @@ async fn the_record_has_the_fields_of_older_tools_and_an_entry_of_its_kind() {
     assert_eq!(entries[0].kind, "code");
     let body: serde_json::Value = serde_json::from_str(entries[0].body.get()).unwrap();
     let content = fs_err::read(made().join("a.csv")).unwrap();
-    let hash = Sha256::digest(&content).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let hash = ordain_types::hex(&Sha256::digest(&content));
     let noted = body.pointer("/detail/files/0").unwrap_or_else(|| panic!("{body}"));
     assert_eq!((&noted["name"], &noted["sha256"]), (&"a.csv".into(), &hash.as_str().into()), "{noted}");
     assert_eq!(json["files"][0]["sha256"], hash.as_str());

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::catalog::Source;
 use super::chart;
 use super::gaps::{gaps_of, spoken};
+use crate::exchange::MadeRows;
 use crate::reader::code::{braces, capital, named, paths_of, quote};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
 use crate::reader::index::{Index, Period, Sort};
@@ -17,8 +18,8 @@ pub(super) const SHOWN: usize = 20;
 /// Rows that an answer brings.
 pub(super) const ROWS: usize = 200;
 
-/// The program of a form; `None` where there is none.
-pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<String> {
+/// The program of a form, and the part of it that makes rows; `None` where there is none.
+pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(String, Option<MadeRows>)> {
     let (select, output) = match form {
         Form::Select(select) => (select, None),
         Form::Output(output, select) => (select, Some(*output)),
@@ -41,7 +42,11 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<St
         }
     }
     code.push_str(&body);
-    Some(code)
+    let rows = frame.told.take().and_then(|told| {
+        let made = code.strip_suffix(told.code.as_str())?.to_owned();
+        Some(MadeRows { code: made, ..told })
+    });
+    Some((code, rows))
 }
 
 const SHOWN_HELPER: &str = "
@@ -52,11 +57,13 @@ def shown(value, is_id=False):
         value = value.item()
     if not isinstance(value, list) and pd.isna(value):
         return \"no value\"
-    if is_id:
-        return str(value)
     if hasattr(value, \"strftime\"):
         return str(value)[:16].removesuffix(\" 00:00\")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if is_id:
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f\"{value:,}\"
+    if isinstance(value, float):
         digits = f\"{value:,.2f}\" if abs(value) >= 1 or value == 0 else f\"{value:.4g}\"
         return digits.rstrip(\"0\").rstrip(\".\") if \".\" in digits else digits
     return str(value)
@@ -73,12 +80,22 @@ pub(super) struct Frame<'a> {
     pub(super) cuts: Vec<usize>,
     /// Lines that load other tables.
     pub(super) before: Vec<String>,
+    /// The rows that the program makes, with the code that tells them.
+    told: Option<MadeRows>,
 }
 
 impl<'a> Frame<'a> {
     fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
         let variable = variable.to_owned();
-        Self { index, sources, variable, table, joins: Vec::new(), cuts: Vec::new(), before: Vec::new() }
+        let (joins, cuts, before) = (Vec::new(), Vec::new(), Vec::new());
+        Self { index, sources, variable, table, joins, cuts, before, told: None }
+    }
+
+    /// Notes that a variable holds the rows of the answer, and gives back the code that tells them.
+    pub(super) fn telling(&mut self, variable: &'static str, code: String) -> String {
+        let left_out = (variable == "table").then_some("left_out");
+        self.told = Some(MadeRows { code: code.clone(), variable, left_out });
+        code
     }
 
     /// The lines that load the table with everything that was asked for.
@@ -368,8 +385,8 @@ impl<'a> Frame<'a> {
         let by_file = by_file.map_or_else(String::new, |order| format!(", {order}"));
         let said = format!("{}{}{by_file}", self.noun(), self.said(&select.filter));
         let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
-        Some(format!(
-            "{order}answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
+        let telling = format!(
+            "answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
              named = rows[[{}]].head({SHOWN}).to_dict(\"records\")\n\
              listed = \"; \".join(f\"{row}\" for row in named)\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
@@ -378,7 +395,8 @@ impl<'a> Frame<'a> {
             list.join(", "),
             braces(&said),
             self.none(select),
-        ))
+        );
+        Some(order + &self.telling("rows", telling))
     }
 
     /// Sorts rows, and keeps the first ones with those that are equal to the last of them.
@@ -552,7 +570,7 @@ impl<'a> Frame<'a> {
 
     /// Puts a table of groups in order and tells it.
     pub(super) fn grouped(
-        &self,
+        &mut self,
         select: &Select,
         measure: &Measure,
         by: &[Path],
@@ -586,8 +604,9 @@ impl<'a> Frame<'a> {
             }
             None => format!("table = table.sort_values({figure}, ascending=False, kind=\"stable\")\n"),
         };
+        // What rows are grouped by is no quantity.
         let cells: Vec<String> =
-            keys.iter().map(|(name, _)| format!("{{shown(row[{}])}}", single(name))).collect();
+            keys.iter().map(|(name, _)| format!("{{shown(row[{}], True)}}", single(name))).collect();
         let said: Vec<String> = keys.iter().map(|(name, _)| name.replace('_', " ")).collect();
         let title = format!(
             "{} by {}{}{}: ",
@@ -596,8 +615,8 @@ impl<'a> Frame<'a> {
             self.said(&select.filter),
             self.note(measure)
         );
-        format!(
-            "{rename}{order}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+        let telling = format!(
+            "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
              listed = \", \".join(f\"{} ({{shown(row[{}])}})\" for row in answer_rows[:{SHOWN}])\n\
              more = f\" and {{len(table) - {SHOWN}}} more\" if len(table) > {SHOWN} else \"\"\n\
              answer_text = f\"{}{{listed}}{{more}}.{{left_out}}\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
@@ -605,7 +624,8 @@ impl<'a> Frame<'a> {
             single(&self.figure_name(measure)),
             braces(&title),
             self.nothing(select, measure),
-        )
+        );
+        rename + &order + &self.telling("table", telling)
     }
 }
 
