@@ -165,7 +165,10 @@ impl<'a> RunTrial<'a> {
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(one, story, keeps)).await {
                 // Another run got in the way. The next try writes while no other does.
-                Err(EngineError::Store(StoreError::Conflict)) => self.writes_alone = true,
+                Err(EngineError::Store(StoreError::Conflict)) => {
+                    self.engine.store.count_started_again();
+                    self.writes_alone = true;
+                }
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
                 // code printed is on its way to the caller already.
                 Err(EngineError::Cell(error))

@@ -5,6 +5,7 @@ mod conditions;
 mod deeds;
 mod newcomer;
 mod said_again;
+mod spoiled;
 mod turns;
 
 use std::collections::BTreeMap;
