@@ -140,8 +140,10 @@ impl Checks {
             };
             match admitted {
                 Ok(ready) => {
+                    let known = declared(plan);
                     let otherwise = read_otherwise(check, plan)
-                        .or_else(|| values::nearly_named(check, &declared(plan), tables));
+                        .or_else(|| values::other_unit(check, &known, tables))
+                        .or_else(|| values::nearly_named(check, &known, tables));
                     return otherwise.unwrap_or(Readiness::Ready(ready));
                 }
                 Err(_) if has_no_rows(check, plan, inputs, tables) => return Readiness::NoRows,
@@ -194,7 +196,7 @@ impl Checks {
         progress: &mut (dyn Progress + '_),
     ) -> Readiness {
         let planner = &results.options.planner;
-        let (code, declared, source) = if check.is_words() {
+        let (code, mut declared, source) = if check.is_words() {
             if results.options.frozen {
                 return Readiness::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
             }
@@ -221,6 +223,9 @@ impl Checks {
         let Some(verified) = verdict.verified().cloned() else {
             return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
+        if let Some(parts) = declared.as_object_mut() {
+            parts.insert("units".to_owned(), values::units(&verdict.effects, tables));
+        }
         let used_tables = looked_at(check, &verdict);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);

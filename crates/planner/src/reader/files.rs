@@ -11,10 +11,11 @@ mod texts;
 
 use std::sync::Arc;
 
+use ordain_types::ColumnType;
 use serde_json::Value;
 
 use super::form::Form;
-use super::index::{Index, split_name};
+use super::index::{Index, Sort, split_name};
 use super::parse::Parser;
 use super::trace::Trace;
 use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
@@ -67,7 +68,7 @@ fn problems(brief: &Brief) -> String {
 /// Questions about the tables in the files.
 fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
     let (sources, index) = indexed(brief, files, tokens);
-    if let Some(problem) = amounts::problem(&index, tokens) {
+    if let Some(problem) = amounts::problem(&index, tokens).or_else(|| amounts::percent(&index, tokens)) {
         return Reply::Refusal(format!("{}. Nothing was computed.", problem.sentence()));
     }
     let trace = Trace::default();
@@ -110,9 +111,13 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
     let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
     let mut index = Index::of(&known, &catalog);
-    for (table, source) in index.tables.iter_mut().zip(&sources) {
-        for column in &mut table.columns {
+    for ((table, source), brief) in index.tables.iter_mut().zip(&sources).zip(known.tables.iter()) {
+        for (column, found) in table.columns.iter_mut().zip(&brief.table.columns) {
             column.years = source.years.get(&column.name).copied();
+            // A look into the file decided that it holds texts, whatever some of them look like.
+            if column.sort == Sort::Day && found.column_type == ColumnType::Text {
+                column.sort = Sort::Text;
+            }
         }
     }
     index.add_file_words();

@@ -25,6 +25,20 @@ impl Token {
     pub(crate) fn word(&self) -> &str {
         if matches!(self.text.as_str(), "IT" | "US") { &self.text } else { &self.lower }
     }
+
+    /// Which one of so many it says: `second`, `2nd`, `last`.
+    pub(crate) fn place(&self, count: usize) -> Option<usize> {
+        let place = match (&self.kind, self.lower.as_str()) {
+            (Kind::Word, "last") => Some(count),
+            (Kind::Number(number), _) if number.unit == Unit::Ordinal => {
+                self.lower.trim_end_matches(char::is_alphabetic).parse().ok()
+            }
+            (_, word) => {
+                LEXICON.matches("ordinals", &[word]).first().and_then(|(_, place)| place.parse().ok())
+            }
+        };
+        place.filter(|place| (1..=count).contains(place))
+    }
 }
 
 /// What a token is.

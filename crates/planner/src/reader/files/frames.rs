@@ -111,15 +111,19 @@ impl<'a> Frame<'a> {
                 None => left.clone(),
             };
             let right = format!("{prefix}{}", self.index.tables[last.table].columns[last.to].name);
-            // A value that stands there twice would count a row twice: then there is no answer.
-            let _ = writeln!(
+            let (key, column) = (quote(&right), &self.index.tables[last.table].columns[last.to].name);
+            let said = format!("{column} stands more than once in {}", self.index.tables[last.table].name);
+            // A value that stands there twice would count a row twice: then there is no answer. No value is no key.
+            let _ = write!(
                 text,
-                "{0} = {0}.merge({1}.add_prefix({2}), how=\"left\", left_on={3}, right_on={4}, validate=\"many_to_one\")",
+                "other = {1}.add_prefix({2})\nother = other[other[{key}].notna()]\n\
+                 if other[{key}].duplicated().any():\n    raise ValueError({3} + \": \" + str(other[{key}][other[{key}].duplicated()].iloc[0]))\n\
+                 {0} = {0}.merge(other, how=\"left\", left_on={4}, right_on={key})\n",
                 self.variable,
                 load(&self.sources[last.table]),
                 quote(prefix),
+                quote(&said),
                 quote(&left),
-                quote(&right)
             );
         }
         for cut in &self.cuts {
