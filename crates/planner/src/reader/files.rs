@@ -7,6 +7,7 @@ mod frames;
 mod gaps;
 mod grammar;
 mod pieces;
+mod settings;
 mod texts;
 
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::form::Form;
-use super::index::Index;
+use super::index::{self, Index, split_name};
+use super::lexicon::singular;
 use super::parse::Parser;
 use super::trace::Trace;
 use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
@@ -90,7 +92,10 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
     readings.retain(|(.., cost)| *cost == least);
     readings.dedup_by(|one, other| one.1 == other.1);
     match readings.as_slice() {
-        [] => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
+        [] => match texts::single(files, &brief.request, tokens) {
+            Some((title, code)) => draft(title, code),
+            None => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
+        },
         [(reading, code, _)] => draft(reading.clone(), code.clone()),
         several => {
             let choices: Vec<&str> = several.iter().map(|(reading, ..)| reading.as_str()).take(6).collect();
@@ -113,6 +118,13 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     for (table, source) in index.tables.iter_mut().zip(&sources) {
         for column in &mut table.columns {
             column.years = source.years.get(&column.name).copied();
+        }
+    }
+    for (place, source) in sources.iter().enumerate() {
+        let Some(words) = source.also.as_deref().map(split_name) else { continue };
+        index.add(&words, index::What::Table(place), 1);
+        if source.is_better {
+            index.tables[place].noun = words.iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
         }
     }
     index.add_file_words();
