@@ -142,20 +142,20 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     let is = |class: &str| {
         LEXICON.matches(class, &plain).first().is_some_and(|(length, _)| *length == plain.len())
     };
-    if let (false, Some(number)) = (past.choices.is_empty(), only_number(&said)) {
-        let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
-        return past.choices.get(place.checked_sub(1)?).cloned();
+    if let (false, Some(place)) = (past.choices.is_empty(), which_of(index, &said, &[])) {
+        return past.choices.get(place).cloned();
     }
-    let is_corrected = past.is_done && is_instead(&said) && only_number(&said).is_some();
+    let is_corrected = past.is_done && is_instead(&said) && only_number(index, &said).is_some();
     let is_decided = past.is_done && (is("talk.no") || is("talk.yes"));
     let is_about_it = is_corrected || is_decided || is("talk.undo") || is("talk.decide");
     if let (true, Some(run)) = (is_about_it, &past.changed) {
         return Some(Form::Settled(run.clone()));
     }
     let last = past.form.as_ref()?;
-    if let (false, Some(number)) = (past.offered.is_empty(), only_number(&said)) {
-        let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
-        return picked(index, last, past.offered.get(place.checked_sub(1)?)?);
+    if !past.offered.is_empty()
+        && let Some(place) = which_of(index, &said, &past.offered)
+    {
+        return picked(index, last, past.offered.get(place)?);
     }
     if is("talk.no") {
         return Some(Form::Talk("no"));
@@ -163,7 +163,7 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     if let (true, Form::Offer(calls)) = (is("talk.yes"), last) {
         return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
     }
-    if let (false, Some(number)) = (past.is_done, only_number(&said)) {
+    if let (false, Some(number)) = (past.is_done, only_number(index, &said)) {
         let asks = said.iter().any(|token| token.kind == Kind::Sign('?'));
         return with_number(index, last, &number).map(|form| match form {
             Form::Calls(calls) if asks => Form::Offer(calls),
@@ -173,6 +173,28 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     supplied(index, &said, last)
         .or_else(|| another(index, &said, last))
         .or_else(|| if past.is_done { None } else { chosen(index, &said, last) })
+}
+
+/// The place of the one of several that an answer takes: `2`, `number 2`, `the second one`, or its name.
+fn which_of(index: &Index, said: &[super::token::Token], names: &[String]) -> Option<usize> {
+    let trace = Trace::default();
+    let parser = Parser::new(index, said, 0, &trace);
+    let start = parser.fill(0);
+    let text: Vec<&str> = said[start..]
+        .iter()
+        .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!')))
+        .map(|token| token.lower.as_str())
+        .collect();
+    if let Some(place) = names.iter().position(|name| name.to_lowercase() == text.join(" ")) {
+        return Some(place);
+    }
+    let ordinal = parser.meaning("ordinals", start).and_then(|(end, number)| {
+        let end = parser.one("thing", end).unwrap_or(end);
+        parser.is_end(end).then(|| number.parse::<u64>().ok()).flatten()
+    });
+    let rest = &said[parser.one("talk.number", start).unwrap_or(0)..];
+    let number = ordinal.or_else(|| only_number(index, rest)?.value.as_u64())?;
+    usize::try_from(number).ok()?.checked_sub(1)
 }
 
 /// The order with the row of that name in the place of the one that was not clear.
@@ -237,7 +259,7 @@ fn is_instead(list: &[super::token::Token]) -> bool {
 }
 
 /// A request that is a number and nothing else but fillers and `make it`.
-fn only_number(list: &[super::token::Token]) -> Option<Lit> {
+fn only_number(index: &Index, list: &[super::token::Token]) -> Option<Lit> {
     let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
     let before = ["talk.instead", "talk.and_what"].into_iter();
     let start = before
@@ -246,11 +268,12 @@ fn only_number(list: &[super::token::Token]) -> Option<Lit> {
         .unwrap_or(0);
     let rest: Vec<_> = list[start..]
         .iter()
-        .filter(|token| !matches!(token.kind, Kind::Sign('.' | '!' | ',')) && token.lower != "please")
-        .filter(|token| start == 0 || token.kind != Kind::Sign('?'))
+        .enumerate()
+        .filter(|(_, token)| !matches!(token.kind, Kind::Sign('.' | '!' | ',')) && token.lower != "please")
+        .filter(|(_, token)| start == 0 || token.kind != Kind::Sign('?'))
         .collect();
     match rest.as_slice() {
-        [token] => match token.kind {
+        [(at, token)] if !index.is_called(list, start + at) => match token.kind {
             Kind::Number(number) if number.unit == Unit::Plain => {
                 Some(Lit { value: as_json(number.value), at: token.at })
             }

@@ -144,6 +144,8 @@ impl<'a> Parser<'a> {
     /// The first place after fillers and an interjection: `great, …`.
     pub(crate) fn opening(&self) -> usize {
         let first = self.fill(0);
+        // `Hi, …`
+        let first = self.sign(',', first).filter(|_| first > 0).map_or(first, |after| self.fill(after));
         let Some(end) = self.exact("interjection", first).into_iter().max() else { return first };
         self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end))
     }
@@ -159,7 +161,9 @@ impl<'a> Parser<'a> {
 
     /// Whether nothing but closing signs, fillers and a question mark is left.
     pub(crate) fn is_end(&self, place: usize) -> bool {
-        let place = self.fill(place);
+        // `…, please`
+        let please = self.sign(',', place).filter(|after| self.fill(*after) > *after);
+        let place = self.fill(please.unwrap_or(place));
         let rest = self.tokens.get(place..).unwrap_or_default();
         let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?'));
         let signs = rest.iter().take_while(|token| closes(token)).count();
@@ -189,7 +193,10 @@ impl<'a> Parser<'a> {
             .collect();
         let after = self.fill(place);
         if after != place {
+            // `The Price` is more than `Price` after an article.
+            let known = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
             let more = self.index.at(self.tokens, after).into_iter();
+            let more = more.filter(|(_, length, _)| after + length != known);
             found.extend(more.map(|(what, length, cost)| (what, after + length, cost)));
         }
         if self.strict {
@@ -210,7 +217,7 @@ impl<'a> Parser<'a> {
         if negative {
             place += 1;
         }
-        let token = self.tokens.get(place)?;
+        let token = self.tokens.get(place).filter(|_| !self.index.is_called(self.tokens, place))?;
         let mut number = match token.kind {
             Kind::Number(number) => number,
             Kind::Unclear(number) if amounts::is_fraction(self.index, token) => number,
@@ -332,7 +339,12 @@ impl<'a> Parser<'a> {
             return self.index.day(self.focus).or_else(year);
         }
         // What was sold is in no stock.
-        let is_stock = role != "quantity" || self.files || !self.index.tables[self.focus].append_only;
+        let is_record = |focus: usize| {
+            let mut verbs = self.index.verbs.iter();
+            self.index.tables[focus].append_only
+                || verbs.any(|verb| verb.table == focus && verb.action.is_some())
+        };
+        let is_stock = role != "quantity" || self.files || !is_record(self.focus);
         self.index.role(self.focus, role).filter(|_| is_stock)
     }
 

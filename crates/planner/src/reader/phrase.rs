@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
+use super::guard;
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
@@ -55,6 +56,15 @@ impl Np {
     /// Whether the table's own noun was said.
     pub(crate) fn has_table(&self) -> bool {
         self.head == Head::Table
+    }
+
+    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
+    /// not the booking of it.
+    pub(crate) fn is_named_by_others(&self) -> bool {
+        let mut all = Vec::new();
+        self.conds.iter().for_each(|cond| guard::parts(cond, &mut all));
+        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
+        !self.has_table() && (self.conds.iter().any(Cond::asks_others) || !all.iter().all(is_own))
     }
 
     /// The rows as a form.
@@ -155,7 +165,17 @@ impl Parser<'_> {
         self.wants(Naming::Table, place);
         let mut found: All<Np> = Vec::new();
         let with = |head: Head| Np { head, ..np.clone() };
-        for (what, end, more) in self.mentions(place) {
+        let mentions = self.mentions(place);
+        let own: Vec<usize> = mentions
+            .iter()
+            .filter(|(what, ..)| *what == What::Table(self.focus))
+            .map(|(_, end, _)| *end)
+            .collect();
+        for (what, end, more) in mentions {
+            // All bookings, where the table is called so.
+            if matches!(what, What::Deeds(_)) && own.contains(&end) {
+                continue;
+            }
             // `sales`: the rows of the table that record one.
             let deeds = match what {
                 What::Deeds(which) if self.index.verbs[which].table == self.focus => {
@@ -194,21 +214,45 @@ impl Parser<'_> {
             }
         }
         if let Some(end) = self.one("thing", place) {
-            found.push((with(Head::Thing), end, cost + 1));
+            found.extend(self.among(&with(Head::Thing)).map(|np| (np, end, cost + 1)));
         }
         found.extend(self.pronoun(np, place, cost));
         if np.order.is_some() || np.head == Head::Value {
-            found.push((np.clone(), place, cost + 2));
+            found.extend(self.among(np).map(|np| (np, place, cost + 2)));
         }
         found
     }
 
+    /// `the last one`, after a list, is one of those rows; none if it is not known which they are.
+    fn among(&self, np: &Np) -> Option<Np> {
+        let Some(rows) = self.spoken_of().filter(|_| np.order.is_some() && np.conds.is_empty()) else {
+            return Some(np.clone());
+        };
+        let is_known = rows.order.is_none() && !self.is_name(&rows.filter);
+        is_known.then(|| Np { conds: vec![rows.filter.clone()], ..np.clone() })
+    }
+
+    /// The rows of the table in question that the conversation was about.
+    fn spoken_of(&self) -> Option<&Select> {
+        let is_own = |rows: &&Select| rows.table == self.focus;
+        self.context.as_ref().filter(is_own)?;
+        self.several.as_ref().filter(is_own).or(self.context.as_ref())
+    }
+
+    /// Whether a noun with a superlative alone may be one of the rows that were spoken of, or one of all: `the last
+    /// booking`; and whether it says only which row was stored last.
+    pub(crate) fn is_open_which(&self, np: &Np) -> bool {
+        let Some(order) = &np.order else { return false };
+        let is_listed = |rows: &Select| !rows.filter.is_always() && !self.is_name(&rows.filter);
+        order.by.is_none() || np.conds.is_empty() && self.spoken_of().is_some_and(is_listed)
+    }
+
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
     pub(crate) fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
-        let Some(last) = self.context.as_ref().filter(|context| context.table == self.focus) else {
+        let is_own = |rows: &&Select| rows.table == self.focus;
+        let (Some(last), Some(several)) = (self.context.as_ref().filter(is_own), self.spoken_of()) else {
             return Vec::new();
         };
-        let several = self.several.as_ref().filter(|several| several.table == self.focus).unwrap_or(last);
         let known = |rows: &Select, order: Option<Order>| Np {
             conds: vec![rows.filter.clone()],
             order: order.or_else(|| rows.order.clone()),
@@ -253,7 +297,8 @@ impl Parser<'_> {
             if names.len() < 8 {
                 let comma = self.sign(',', end);
                 let after = comma.unwrap_or(end);
-                let joints = [comma, self.one("and", after), self.one("or", after)];
+                let and = self.one("and", after).filter(|_| !self.is_but(after));
+                let joints = [comma, and, self.one("or", after)];
                 for start in joints.into_iter().flatten() {
                     for (cond, end, more) in self.name(start) {
                         open.push(([names.clone(), vec![cond]].concat(), end, cost + more));
@@ -307,12 +352,16 @@ impl Parser<'_> {
         while at < all.len() && all.len() < 60 {
             let (np, end, cost) = all[at].clone();
             at += 1;
-            if let Some(start) = self.one("except", end) {
-                for (inner, after, more) in self
-                    .np(start)
-                    .iter()
-                    .filter(|(inner, ..)| inner.order.is_none() && !inner.conds.is_empty())
-                {
+            let but = self.one("and", end).filter(|_| self.is_but(end));
+            for (start, is_but) in self
+                .one("except", end)
+                .map(|start| (start, false))
+                .into_iter()
+                .chain(but.map(|start| (start, true)))
+            {
+                for (inner, after, more) in self.np(start).iter().filter(|(inner, ..)| {
+                    inner.order.is_none() && !inner.conds.is_empty() && (!is_but || inner.is_named())
+                }) {
                     let not = Cond::Not(Box::new(Cond::all(inner.conds.clone())));
                     all.push((
                         Np { conds: [np.conds.clone(), vec![not]].concat(), ..np.clone() },
@@ -356,6 +405,10 @@ impl Parser<'_> {
         found
     }
 
+    fn is_ledger(&self) -> bool {
+        self.index.tables[self.focus].append_only
+    }
+
     /// Whether a noun for rows of the table in question comes next.
     fn is_noun(&self, place: usize) -> bool {
         self.mentions(place).iter().any(|(what, ..)| match what {
@@ -391,7 +444,11 @@ impl Parser<'_> {
         let down = sign == ">";
         let by = |path: Path| Order { by: Some(path), down };
         match role {
-            "row" => vec![(Order { by: None, down }, nth, end)],
+            // `the last booking`: by its day, where rows may be added in another order.
+            "row" => {
+                let day = self.index.day(self.focus).filter(|_| !self.files && !self.is_ledger());
+                vec![(Order { by: day.map(|day| self.own(day)), down }, nth, end)]
+            }
             "column" => {
                 let columns = self.columns(end).into_iter();
                 let fit = columns.filter(|(path, ..)| self.is_number(path));
