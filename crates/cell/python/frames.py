@@ -86,6 +86,8 @@ def table_of(readings, name, table):
     facts = readings[name]
     every = [*facts["tables"], *(part for one in facts["tables"] for part in one.get("parts", ()))]
     outer = [one for one in facts["tables"] if "inner_list" not in one]
+    # Tables that were joined have no name of their own.
+    outer = [one for one in outer if one.get("parts")] or outer
     found = outer if table is None else [one for one in every if one.get("name") == table]
     if len(found) == 1:
         return facts, found[0]
@@ -109,10 +111,14 @@ def tell(notes, name, said):
 
 def from_file(path):
     if path not in _mapped:
+        import pandas
         import pyarrow
 
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
         frame = table.to_pandas(split_blocks=True, use_threads=False)
+        for name in table.column_names:
+            if is_wide(table[name]):
+                frame[name] = pandas.array(table[name].to_pylist(), dtype="Int64")
         metadata = table.schema.metadata or {}
         misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))
         # The number that the first row has in its file.
@@ -123,6 +129,16 @@ def from_file(path):
         _mapped[path] = frame
     # The mapped frame stays referred to, so pandas copies a column before it writes to it.
     return _mapped[path].copy(deep=False)
+
+
+def is_wide(column):
+    """Whether a column has gaps and whole numbers that floating point does not hold."""
+    import pyarrow.compute
+
+    if not column.null_count or not pyarrow.types.is_integer(column.type):
+        return False
+    ends = pyarrow.compute.min_max(column).as_py().values()
+    return any(end is not None and abs(end) > 2**53 for end in ends)
 
 
 def from_store(table):

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use ordain_cell::profile::DataDir;
 use ordain_cell::resident::Resident;
 use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
-use ordain_engine::{Engine, EngineError, EngineSettings, Workspace};
+use ordain_engine::{Engine, EngineError, EngineSettings, open_store};
 use ordain_store::Store;
 use ordain_tools::Toolbox;
 use ordain_types::{Call, ErrorClass, RunRecord, RunState};
+use ordain_workspace::Workspace;
 
 use crate::failure::{FAILED, UNAVAILABLE, WAITING};
 use crate::show::line;
@@ -35,7 +36,7 @@ pub(crate) async fn open(
     executor: Arc<dyn Executor>,
     settings: EngineSettings,
 ) -> Result<Engine, EngineError> {
-    Ok(Engine::new(workspace.open_store().await?, executor, settings))
+    Ok(Engine::new(open_store(workspace).await?, executor, settings))
 }
 
 /// Sends the calls that the end of a run let go, and tells what became of each: nobody else does so after this process.

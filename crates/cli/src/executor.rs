@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{Executor, LocalExecutor};
-use ordain_engine::Workspace;
 use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, RemoteOptions, RemoteTls};
+use ordain_workspace::Workspace;
 
 use crate::commands::python;
 use crate::engine;

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use ordain_cell::CellError;
 use ordain_cell::profile::ProfileError;
 use ordain_checks::SelectionError;
+use ordain_engine::EngineError;
 use ordain_engine::checks::ChecksError;
-use ordain_engine::{EngineError, InitError, WorkspaceError};
 use ordain_planner::PlannerError;
 use ordain_server::cluster::ClusterError;
 use ordain_server::grpc::ConnectError;
@@ -16,6 +16,7 @@ use ordain_server::http::ServeLockError;
 use ordain_server::trace::TraceSettingsError;
 use ordain_store::StoreError;
 use ordain_tools::ToolError;
+use ordain_workspace::{InitError, WorkspaceError};
 
 use crate::show::line;
 

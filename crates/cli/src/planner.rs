@@ -2,8 +2,9 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
-use ordain_engine::{Planner, Workspace};
+use ordain_engine::Planner;
 use ordain_planner::{Choice, ModelSettings, PlannerError, choose};
+use ordain_workspace::Workspace;
 
 use crate::show::line;
 

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use ordain_engine::{Workspace, WorkspaceError};
+use ordain_engine::open_store;
 use ordain_store::{EntryNote, Store};
+use ordain_workspace::{Workspace, WorkspaceError};
 
 use crate::failure::{Failure, Outcome};
 use crate::runtime;
@@ -72,7 +73,7 @@ impl WorkspaceArgs {
 
     /// Reads the workspace and opens its store.
     pub(crate) async fn open(&self) -> Result<Store, Failure> {
-        Ok(self.load()?.open_store().await?)
+        Ok(open_store(&self.load()?).await?)
     }
 }
 

@@ -27,15 +27,14 @@ mod suggest;
 mod tables;
 mod task;
 mod transform;
+mod values;
 mod write;
 
 pub use cells::CheckFindings;
 pub use changes::Change;
 pub use compile::{KeptCode, needs_frames};
-pub(crate) use convert::CONVERTER;
 pub use edit::{ADDED_TO, FileChange, Proposal, add_checks, remove_check};
 pub use error::ChecksError;
-pub(crate) use failures::declaration as failures_declaration;
 pub use history::History;
 pub use read::{read_checks, write_file};
 pub use sources::is_data_file;
@@ -48,9 +47,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_store::Store;
+use ordain_workspace::Workspace;
 
 use crate::engine::Engine;
-use crate::workspace::Workspace;
 
 /// The checks of one workspace.
 #[derive(Debug, Clone)]

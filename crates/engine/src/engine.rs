@@ -7,15 +7,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
 use ordain_tools::Toolbox;
-pub use ordain_types::Approval;
-use ordain_types::{Catalog, Limits, RunKind, STATUSES, Schema};
+use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
+use ordain_workspace::Workspace;
 
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::helpers::Helpers;
-use crate::steps::Budgets;
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -83,6 +82,30 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
+    /// What a workspace says about its runs.
+    pub fn of(workspace: &Workspace) -> Self {
+        let rules = workspace.invariants.iter();
+        Self {
+            approval: workspace.approval,
+            limits: workspace.limits.clone(),
+            statuses: workspace.statuses.clone(),
+            helpers: workspace.helpers.clone().into(),
+            policy: workspace.policy.clone() + &crate::tools::told(&workspace.tools.known()),
+            invariants: rules.map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
+            packages: workspace.packages(),
+            rounds: workspace.rounds,
+            budgets: workspace.budgets.clone(),
+            holds_outlines: workspace.holds_outlines,
+            review: workspace.model.review,
+            review_outline: workspace.model.review_outline,
+            roles: workspace.roles_by_table(),
+            catalog: workspace.catalog.clone(),
+            artifacts: Some(workspace.artifacts()),
+            tools: workspace.tools.clone(),
+            keeps_partial: workspace.keeps_partial(),
+        }
+    }
+
     /// Why a cached plan no longer holds; `None` if it does. The tables and the rule of a check are not the store's:
     /// `ordain check diff` compares them.
     pub fn stale(&self, plan: &CachedPlan, schema: &Schema) -> Option<String> {

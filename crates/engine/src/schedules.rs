@@ -5,63 +5,23 @@
 //! several processes share a database.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use ordain_checks::{Schedule, Selection};
 use ordain_planner::{Planner, Progress};
 use ordain_store::{ScheduleMark, StoreError};
-use ordain_types::{BoxFuture, RunId, RunKind, RunRecord};
+use ordain_types::{BoxFuture, RunId, RunRecord};
+use ordain_workspace::{Scheduled, ScheduledTask, Workspace};
 
 use crate::ask::Ask;
 use crate::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, read_checks};
 use crate::code::CodeTask;
 use crate::error::EngineError;
-use crate::workspace::Workspace;
 
 /// How late a due time may be noticed and still count as in time, in seconds.
 const IN_TIME: i64 = 300;
 /// Checks that run at once.
 const JOBS_MAX: usize = 8;
-/// Begins the names of schedules that check files make.
-const OF_CHECKS: &str = "checks:";
 /// Who asks for scheduled work, and through what, in the ledger.
 const SCHEDULE: &str = "schedule";
-
-/// Work that runs by the clock.
-#[derive(Debug, Clone)]
-pub struct Scheduled {
-    /// Its name, unique in the workspace.
-    pub name: String,
-    /// When it is due.
-    pub schedule: Schedule,
-    /// The same as it is written.
-    pub written: String,
-    /// Whether a time that was missed is carried out later, once for all missed times.
-    pub catch_up: bool,
-    /// What is carried out.
-    pub task: ScheduledTask,
-}
-
-/// What is carried out by a schedule.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ScheduledTask {
-    /// A request about the tables.
-    Ask(String),
-    /// A question about files of the workspace.
-    Code {
-        /// What is asked.
-        request: String,
-        /// The files.
-        files: Vec<PathBuf>,
-    },
-    /// Checks.
-    Checks {
-        /// What the run is called.
-        request: String,
-        /// Which of them.
-        selection: Selection,
-    },
-}
 
 /// A due time of a schedule that is not done with.
 #[derive(Debug, Clone)]
@@ -88,57 +48,6 @@ pub struct Schedules {
     planner: Planner,
 }
 
-impl Scheduled {
-    /// The schedule of all checks that are written with it.
-    fn of_checks(written: &str) -> Option<Self> {
-        Some(Self {
-            name: format!("{OF_CHECKS} {written}"),
-            schedule: written.parse().ok()?,
-            written: written.to_owned(),
-            catch_up: true,
-            task: ScheduledTask::Checks {
-                request: format!("run checks due at {written}"),
-                selection: Selection::scheduled(written),
-            },
-        })
-    }
-
-    /// Every schedule of a workspace: its own, then one for each time at which checks are due.
-    pub fn all(workspace: &Workspace) -> Result<Vec<Self>, ChecksError> {
-        let files = match read_checks(&workspace.root) {
-            Err(ChecksError::NoFiles) => return Ok(workspace.schedules.clone()),
-            files => files?,
-        };
-        let enabled = files.entries.iter().map(|entry| &entry.check).filter(|check| check.enabled);
-        let written: BTreeSet<&str> = enabled.filter_map(|check| check.schedule.as_deref()).collect();
-        let of_checks = written.into_iter().filter_map(Self::of_checks);
-        Ok(workspace.schedules.iter().cloned().chain(of_checks).collect())
-    }
-
-    /// Whether a name is one that check files make.
-    pub(crate) fn is_of_checks(name: &str) -> bool {
-        name.starts_with(OF_CHECKS)
-    }
-}
-
-impl ScheduledTask {
-    /// The kind of its runs.
-    pub fn kind(&self) -> RunKind {
-        match self {
-            Self::Ask(_) => RunKind::Ask,
-            Self::Code { .. } => RunKind::Code,
-            Self::Checks { .. } => RunKind::Check,
-        }
-    }
-
-    /// What is asked.
-    pub fn request(&self) -> &str {
-        match self {
-            Self::Ask(request) | Self::Code { request, .. } | Self::Checks { request, .. } => request,
-        }
-    }
-}
-
 impl Due {
     /// The key under which this time is carried out once.
     pub fn idempotency_key(&self) -> String {
@@ -155,12 +64,24 @@ impl Schedules {
         Self { checks, planner }
     }
 
+    /// Every schedule of a workspace: its own, then one for each time at which checks are due.
+    pub fn of(workspace: &Workspace) -> Result<Vec<Scheduled>, ChecksError> {
+        let files = match read_checks(&workspace.root) {
+            Err(ChecksError::NoFiles) => return Ok(workspace.schedules.clone()),
+            files => files?,
+        };
+        let enabled = files.entries.iter().map(|entry| &entry.check).filter(|check| check.enabled);
+        let written: BTreeSet<&str> = enabled.filter_map(|check| check.schedule.as_deref()).collect();
+        let of_checks = written.into_iter().filter_map(Scheduled::of_checks);
+        Ok(workspace.schedules.iter().cloned().chain(of_checks).collect())
+    }
+
     /// What is due at a time, in seconds since 1970. A schedule that is seen for the first time, or was written
     /// differently before, counts from now on.
     pub async fn due(&self, now: i64) -> Result<Vec<Due>, EngineError> {
         let marks = self.checks.store().schedule_marks().await?;
         let mut due = Vec::new();
-        for scheduled in Scheduled::all(self.checks.workspace())? {
+        for scheduled in Self::of(self.checks.workspace())? {
             let known = marks.get(&scheduled.name).filter(|mark| mark.schedule == scheduled.written);
             let Some(mark) = known else {
                 self.mark(&scheduled, now, None).await?;

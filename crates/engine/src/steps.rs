@@ -18,6 +18,5 @@ mod settle;
 mod step;
 mod strategy;
 
-pub use budget::Budgets;
 pub use continued::Continued;
 pub(crate) use strategy::{ask_back, is_certain, take};

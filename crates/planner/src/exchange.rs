@@ -104,6 +104,19 @@ pub struct Draft {
     pub hold: Option<HeldBy>,
     /// Further modules that the code imports by name.
     pub modules: Vec<ModuleRecord>,
+    /// The rows that the code of a question about files makes, where it answers with rows.
+    pub rows: Option<MadeRows>,
+}
+
+/// The part of a program that makes rows, without the part that tells them to a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MadeRows {
+    /// The program up to where it has the rows.
+    pub code: String,
+    /// The variable that holds them.
+    pub variable: &'static str,
+    /// The variable with a sentence about rows that belong to no group, where there may be some.
+    pub left_out: Option<&'static str>,
 }
 
 impl Draft {

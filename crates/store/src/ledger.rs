@@ -26,7 +26,7 @@ use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::options::Clock;
 use crate::session::{Rows, Session};
-use crate::sql::{Datum, Sql};
+use crate::sql::{Datum, Dialect, Sql};
 use key::Key;
 
 /// The place of the newest entry; 0 if there is none.
@@ -113,6 +113,29 @@ pub(crate) struct NewEntry {
     pub(crate) content: Value,
 }
 
+/// The end of the chain, and the sums of rows that were kept last.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    seq: i64,
+    hash: String,
+    pub(crate) row_sums: String,
+}
+
+impl Default for Tail {
+    fn default() -> Self {
+        Self { seq: 0, hash: NOTHING.to_owned(), row_sums: String::new() }
+    }
+}
+
+/// Writes an entry, with what belongs to it.
+pub(crate) async fn write_entry(session: &mut Session, statements: Vec<Sql>) -> Result<(), StoreError> {
+    // On PostgreSQL another writer may have taken the place.
+    session.write_batch(statements).await.map(drop).map_err(|error| match error {
+        StoreError::DuplicateKey { .. } => StoreError::Conflict,
+        other => other,
+    })
+}
+
 /// Writes and checks the chain.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -150,19 +173,38 @@ impl Ledger {
         clock: &Clock,
         entry: NewEntry,
     ) -> Result<Checkpoint, StoreError> {
+        let tail = self.tail(session).await?;
+        let (sql, checkpoint) = self.next(&tail, session.dialect(), clock, entry);
+        write_entry(session, vec![sql]).await?;
+        Ok(checkpoint)
+    }
+
+    /// The end of the chain. From here to the end of the transaction it stays so.
+    pub(crate) async fn tail(&self, session: &mut Session) -> Result<Tail, StoreError> {
         session.order().await?;
-        let entries = own(session.dialect(), "entries");
+        let [entries, row_sums] = ["entries", "row_sums"].map(|table| own(session.dialect(), table));
         let mut sql = session.sql("SELECT ");
-        sql.result("seq").push(", hash").push(&format!(" FROM {entries} ORDER BY seq DESC LIMIT 1"));
-        let tail = session.read_newest(sql).await?;
-        let (last, previous) = match tail.first() {
-            Some(row) => {
-                (row[0].as_integer().unwrap_or_default(), row[1].as_text().unwrap_or_default().to_owned())
-            }
-            None => (0, NOTHING.to_owned()),
-        };
-        self.check_tail(u64::try_from(last).unwrap_or_default(), &previous)?;
-        let (seq, at) = (last + 1, clock.timestamp());
+        sql.result("seq").push(&format!(
+            ", hash, (SELECT sums FROM {row_sums} ORDER BY seq DESC LIMIT 1) FROM {entries} ORDER BY seq DESC LIMIT 1"
+        ));
+        let rows = session.read_newest(sql).await?;
+        let tail = rows.first().map_or_else(Tail::default, |row| {
+            let text = |at: usize| row[at].as_text().unwrap_or_default().to_owned();
+            Tail { seq: row[0].as_integer().unwrap_or_default(), hash: text(1), row_sums: text(2) }
+        });
+        self.check_tail(u64::try_from(tail.seq).unwrap_or_default(), &tail.hash)?;
+        Ok(tail)
+    }
+
+    /// The statement that appends an entry, and the checkpoint that is remembered once it is committed.
+    pub(crate) fn next(
+        &self,
+        tail: &Tail,
+        dialect: Dialect,
+        clock: &Clock,
+        entry: NewEntry,
+    ) -> (Sql, Checkpoint) {
+        let (seq, at) = (tail.seq + 1, clock.timestamp());
         let body = canonical(&json!({
             "seq": seq,
             "at": at,
@@ -174,24 +216,22 @@ impl Ledger {
             "content": entry.content,
             "detail": entry.note.detail,
         }));
-        let hash = chained(&previous, &body);
+        let hash = chained(&tail.hash, &body);
         let signature = self.key.sign(&entry_message(&hash));
-        let mut sql = session.sql(&format!(
-            "INSERT INTO {entries} (seq, run_id, kind, at, body, previous, hash, signature) VALUES ("
-        ));
+        let mut sql = Sql::new(
+            dialect,
+            &format!(
+                "INSERT INTO {} (seq, run_id, kind, at, body, previous, hash, signature) VALUES (",
+                own(dialect, "entries")
+            ),
+        );
         sql.integer_param(seq).push(", ");
         sql.bind(entry.run_id.map_or(Datum::Null, |run| Datum::Text(run.0)), "text");
-        for text in [&entry.kind, &at, &body, &previous, &hash, &signature] {
+        for text in [&entry.kind, &at, &body, &tail.hash, &hash, &signature] {
             sql.push(", ").text_param(text);
         }
         sql.push(")");
-        // On PostgreSQL another writer may have taken the place.
-        session.write(sql).await.map_err(|error| match error {
-            StoreError::DuplicateKey { .. } => StoreError::Conflict,
-            other => other,
-        })?;
-        let seq = u64::try_from(seq).unwrap_or_default();
-        Ok(self.sign(seq, hash))
+        (sql, self.sign(u64::try_from(seq).unwrap_or_default(), hash))
     }
 
     /// Signs something that is kept outside the chain: who signed, and the signature.

@@ -37,7 +37,7 @@ pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
 pub use event::Event;
 pub use future::BoxFuture;
 pub use held::HeldBy;
-pub use limits::Limits;
+pub use limits::{Budgets, Limits};
 pub use nearest::nearest;
 pub use outline::{FRAME, ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};

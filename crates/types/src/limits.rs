@@ -54,6 +54,25 @@ impl Default for Limits {
     }
 }
 
+/// What a run of several steps may use, all steps together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budgets {
+    /// Steps that are tried, repairs aside.
+    pub steps: u32,
+    /// Tokens given to models and received from them.
+    pub tokens: u64,
+    /// Dollars, where the model's price is known.
+    pub dollars: Option<f64>,
+    /// Time, waiting for a person aside.
+    pub wall: Duration,
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Self { steps: 50, tokens: 1_000_000, dollars: None, wall: Duration::from_mins(30) }
+    }
+}
+
 fn as_millis<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::emit::{Code, column};
+use super::figures::seconds_of;
 use super::literal;
 use super::params::{CompileError, Params, column_of};
 use super::values::{shown_pattern, times, type_words};
@@ -72,6 +73,8 @@ pub enum Side {
     Value(Value),
     /// The moment of the run.
     Now,
+    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day.
+    Ago(String),
     /// The first plus the second.
     Sum(Box<[Side; 2]>),
     /// The first minus the second.
@@ -232,7 +235,7 @@ impl Side {
             Self::Column(name) => {
                 found.insert(name.clone());
             }
-            Self::Value(_) | Self::Now => {}
+            Self::Value(_) | Self::Now | Self::Ago(_) => {}
             Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
                 sides.iter().for_each(|side| side.columns(found));
             }
@@ -244,6 +247,8 @@ impl Side {
             Self::Column(name) => format!("`{name}`"),
             Self::Value(value) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
             Self::Now => "the time of the run".to_owned(),
+            Self::Ago(span) if is_in_days(span) => format!("the day {span} before the run"),
+            Self::Ago(span) => format!("{span} before the run"),
             Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
                 format!("{} {} {}", sides[0].words(), self.sign(), sides[1].words())
             }
@@ -356,7 +361,7 @@ impl Writer<'_> {
     fn is_time(&self, side: &Side) -> bool {
         match side {
             Side::Column(name) => self.type_of(name) == ColumnType::Timestamp,
-            Side::Now => true,
+            Side::Now | Side::Ago(_) => true,
             _ => false,
         }
     }
@@ -386,6 +391,13 @@ impl Writer<'_> {
             Side::Value(Value::String(_)) => "text",
             Side::Value(_) => "numbers",
             Side::Now => "points in time",
+            Side::Ago(span) if seconds_of(span).is_some() => "points in time",
+            Side::Ago(span) => {
+                return Err(CompileError::param(
+                    format!("`{span}` is no length of time"),
+                    "give one such as 36h or 7d",
+                ));
+            }
             Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
                 for side in sides.iter() {
                     if self.sort(side)? != "numbers" {
@@ -439,10 +451,20 @@ fn side_of(side: &Side, is_time: bool) -> String {
         Side::Value(value) if is_time => format!("pd.Timestamp({}, tz=\"UTC\")", literal::value(value)),
         Side::Value(value) => literal::value(value),
         Side::Now => "pd.Timestamp(inputs[\"now\"])".to_owned(),
+        Side::Ago(span) => {
+            let seconds = seconds_of(span).unwrap_or_default();
+            let day = if is_in_days(span) { ".normalize()" } else { "" };
+            format!("(pd.Timestamp(inputs[\"now\"]) - pd.Timedelta(seconds={seconds})){day}")
+        }
         Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
             format!("({} {} {})", side_of(&sides[0], false), side.sign(), side_of(&sides[1], false))
         }
     }
+}
+
+/// Whether a length of time is given in days or weeks.
+fn is_in_days(span: &str) -> bool {
+    span.ends_with(['d', 'w']) || ["day", "week"].iter().any(|unit| span.contains(unit))
 }
 
 fn among(values: &str, found: &str, so: bool) -> String {

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Decision, EngineError, Workspace};
+use ordain_engine::{Ask, Decision, EngineError, EngineSettings};
 use ordain_types::{Outline, RunRecord};
+use ordain_workspace::Workspace;
 
 use crate::commands::ask;
 use crate::engine;
@@ -96,7 +97,7 @@ async fn carry_out(
     let planner = args.planner.choose(workspace).await?;
     let going_on = async {
         let mut shown = Shown::new(planner.can_repair(), false);
-        let engine = engine::open(workspace, executor.executor(), workspace.settings()).await?;
+        let engine = engine::open(workspace, executor.executor(), EngineSettings::of(workspace)).await?;
         let ask = Ask { planner, ..Ask::new("", &workspace::note().who, "cli") };
         let record = engine.resume_run(id, decision, ask, &mut shown).await;
         shown.finish();

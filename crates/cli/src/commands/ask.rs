@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, EngineError, Mode, PlanFile, Planner, Workspace};
+use ordain_engine::{Ask, Engine, EngineError, EngineSettings, Mode, PlanFile, Planner};
 use ordain_types::{Outline, RunId, RunRecord, RunState, StepState, Strategy, parse_duration};
+use ordain_workspace::Workspace;
 
 use crate::commands::answer::read_outline;
 use crate::engine;
@@ -96,7 +97,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -
     let executor = args.executor.open(workspace, 0)?;
     let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
     let planner = planner?;
-    let mut settings = workspace.settings();
+    let mut settings = EngineSettings::of(workspace);
     if let Some(timeout) = args.timeout {
         settings.limits.wall = timeout;
     }

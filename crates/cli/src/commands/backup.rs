@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ordain_engine::{BackupPlace, BackupSettings, Workspace};
 use ordain_server::put_file;
 use ordain_store::{Backup, RestoreAt, Store};
+use ordain_workspace::{BackupPlace, BackupSettings, Workspace};
 
 use crate::failure::{Failure, Outcome};
 use crate::runtime;

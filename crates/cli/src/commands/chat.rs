@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Mode, Planner, Workspace};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode, Planner};
 use ordain_types::{RunRecord, RunState, unmarked};
+use ordain_workspace::Workspace;
 
 use crate::commands::python;
 use crate::engine;
@@ -83,7 +84,7 @@ async fn talk(
     planner: Planner,
     executor: Arc<LocalExecutor>,
 ) -> Result<(), Failure> {
-    let engine = engine::open(workspace, executor, workspace.settings()).await?;
+    let engine = engine::open(workspace, executor, EngineSettings::of(workspace)).await?;
     let conversation = match &args.conversation {
         Some(name) => name.clone(),
         None => format!("chat-{}", engine.store().new_run_id()?),

@@ -22,8 +22,9 @@ use std::sync::Arc;
 use clap::Subcommand;
 use ordain_cell::profile::Profile;
 use ordain_checks::file::CheckFiles;
-use ordain_engine::Workspace;
+use ordain_engine::EngineSettings;
 use ordain_engine::checks::{Checks, read_checks};
+use ordain_workspace::Workspace;
 
 use crate::commands::python;
 use crate::engine;
@@ -117,7 +118,7 @@ fn files(workspace: &Workspace) -> Result<CheckFiles, Failure> {
 /// Opens the workspace's checks, with its store.
 pub(crate) async fn open(workspace: Arc<Workspace>, executor: &ExecutorArgs) -> Result<Checks, Failure> {
     let executor = executor.open(&workspace, 0)?.executor();
-    let engine = engine::open(&workspace, executor, workspace.settings()).await?;
+    let engine = engine::open(&workspace, executor, EngineSettings::of(&workspace)).await?;
     Ok(Checks::new(workspace, engine))
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::Resolved;
+use ordain_workspace::Resolved;
 
 use crate::failure::Outcome;
 use crate::show::grid::Grid;
@@ -42,7 +42,7 @@ enum Command {
 /// Carries out `ordain config`.
 pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(Command::Schema) = args.command {
-        writeln!(io::stdout().lock(), "{:#}", ordain_engine::config_schema())?;
+        writeln!(io::stdout().lock(), "{:#}", ordain_workspace::config_schema())?;
         return Ok(ExitCode::SUCCESS);
     }
     let resolved = args.workspace.load().and_then(|workspace| workspace.resolved())?;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use ordain_cell::profile::Profile;
+use ordain_engine::EngineSettings;
 use ordain_store::{RowConflict, StoreError};
 use ordain_types::RunRecord;
 use serde_json::json;
@@ -67,7 +68,7 @@ pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> Outcome {
     runtime::on_one_thread(Box::pin(async {
         let cells = executor.open(&workspace, 0)?;
         let approved = async {
-            let engine = engine::open(&workspace, cells.executor(), workspace.settings()).await?;
+            let engine = engine::open(&workspace, cells.executor(), EngineSettings::of(&workspace)).await?;
             let run = engine.approve_rebased(&args.id, note()).await?;
             engine::send_calls(engine.store(), &workspace.tools, &run).await?;
             Ok::<_, Failure>(run)

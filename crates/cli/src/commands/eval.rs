@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, PlanFile, Planner, Workspace};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, PlanFile, Planner};
 use ordain_store::{ConversationTurn, Database, EntryNote};
 use ordain_types::{ErrorClass, Judged as JudgedRound, PlanSource, Round, RunRecord, Strategy};
+use ordain_workspace::Workspace;
 
 use crate::commands::python;
 use crate::engine;
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// The workspace that is named, else the one that the file of cases is in, else the current one.
-fn load(args: &Args) -> Result<Workspace, ordain_engine::WorkspaceError> {
+fn load(args: &Args) -> Result<Workspace, ordain_workspace::WorkspaceError> {
     if args.workspace.is_named() {
         return args.workspace.load();
     }
@@ -101,7 +102,7 @@ fn load(args: &Args) -> Result<Workspace, ordain_engine::WorkspaceError> {
 async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> Outcome {
     let planner = args.planner.choose(&workspace).await?;
     let folder = tempfile::tempdir()?;
-    workspace.approval = ordain_engine::Approval::Auto;
+    workspace.approval = ordain_types::Approval::Auto;
     let executor = engine::executor(&workspace, 2, None)?;
     let judged = tokio::select! {
         judged = judge_each(args, &mut workspace, folder.path(), cases, &planner, &executor) => Some(judged),
@@ -148,7 +149,8 @@ async fn judge_all(
     options.state = folder.to_owned();
     let store = ordain_store::Store::open(options).await?;
     // What cases leave goes with the throw-away store.
-    let settings = EngineSettings { artifacts: Some(folder.join("artifacts")), ..workspace.settings() };
+    let settings =
+        EngineSettings { artifacts: Some(folder.join("artifacts")), ..EngineSettings::of(workspace) };
     let engine = Engine::new(store, Arc::clone(executor) as Arc<dyn ordain_cell::Executor>, settings);
     let beside = args.file.parent().unwrap_or(Path::new(""));
     let mut judged = Vec::new();

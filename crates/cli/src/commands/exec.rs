@@ -16,11 +16,10 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     CellError, Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
 };
-use ordain_engine::{
-    Engine, EngineError, Exec, Judgement, PlanFile, Workspace, WorkspaceError, limits_without_workspace,
-};
+use ordain_engine::{Engine, EngineError, EngineSettings, Exec, Judgement, PlanFile};
 use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
 use ordain_verify::{Contract, VerifiedCode};
+use ordain_workspace::{Workspace, WorkspaceError, limits_without_workspace};
 
 use crate::commands::python;
 use crate::engine;
@@ -181,7 +180,7 @@ async fn open(args: &Args) -> Result<ExecContext, Failure> {
     let engine = match &workspace {
         Some(workspace) => {
             let cells = Arc::<LocalExecutor>::clone(&executor);
-            Some(engine::open(workspace, cells, workspace.settings()).await?)
+            Some(engine::open(workspace, cells, EngineSettings::of(workspace)).await?)
         }
         None => None,
     };

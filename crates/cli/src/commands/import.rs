@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ordain_engine::Workspace;
+use ordain_engine::open_store;
 use ordain_store::TableInfo;
+use ordain_workspace::Workspace;
 use serde_json::json;
 
 use super::data::key;
@@ -68,7 +69,7 @@ async fn check_usage(args: &Args, workspace: &Workspace) -> Result<(), Failure> 
         let problem = format!("there is no file `{}`", args.file.display());
         return Err(Failure::usage(problem, "look at the path; it is relative to the current folder"));
     }
-    let known = workspace.open_store().await?.schema();
+    let known = open_store(workspace).await?.schema();
     if known.table(&args.table).is_some() {
         let problem = format!("there is a table `{}` already", args.table);
         let hint = "choose another name, or replace its seed file and say `ordain reseed`";
@@ -127,7 +128,7 @@ impl Change {
 }
 
 async fn made(root: &Path, table: &str) -> Result<TableInfo, Failure> {
-    let store = Workspace::load(root)?.open_store().await?;
+    let store = open_store(&Workspace::load(root)?).await?;
     let found = store.tables().await?.into_iter().find(|info| info.table.name == table);
     found.ok_or_else(|| io::Error::other(format!("the table `{table}` was not made")).into())
 }

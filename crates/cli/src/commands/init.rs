@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ordain_engine::checks::is_data_file;
-use ordain_engine::{EXAMPLES as READY, Workspace, init, init_around};
+use ordain_workspace::{EXAMPLES as READY, Workspace, init, init_around};
 use serde_json::json;
 
 use super::data;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Engine, Workspace};
+use ordain_engine::{Engine, EngineSettings, open_store};
 use ordain_server::http::{self, HttpOptions, Service};
+use ordain_workspace::Workspace;
 
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::Outcome;
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 async fn serve(args: &Args, workspace: &Workspace) -> Outcome {
-    let store = workspace.open_store().await?;
+    let store = open_store(workspace).await?;
     let executor = args.executor.open(workspace, IDLE_CELLS)?;
     let planner = args.planner.choose(workspace).await?;
     let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -61,7 +62,7 @@ async fn serve(args: &Args, workspace: &Workspace) -> Outcome {
     if let Chosen::Local(local) = &executor {
         options.local = Some(Arc::clone(local));
     }
-    let engine = Engine::new(store, executor.executor(), workspace.settings());
+    let engine = Engine::new(store, executor.executor(), EngineSettings::of(workspace));
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     Box::pin(http::serve_stdio(Service::new(engine, planner, options), args.approve)).await?;
     executor.close().await;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::{Environment, Workspace, WorkspaceError};
 use ordain_planner::{Candidate, Choice, ModelSettings, PlannerError, choose, survey};
+use ordain_workspace::{Environment, Workspace, WorkspaceError};
 use serde_json::json;
 
 use crate::failure::Outcome;

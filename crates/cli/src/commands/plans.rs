@@ -92,7 +92,7 @@ impl Kept {
 /// Carries out `ordain plans`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let workspace = args.shared.workspace.load()?;
-    let (root, settings) = (workspace.root.clone(), workspace.settings());
+    let (root, settings) = (workspace.root.clone(), EngineSettings::of(&workspace));
     workspace::with_store(&args.shared.workspace, |store| async move {
         let kept = Kept { schema: store.schema(), store, settings };
         match &args.command {

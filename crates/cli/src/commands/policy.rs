@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::{PolicyFinding, Workspace};
+use ordain_engine::{EngineSettings, PolicyFinding};
+use ordain_workspace::Workspace;
 
 use crate::engine;
 use crate::failure::{FAILED, Failure, Outcome};
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 async fn check(workspace: Workspace, planner: &PlannerArgs, json: bool) -> Outcome {
     let planner = planner.choose(&workspace).await?;
     let executor = engine::executor(&workspace, 0, None)?;
-    let engine = engine::open(&workspace, executor, workspace.settings()).await?;
+    let engine = engine::open(&workspace, executor, EngineSettings::of(&workspace)).await?;
     let findings = engine.policy_findings().await?;
     let opinions = engine.policy_opinions(&planner).await?.unwrap_or_else(|error| {
         Failure::from(error).report();

@@ -9,11 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ordain_cell::profile::Profile;
 use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_engine::checks::ChecksError;
-use ordain_engine::{
-    Due, EngineError, Scheduled, ScheduledRun, ScheduledTask, Schedules, Workspace, profile_for_files,
-};
+use ordain_engine::{Due, EngineError, ScheduledRun, Schedules, open_store, profile_for_files};
 use ordain_store::{ScheduleMark, Store};
 use ordain_types::RunRecord;
+use ordain_workspace::{Scheduled, ScheduledTask, Workspace};
 use serde_json::json;
 
 use crate::commands::{ask, check};
@@ -91,8 +90,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 async fn list(args: &Args, workspace: Arc<Workspace>) -> Outcome {
-    let listed = Scheduled::all(&workspace)?;
-    let marks = workspace.open_store().await?.schedule_marks().await?;
+    let listed = Schedules::of(&workspace)?;
+    let marks = open_store(&workspace).await?.schedule_marks().await?;
     show(args, &listed, &marks)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -143,7 +142,7 @@ async fn carry_out(args: &Args, run: &RunArgs, workspace: &Arc<Workspace>) -> Ou
     let by_hand =
         ByHand { args, run, workspace, store, can_repair, schedules: Schedules::new(checks, planner) };
     let Some(name) = &run.name else { return by_hand.due().await };
-    let listed = Scheduled::all(workspace)?;
+    let listed = Schedules::of(workspace)?;
     let Some(found) = listed.iter().find(|scheduled| scheduled.name == *name) else {
         let near = ordain_types::nearest(name, listed.iter().map(|scheduled| scheduled.name.as_str()));
         let hint = near.map(|near| format!("did you mean `{near}`?"));

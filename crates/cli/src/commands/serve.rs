@@ -9,11 +9,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Engine, Planner, Workspace};
+use ordain_engine::{Engine, EngineSettings, Planner, open_store};
 use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
 use ordain_server::trace::traced;
 use ordain_types::{parse_bytes, parse_duration};
+use ordain_workspace::Workspace;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -154,7 +155,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
         }
         Err(error) => return Err(error.into()),
     };
-    let store = workspace.open_store().await?;
+    let store = open_store(workspace).await?;
     let mut options = options(args, workspace);
     if let Err(error) = http::check_address(&options, &store).await {
         return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
@@ -177,16 +178,19 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
         Chosen::Local(local) => options.local = Some(Arc::clone(local)),
         Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
-    options.cluster = args.cluster.join(workspace, &store).await?;
+    let nats = args.cluster.join(workspace, &store).await?;
     if args.executor.is_of_cluster() {
-        let (Some(cluster), Some(pool)) = (&options.cluster, executor.pool()) else {
+        let (Some(nats), Some(pool)) = (&nats, executor.pool()) else {
             let hint = "give --cluster nats://HOST:4222, or name the executors";
             return Err(Failure::usage(
                 "the executors of the cluster are wanted, and no cluster is named",
                 hint,
             ));
         };
-        cluster::gather(cluster.link(), pool).await?;
+        cluster::gather(nats.link(), pool).await?;
+    }
+    if let Some(nats) = nats {
+        options.cluster = Arc::new(nats);
     }
     options.tracer = trace::tracer("ordain")?;
     lock.listens_on(options.listen)?;
@@ -196,7 +200,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
     }
     tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
     let traced = traced(executor.executor(), &options.tracer);
-    let engine = Engine::new(store, traced, workspace.settings());
+    let engine = Engine::new(store, traced, EngineSettings::of(workspace));
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone(), executor.pool())?;
@@ -249,7 +253,7 @@ fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result
     if args.json {
         let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
             "isolation": options.isolation, "keys": options.needs_keys(),
-            "cluster": options.cluster.is_some() });
+            "cluster": options.cluster.is_shared() });
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{told}")?;
         return stdout.flush();

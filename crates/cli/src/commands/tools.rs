@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use ordain_engine::Workspace;
 use ordain_tools::{Snapshot, SnapshotFile, ToolSettings, Toolbox};
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::failure::{FAILED, Failure, Outcome};

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ordain_engine::{Accepted, TrustList, Workspace, WorkspaceError};
+use ordain_workspace::{Accepted, TrustList, Workspace, WorkspaceError};
 
 use crate::failure::Outcome;
 use crate::show::line;

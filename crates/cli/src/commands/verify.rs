@@ -8,11 +8,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use ordain_engine::Workspace;
+use ordain_engine::open_store;
 use ordain_verify::{
     CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict,
     apply_edits, helpers_of, verify_bytes,
 };
+use ordain_workspace::Workspace;
 
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
@@ -107,7 +108,7 @@ fn world(args: &Args) -> Result<(Policy, Schema), Failure> {
         // A file that is not Python fails where it is run; without it its functions are unknown names.
         policy.helpers = helpers_of(&workspace.helpers).unwrap_or_default();
         policy = policy.with_packages(FULL_IMPORTS.iter().copied());
-        schema = runtime::on_one_thread(Box::pin(workspace.open_store()))??.schema();
+        schema = runtime::on_one_thread(Box::pin(open_store(&workspace)))??.schema();
     }
     if let Some(profile) = args.profile {
         let packages = match profile {

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ordain_engine::Workspace;
+use ordain_engine::open_store;
 use ordain_store::{BeginOptions, EntryNote, Intent, Store};
 use ordain_types::{RunKind, RunRecord};
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::command::{Ran, ordain, receiver, run};
@@ -70,7 +71,7 @@ impl Shop {
 
 fn on_store<R>(root: &Path, work: impl AsyncFnOnce(Store) -> R) -> R {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { work(Workspace::load(root).unwrap().open_store().await.unwrap()).await })
+    runtime.block_on(async { work(open_store(&Workspace::load(root).unwrap()).await.unwrap()).await })
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! The failing rows of each check's last run, in a table of the workspace that its owner named.
 
 use ordain_checks::{CheckResult, RunReport};
-use ordain_store::{
-    BeginOptions, Call, ColumnDeclaration, Condition, EntryNote, Intent, Store, TableDeclaration, Target,
-};
-use ordain_types::{ColumnType, Row, RunRecord};
+use ordain_store::{BeginOptions, Call, Condition, EntryNote, Intent, Store, Target};
+use ordain_types::{Row, RunRecord};
 use serde_json::{Value, json};
 
 use crate::error::EngineError;
@@ -13,32 +11,6 @@ use crate::error::EngineError;
 const ROWS_MAX: usize = 10_000;
 /// Rows that one call writes.
 const BATCH_ROWS: usize = 500;
-
-/// The table as the store makes it.
-pub(crate) fn declaration(name: &str) -> TableDeclaration {
-    let column = |(name, column_type): (&str, ColumnType)| {
-        (name.to_owned(), ColumnDeclaration { column_type, nullable: true })
-    };
-    let columns = [
-        ("failure_id", ColumnType::Text),
-        ("check_id", ColumnType::Text),
-        ("check_name", ColumnType::Text),
-        ("severity", ColumnType::Text),
-        ("status", ColumnType::Text),
-        ("owner", ColumnType::Text),
-        ("target_table", ColumnType::Text),
-        ("row_key", ColumnType::Json),
-        ("row_values", ColumnType::Json),
-        ("run_id", ColumnType::Text),
-        ("found_at", ColumnType::Timestamp),
-    ];
-    TableDeclaration {
-        name: name.to_owned(),
-        key: vec!["failure_id".to_owned()],
-        columns: columns.into_iter().map(column).collect(),
-        ..TableDeclaration::default()
-    }
-}
 
 /// What a run says anew about failing rows.
 #[derive(Debug)]

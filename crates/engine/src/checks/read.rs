@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ordain_checks::file::{CheckFiles, FILE_BYTES_MAX, Problem};
+use ordain_workspace::inside;
 
 use super::error::ChecksError;
-use crate::workspace::inside;
 
 /// The folder with check files.
 const FOLDER: &str = "checks";

@@ -62,6 +62,7 @@ impl Results<'_> {
                     &format!("it needs compiling, which --frozen forbids: {why}"),
                 )
             }
+            Readiness::NoRows => without_rows(check),
             Readiness::Broken(reason) => broken(check, &reason),
         };
         // What was counted before says nothing about a check that could not be looked at now.
@@ -324,10 +325,25 @@ fn unjudged(
     if is_excepted || plan.get("judges_empty").is_some() || tables.ready(judged)?.rows > 0 {
         return learning;
     }
-    let words = format!(
-        "table `{judged}` has no rows, so nothing was judged; if that may be, set `allow_empty` to true in the check"
-    );
-    Some((SkipReason::EmptyTable, words))
+    Some((SkipReason::EmptyTable, no_rows(judged)))
+}
+
+fn no_rows(table: &str) -> String {
+    format!(
+        "table `{table}` has no rows, so nothing was judged; if that may be, set `allow_empty` to true in the check"
+    )
+}
+
+/// The result of a check whose table has no rows.
+fn without_rows(check: &Check) -> CheckResult {
+    let table = check.target_table.first().map_or("", String::as_str);
+    if !check.allow_empty {
+        return skipped(check, SkipReason::EmptyTable, &no_rows(table));
+    }
+    let mut result = blank(check);
+    (result.status, result.evaluated, result.failed) = (CheckStatus::Pass, Some(0), Some(0));
+    result.summary = format!("table `{table}` has no rows; it looked at no row");
+    result
 }
 
 fn broken(check: &Check, reason: &str) -> CheckResult {

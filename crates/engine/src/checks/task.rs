@@ -6,12 +6,12 @@ use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
 use ordain_planner::{Planner, Progress};
 use ordain_types::{BoxFuture, Call, RunId, RunRecord};
+use ordain_workspace::Workspace;
 
 use super::Checks;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
 use crate::work::Work;
-use crate::workspace::Workspace;
 
 /// A run of checks.
 #[derive(Debug, Clone)]

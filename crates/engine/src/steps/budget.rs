@@ -1,29 +1,10 @@
 //! Budgets of a run of several steps. Reaching one stops the run with an error that says which.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use ordain_types::{ErrorClass, Event, RunError, Usage, format_duration};
+use ordain_types::{Budgets, ErrorClass, Event, RunError, Usage, format_duration};
 
 use crate::outcome::run_error;
-
-/// What a run of several steps may use, all steps together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Budgets {
-    /// Steps that are tried, repairs aside.
-    pub steps: u32,
-    /// Tokens given to models and received from them.
-    pub tokens: u64,
-    /// Dollars, where the model's price is known.
-    pub dollars: Option<f64>,
-    /// Time, waiting for a person aside.
-    pub wall: Duration,
-}
-
-impl Default for Budgets {
-    fn default() -> Self {
-        Self { steps: 50, tokens: 1_000_000, dollars: None, wall: Duration::from_mins(30) }
-    }
-}
 
 /// What a run has used.
 #[derive(Debug, Clone)]
@@ -90,6 +71,8 @@ impl Spent {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

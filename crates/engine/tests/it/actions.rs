@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, Job, LocalExecutor, LocalOptions, Output};
-use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode, open_store};
 use ordain_types::RunRecord;
+use ordain_workspace::{Workspace, init};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -65,8 +66,8 @@ impl Shop {
             calls,
             answers: Mutex::default(),
         });
-        let store = workspace.open_store().await.unwrap();
-        let engine = Engine::new(store, executor.clone(), workspace.settings());
+        let store = open_store(&workspace).await.unwrap();
+        let engine = Engine::new(store, executor.clone(), EngineSettings::of(&workspace));
         Self { _folder: folder, engine, executor }
     }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode, open_store};
 use ordain_store::{EntryNote, StoreError};
 use ordain_types::{RunRecord, RunState};
+use ordain_workspace::{Workspace, init};
 
 struct Shop {
     engine: Engine,
@@ -26,7 +27,8 @@ impl Shop {
         let mut options = LocalOptions::new(DataDir::from_env().unwrap());
         options.idle_cells = 2;
         let executor = Arc::new(LocalExecutor::new(options).unwrap());
-        let engine = Engine::new(workspace.open_store().await.unwrap(), executor, workspace.settings());
+        let engine =
+            Engine::new(open_store(&workspace).await.unwrap(), executor, EngineSettings::of(&workspace));
         Self { engine, _folder: folder }
     }
 

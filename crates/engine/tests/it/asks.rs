@@ -1,8 +1,8 @@
 //! What becomes of a plan: committed, answered, held, refused, rolled back, failed.
 
-use ordain_engine::{Approval, EngineSettings, Mode};
+use ordain_engine::{EngineSettings, Mode};
 use ordain_store::{BeginOptions, Intent};
-use ordain_types::{HeldBy, ReceiptKind, RunState};
+use ordain_types::{Approval, HeldBy, ReceiptKind, RunState};
 
 use crate::steps::with;
 use crate::world::{BUY, ask, inventory, on_both, options_at, world, world_at, world_with};

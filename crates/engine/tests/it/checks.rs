@@ -8,8 +8,9 @@ use ordain_cell::profile::DataDir;
 use ordain_cell::{Executor, LocalExecutor, LocalOptions};
 use ordain_checks::{CheckResult, CheckStatus, CodeFrom, Selection};
 use ordain_engine::checks::{CheckOptions, CheckRun, Checks, read_checks};
-use ordain_engine::{Engine, EngineError, Progress, Quiet, Workspace, init};
+use ordain_engine::{Engine, EngineError, EngineSettings, Progress, Quiet, open_store};
 use ordain_types::BoxFuture;
+use ordain_workspace::{Workspace, init};
 
 /// A workspace in a folder of its own.
 pub(crate) struct World {
@@ -59,8 +60,8 @@ impl World {
 
     pub(crate) async fn checks_on(&self, executor: Arc<dyn Executor>) -> Checks {
         let workspace = Arc::new(Workspace::load(&self.root()).unwrap());
-        let store = workspace.open_store().await.unwrap();
-        let engine = Engine::new(store, executor, workspace.settings());
+        let store = open_store(&workspace).await.unwrap();
+        let engine = Engine::new(store, executor, EngineSettings::of(&workspace));
         Checks::new(workspace, engine)
     }
 

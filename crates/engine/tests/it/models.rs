@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, Workspace, init};
+use ordain_engine::{Ask, Engine, EngineSettings, open_store};
 use ordain_planner::{ModelSettings, choose};
 use ordain_types::{ReceiptKind, RunRecord, RunState};
+use ordain_workspace::{Workspace, init};
 use serde_json::{Value, json};
 
 const ROUND: &str = "Do you have any round sunglasses in stock that are under $100?";
@@ -32,11 +33,11 @@ impl Shop {
         init(&root, Some("sunglasses")).unwrap();
         change(&root);
         let workspace = Workspace::load(&root).unwrap();
-        let store = workspace.open_store().await.unwrap();
+        let store = open_store(&workspace).await.unwrap();
         let mut local = LocalOptions::new(DataDir::from_env().unwrap());
         local.idle_cells = 1;
         let executor = Arc::new(LocalExecutor::new(local).unwrap());
-        let engine = Engine::new(store, executor.clone(), workspace.settings());
+        let engine = Engine::new(store, executor.clone(), EngineSettings::of(&workspace));
         Self { engine, executor, _folder: folder }
     }
 
@@ -261,9 +262,9 @@ async fn the_rules_of_the_returns_desk_keep_to_their_budget_and_are_shared_by_al
     let root = folder.path().join("desk");
     init(&root, Some("returns-desk")).unwrap();
     let workspace = Workspace::load(&root).unwrap();
-    let store = workspace.open_store().await.unwrap();
+    let store = open_store(&workspace).await.unwrap();
     let executor = Arc::new(LocalExecutor::new(LocalOptions::new(DataDir::from_env().unwrap())).unwrap());
-    let engine = Engine::new(store, executor.clone(), workspace.settings());
+    let engine = Engine::new(store, executor.clone(), EngineSettings::of(&workspace));
     let mut prompts = Vec::new();
     for request in ["Cancel the newest order of Tom Reed", "Open a return for the tent of O1004, it leaks"] {
         let replay =

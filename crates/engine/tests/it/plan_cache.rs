@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, Mode, Workspace, init};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode, open_store};
 use ordain_types::{PlanSource, RunRecord, RunState};
+use ordain_workspace::{Workspace, init};
 
 /// The sunglasses shop in a folder of its own.
 struct Shop {
@@ -53,7 +54,7 @@ impl Shop {
 
 async fn engine(folder: &tempfile::TempDir, executor: &Arc<LocalExecutor>) -> Engine {
     let workspace = Workspace::load(&folder.path().join("shop")).unwrap();
-    Engine::new(workspace.open_store().await.unwrap(), executor.clone(), workspace.settings())
+    Engine::new(open_store(&workspace).await.unwrap(), executor.clone(), EngineSettings::of(&workspace))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,8 +1,9 @@
 //! Seeds that are not JSON are read in a cell, as data files are.
 
-use ordain_engine::Workspace;
+use ordain_engine::open_store;
 use ordain_store::{BeginOptions, Call, Intent, Reply, Store, StoreError, TableInfo};
 use ordain_types::ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -12,7 +13,7 @@ async fn open(file: &str, text: &[u8], more: &str) -> (TempDir, Result<Store, St
     let declared = format!("[tables.things]\nseed = \"{file}\"\n{more}");
     fs_err::write(folder.path().join("ordain.toml"), declared).unwrap();
     fs_err::write(folder.path().join(file), text).unwrap();
-    let store = Workspace::load(folder.path()).unwrap().open_store().await;
+    let store = open_store(&Workspace::load(folder.path()).unwrap()).await;
     (folder, store)
 }
 
@@ -58,7 +59,7 @@ async fn what_was_decided_about_a_seed_is_noted_on_its_table() {
     for said in ["above the header", "month-first", "'n/a' (1)"] {
         assert!(notes.contains(said), "{notes}");
     }
-    let again = Workspace::load(folder.path()).unwrap().open_store().await.unwrap();
+    let again = open_store(&Workspace::load(folder.path()).unwrap()).await.unwrap();
     assert_eq!(table(&again).await.notes.join("\n"), notes);
 }
 

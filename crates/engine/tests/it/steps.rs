@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ordain_engine::{Ask, Budgets, Decision, Engine, EngineError, EngineSettings, Mode, Planner, Quiet};
+use ordain_engine::{Ask, Decision, Engine, EngineError, EngineSettings, Mode, Planner, Quiet};
 use ordain_planner::provider::{Call, Heard, ModelRequest, Provider, Replay};
 use ordain_planner::{Model, ModelSettings};
 use ordain_store::{BeginOptions, Intent, StoreError};
 use ordain_types::{
-    BoxFuture, CriterionJudge, ErrorClass, Outline, PlanSource, Round, RunRecord, RunState, StepState,
-    Strategy,
+    BoxFuture, Budgets, CriterionJudge, ErrorClass, Outline, PlanSource, Round, RunRecord, RunState,
+    StepState, Strategy,
 };
 use serde_json::{Value, json};
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ordain_engine::{Approval, EXAMPLES, InitError, Workspace, WorkspaceError, init};
+use ordain_engine::{EngineSettings, open_store};
 use ordain_store::Database;
-use ordain_types::ColumnType;
+use ordain_types::{Approval, ColumnType};
+use ordain_workspace::{EXAMPLES, InitError, Workspace, WorkspaceError, init};
 use tempfile::TempDir;
 
 fn load(toml: &str) -> Result<Workspace, WorkspaceError> {
@@ -170,7 +171,7 @@ async fn every_example_opens_with_its_seeds_and_keeps_its_invariants() {
         let workspace = Workspace::load(&root).unwrap();
         assert_eq!(workspace.name, example.name);
         assert!(!workspace.policy.is_empty());
-        let store = workspace.open_store().await.unwrap();
+        let store = open_store(&workspace).await.unwrap();
         let tables = store.tables().await.unwrap();
         assert!(tables.iter().all(|info| info.rows > 0 && !info.table.key.is_empty()), "{tables:?}");
         assert!(store.verify_ledger().await.unwrap().is_whole());
@@ -185,7 +186,7 @@ async fn a_role_of_a_column_that_is_not_there_is_an_error_with_its_line() {
     let path = root.join("ordain.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("quantity = \"on_hand\"", "quantity = \"on_hnd\"")).unwrap();
-    let error = Workspace::load(&root).unwrap().open_store().await.unwrap_err();
+    let error = open_store(&Workspace::load(&root).unwrap()).await.unwrap_err();
     let line = text.lines().position(|line| line.starts_with("quantity")).unwrap() + 1;
     assert!(error.to_string().starts_with(&format!("ordain.toml:{line}: the role `quantity`")), "{error}");
     assert_eq!(error.hint().as_deref(), Some("did you mean `on_hand`?"));
@@ -194,7 +195,7 @@ async fn a_role_of_a_column_that_is_not_there_is_an_error_with_its_line() {
 #[test]
 fn declared_roles_reach_the_planner() {
     let workspace = load("[tables.parts.roles]\nquantity = \"shelf\"\nprice = \"each\"").unwrap();
-    let roles = &workspace.settings().roles["parts"];
+    let roles = &EngineSettings::of(&workspace).roles["parts"];
     assert_eq!((roles["quantity"].as_str(), roles["price"].as_str()), ("shelf", "each"));
 }
 
@@ -261,7 +262,7 @@ async fn a_catalog_that_names_what_is_not_there_is_an_error_with_its_line() {
         ),
     ] {
         let (_folder, workspace) = library(&more);
-        let error = workspace.unwrap().open_store().await.err().unwrap();
+        let error = open_store(&workspace.unwrap()).await.err().unwrap();
         assert!(
             error.to_string().contains(says) && error.to_string().contains("ordain.toml:"),
             "{more}: {error}"

@@ -6,6 +6,7 @@ mod conditions;
 mod deeds;
 mod newcomer;
 mod said_again;
+mod spoiled;
 mod turns;
 
 use std::collections::BTreeMap;

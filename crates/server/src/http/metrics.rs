@@ -227,8 +227,9 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         gauges.push(figure("ordain_executions_reused_total", &pool.cache_hits()));
         gauges.push(figure("ordain_queue_depth", &members.iter().map(|member| member.waiting).sum::<u64>()));
     }
-    if let Some(cluster) = &service.inner.options.cluster {
-        gauges.push(figure("ordain_cluster_connected", &u8::from(cluster.link.is_connected())));
+    let cluster = &service.inner.options.cluster;
+    if cluster.is_shared() {
+        gauges.push(figure("ordain_cluster_connected", &u8::from(cluster.is_connected())));
         gauges.push(figure("ordain_cluster_working", &service.inner.working.count()));
     }
     let text = service.inner.metrics.0.write(&HELP, &gauges);

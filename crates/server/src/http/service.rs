@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use ordain_cell::LocalExecutor;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Engine, Environment, Planner};
+use ordain_engine::{Engine, Planner};
 use ordain_planner::ModelSettings;
+use ordain_workspace::Environment;
 
 use super::cluster::Working;
 use super::keyring::KeyRing;
@@ -24,7 +25,7 @@ use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
 use super::ui::{Draft, RunCounts, Shelf, SignIns, UsualChanges};
 use super::uploads::Uploading;
-use crate::cluster::Cluster;
+use crate::cluster::{Alone, Cluster};
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
@@ -52,8 +53,8 @@ pub struct HttpOptions {
     pub local: Option<Arc<LocalExecutor>>,
     /// The executors elsewhere that run the code, for the figures and `/readyz`.
     pub executors: Option<Arc<ExecutorPool>>,
-    /// The cluster that this server is a node of.
-    pub cluster: Option<Arc<Cluster>>,
+    /// The cluster that this server is a node of, perhaps the only one.
+    pub cluster: Arc<dyn Cluster>,
     /// Runs of the cluster's queue that it carries out at once.
     pub slots: u32,
     /// The workspace's state, whose disk must have room.
@@ -118,7 +119,7 @@ impl HttpOptions {
             checks: None,
             local: None,
             executors: None,
-            cluster: None,
+            cluster: Arc::new(Alone),
             slots: 16,
             state,
             tracer: Tracer::default(),

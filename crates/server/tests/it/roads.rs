@@ -6,8 +6,9 @@ use std::sync::Arc;
 use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::{Checks, read_checks};
-use ordain_engine::{Ask, CodeTask, Engine, PlanFile, Planner, Quiet, Workspace};
+use ordain_engine::{Ask, CodeTask, Engine, EngineSettings, PlanFile, Planner, Quiet, open_store};
 use ordain_types::RunKind;
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::grpc::world::{World, execute, sent};
@@ -46,7 +47,7 @@ fn of<T: serde::Serialize>(record: &T) -> Value {
 /// An engine over the served workspace's store, with another executor.
 fn over(shop: &Served, executor: Arc<dyn Executor>) -> Engine {
     let workspace = Workspace::load(&shop.folder.path().join("shop")).unwrap();
-    Engine::new(shop.store().clone(), executor, workspace.settings())
+    Engine::new(shop.store().clone(), executor, EngineSettings::of(&workspace))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,8 +56,8 @@ async fn the_same_plan_has_the_same_verdict_cause_and_receipt_on_every_road() {
     let remote = over(&shop, Arc::new(cells.remote()));
     // As after a restart: the workspace is read and its store opened anew.
     let workspace = Workspace::load(&shop.folder.path().join("shop")).unwrap();
-    let opened = workspace.open_store().await.unwrap();
-    let restarted = Engine::new(opened, Arc::new(cells.remote()), workspace.settings());
+    let opened = open_store(&workspace).await.unwrap();
+    let restarted = Engine::new(opened, Arc::new(cells.remote()), EngineSettings::of(&workspace));
     for (name, code) in PROGRAMS {
         let here = shop.service.engine();
         let ask = || Ask::new("x", "test", "test").with_plan(code, "plan.py");

@@ -10,7 +10,8 @@ use anyhow::{Context, bail};
 use ordain_cell::profile::{Installed, Profile};
 use ordain_checks::RunReport;
 use ordain_engine::checks::{CheckOptions, CheckTask, Checks, read_checks};
-use ordain_engine::{Quiet, Workspace};
+use ordain_engine::{EngineSettings, Quiet};
+use ordain_workspace::Workspace;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -128,7 +129,8 @@ fn lay_out(folder: &Path, checks: usize, rows: usize) -> anyhow::Result<()> {
 async fn run_once(folder: &Path, jobs: usize) -> anyhow::Result<RunReport> {
     let workspace = Arc::new(Workspace::load(folder)?);
     let engine =
-        engine::open(&workspace, engine::executor(&workspace, 0, None)?, workspace.settings()).await?;
+        engine::open(&workspace, engine::executor(&workspace, 0, None)?, EngineSettings::of(&workspace))
+            .await?;
     let checks = Checks::new(workspace, engine);
     let options = CheckOptions { jobs, ..CheckOptions::default() };
     let task = CheckTask { options, ..checks.task(read_checks(folder)?, "bench", "cli") };

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use ordain_cell::profile::Profile;
-use ordain_engine::init;
+use ordain_workspace::init;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Engine, Workspace, init};
+use ordain_engine::{Engine, EngineSettings, open_store};
+use ordain_workspace::{Workspace, init};
 use tempfile::TempDir;
 
 use crate::commands::serve::IDLE_CELLS;
@@ -25,7 +26,8 @@ impl Shop {
         let workspace = Workspace::load(&root)?;
         let executor = crate::engine::executor(&workspace, IDLE_CELLS, None)?;
         executor.warm(Profile::Core).await?;
-        let engine = Engine::new(workspace.open_store().await?, executor.clone(), workspace.settings());
+        let engine =
+            Engine::new(open_store(&workspace).await?, executor.clone(), EngineSettings::of(&workspace));
         Ok(Self { _folder: folder, workspace, executor, engine })
     }
 }

@@ -14,10 +14,11 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::Checks;
-use ordain_engine::{Ask, Engine, Mode, Planner, Workspace, init};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode, Planner, open_store};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_store::{ConversationTurn, EntryNote, Store, StoreError};
 use ordain_types::{RunRecord, RunState};
+use ordain_workspace::{Workspace, init};
 use serde_json::{Map, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -74,8 +75,8 @@ async fn measure(runs: usize) -> anyhow::Result<(Vec<Page>, Vec<Felt>)> {
     let workspace = Workspace::load(&root)?;
     let executor = crate::engine::executor(&workspace, 1, None)?;
     executor.warm(Profile::Core).await?;
-    let store = workspace.open_store().await?;
-    let engine = Engine::new(store.clone(), executor.clone(), workspace.settings());
+    let store = open_store(&workspace).await?;
+    let engine = Engine::new(store.clone(), executor.clone(), EngineSettings::of(&workspace));
     let bought = engine.ask(Ask::new("buy 2 pairs of Aviator", "bench", "cli")).await?;
     fill(&store, &bought, runs).await?;
     for _ in 0..HELD {

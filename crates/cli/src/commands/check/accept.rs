@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::Workspace;
 use ordain_engine::checks::State;
+use ordain_workspace::Workspace;
 
 use crate::failure::{Failure, Outcome};
 use crate::show::line;

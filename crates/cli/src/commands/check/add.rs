@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use ordain_checks::Check;
 use ordain_checks::file::CheckFiles;
-use ordain_engine::Workspace;
 use ordain_engine::checks::{ADDED_TO, ChecksError, add_checks, read_checks};
+use ordain_workspace::Workspace;
 
 /// What became of the checks.
 #[derive(Debug, Default)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ordain_checks::CheckStatus;
 use ordain_checks::report::differences;
-use ordain_engine::Workspace;
 use ordain_engine::checks::State;
+use ordain_workspace::Workspace;
 
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome, USAGE};

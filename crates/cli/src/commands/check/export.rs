@@ -9,8 +9,9 @@ use std::sync::Arc;
 use ordain_checks::export::{Exported, Target, UnknownTarget, export, export_python};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, Selection};
+use ordain_engine::Quiet;
 use ordain_engine::checks::{CheckOptions, CheckTask, write_file};
-use ordain_engine::{Quiet, Workspace};
+use ordain_workspace::Workspace;
 
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome};

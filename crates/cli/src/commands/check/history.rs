@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use ordain_checks::CheckStatus;
-use ordain_engine::Workspace;
 use ordain_engine::checks::{Past, State};
+use ordain_workspace::Workspace;
 
 use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use ordain_checks::export::{Target, export};
 use ordain_checks::import::{ImportError, Imported, Tool, import, import_workflows};
-use ordain_engine::Workspace;
+use ordain_workspace::Workspace;
 
 use super::add;
 use crate::failure::{Failure, Outcome};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::Workspace;
+use ordain_workspace::Workspace;
 use serde_json::json;
 
 use crate::failure::Outcome;

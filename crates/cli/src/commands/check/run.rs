@@ -12,7 +12,8 @@ use ordain_checks::file::CheckFiles;
 use ordain_checks::report::{Format, PastResult, TextOptions, render, render_summary};
 use ordain_checks::{CodeFrom, RunReport, Selection};
 use ordain_engine::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, needs_frames};
-use ordain_engine::{EngineError, Planner, Progress as _, Workspace};
+use ordain_engine::{EngineError, Planner, Progress as _};
+use ordain_workspace::Workspace;
 
 use super::bar::Bar;
 use crate::engine;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_engine::Workspace;
 use ordain_types::nearest;
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::executor::ExecutorArgs;

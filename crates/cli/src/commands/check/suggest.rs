@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ordain_checks::Check;
 use ordain_checks::suggest::Suggestion;
-use ordain_engine::Workspace;
+use ordain_workspace::Workspace;
 
 use super::add;
 use crate::executor::ExecutorArgs;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::Workspace;
 use ordain_engine::checks::read_checks;
+use ordain_workspace::Workspace;
 use serde_json::json;
 
 use crate::failure::{Outcome, USAGE};

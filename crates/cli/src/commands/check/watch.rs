@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ordain_engine::Workspace;
+use ordain_workspace::Workspace;
 
 use super::run as running;
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
-use ordain_engine::{CodeTask, EngineSettings, Workspace, profile_for_files};
+use ordain_engine::{CodeTask, EngineSettings, profile_for_files};
 use ordain_types::{Limits, parse_bytes, parse_duration};
+use ordain_workspace::Workspace;
 
 use crate::failure::Failure;
 use crate::resident::ResidentArgs;
@@ -85,7 +86,7 @@ impl Setup {
 
     /// What the workspace says, with these limits.
     pub(crate) fn settings(&self) -> EngineSettings {
-        EngineSettings { limits: self.limits.clone(), ..self.workspace.settings() }
+        EngineSettings { limits: self.limits.clone(), ..EngineSettings::of(&self.workspace) }
     }
 
     /// Files above the size up to which they are copied. One that cells could not be shown, or whose name or size is

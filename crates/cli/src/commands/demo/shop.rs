@@ -5,9 +5,10 @@ use std::sync::Arc;
 use ordain_cell::LocalExecutor;
 use ordain_checks::CodeFrom;
 use ordain_engine::checks::{Checks, read_checks};
-use ordain_engine::{Ask, Engine, Quiet, Workspace, init};
+use ordain_engine::{Ask, Engine, EngineSettings, Quiet, open_store};
 use ordain_store::EntryNote;
 use ordain_types::RunRecord;
+use ordain_workspace::{Workspace, init};
 use serde_json::json;
 
 use super::stage::{self, Stage};
@@ -47,7 +48,7 @@ pub(super) async fn tour(executor: Arc<LocalExecutor>, stage: &mut Stage) -> any
     let root = folder.path().join("shop");
     init(&root, Some("sunglasses"))?;
     let workspace = Arc::new(Workspace::load(&root)?);
-    let engine = Engine::new(workspace.open_store().await?, executor, workspace.settings());
+    let engine = Engine::new(open_store(&workspace).await?, executor, EngineSettings::of(&workspace));
     question(&engine, stage).await?;
     let bought = purchase(&engine, stage).await?;
     refusals(&engine, stage).await?;

@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ordain_engine::Workspace;
 use ordain_store::{Database, Store};
+use ordain_workspace::Workspace;
 
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::show::line;

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use ordain_engine::Workspace;
 use ordain_store::{CachedPlan, Store};
 use ordain_types::{RunRecord, Schema};
 use ordain_verify::{Contract, Policy, verify};
+use ordain_workspace::Workspace;
 use serde_json::Value;
 
 use crate::failure::{Failure, Outcome};

@@ -7,10 +7,11 @@ use std::time::Duration;
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{LocalExecutor, LocalOptions};
 use ordain_engine::checks::Checks;
-use ordain_engine::{Engine, Planner, Workspace};
+use ordain_engine::{Engine, EngineSettings, Planner};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_server::trace::traced;
 use ordain_store::{Clock, EntryNote, NewKey, Store};
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -99,7 +100,7 @@ async fn serve(
 ) -> Served {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("shop");
-    ordain_engine::init(&root, Some(example)).unwrap();
+    ordain_workspace::init(&root, Some(example)).unwrap();
     let workspace = Workspace::load(&root).unwrap();
     let mut local = LocalOptions::new(DataDir::from_env().unwrap());
     local.idle_cells = 2;
@@ -115,12 +116,13 @@ async fn serve(
     let listener = ordain_server::listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
     let mut options = HttpOptions::new(&workspace.name, address, workspace.state());
-    let untraced = Engine::new(store.clone(), executor.clone(), workspace.settings());
+    let untraced = Engine::new(store.clone(), executor.clone(), EngineSettings::of(&workspace));
     let checks = Checks::new(Arc::new(workspace.clone()), untraced);
     (options.checks, options.local) = (Some(checks), Some(executor.clone()));
     options.drain_time = Duration::from_secs(5);
     change(&mut options);
-    let engine = Engine::new(store, traced(executor.clone(), &options.tracer), workspace.settings());
+    let engine =
+        Engine::new(store, traced(executor.clone(), &options.tracer), EngineSettings::of(&workspace));
     let service = Service::new(engine, planner, options);
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(http::serve(listener, service.clone(), async {

@@ -1,6 +1,6 @@
 //! Helpers that every workspace has, unless its owner wrote others under their names.
 
-const SOURCE: &str = include_str!("../../python/built_in.py");
+const SOURCE: &str = include_str!("../python/built_in.py");
 
 /// The owner's helpers, and ours behind them where the names are free.
 pub(super) fn completed(mut helpers: String) -> String {

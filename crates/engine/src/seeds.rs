@@ -1,4 +1,4 @@
-//! Reads seed files in a cell, as every other data file is read.
+//! Opens the store of a workspace. Seed files are read in a cell, as every other data file is.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use ordain_cell::{
     CellError, Discard, Execution, Executor as _, Host, HostCall, HostError, HostFuture, InputFile, Job,
     Level, LocalExecutor, LocalOptions,
 };
-use ordain_store::{SeedError, SeedFuture, SeedReader, SeedTable, TableDeclaration};
+use ordain_store::{SeedError, SeedFuture, SeedReader, SeedTable, Store, StoreError, TableDeclaration};
 use ordain_types::{Catalog, Cause, Limits, Schema};
 use ordain_verify::{Contract, Policy, verify};
+use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
-use super::Workspace;
 use crate::files::{declared, ending, look, profile_for_files};
 
 /// Larger files are loaded by other means.
@@ -24,16 +24,25 @@ const COLUMNS_MAX: u64 = 500;
 /// What the reader may use for each byte of a file.
 const MEMORY_FACTOR: u64 = 24;
 
+/// Opens a workspace's store; missing tables are made from their seeds.
+pub async fn open_store(workspace: &Workspace) -> Result<Store, StoreError> {
+    let mut options = workspace.store_options();
+    options.seeds = Some(Arc::new(CellSeeds::new(workspace)));
+    let store = Store::open(options).await?;
+    workspace.check_store(&store).await?;
+    Ok(store)
+}
+
 /// Reads seeds in cells of this machine, which are started for them alone.
 #[derive(Debug)]
-pub(super) struct CellSeeds {
+struct CellSeeds {
     limits: Limits,
     minimum: Level,
     catalog: Arc<Catalog>,
 }
 
 impl CellSeeds {
-    pub(super) fn new(workspace: &Workspace) -> Self {
+    fn new(workspace: &Workspace) -> Self {
         Self {
             limits: workspace.limits.clone(),
             minimum: workspace.minimum_isolation,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use ordain_cell::Level;
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
 use ordain_types::{
-    Action, Approval, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Ending, Limits, Metric, Phrasing,
-    Reference, TableNotes, parse_bytes, parse_duration,
+    Action, Approval, Budgets, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Ending, Limits, Metric,
+    Phrasing, Reference, TableNotes, parse_bytes, parse_duration,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -19,7 +19,6 @@ use toml::Spanned;
 use super::error::{WorkspaceError, line_of};
 use super::roles::RolesSection;
 use super::schedules::ScheduleSection;
-use crate::steps::Budgets;
 
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -525,8 +524,8 @@ mod tests {
 
     #[test]
     fn fuzz_workspace_file() {
-        let shop = include_bytes!("../../../../examples/sunglasses/ordain.toml");
-        let bikes = include_bytes!("../../../../examples/bike-parts/ordain.toml");
+        let shop = include_bytes!("../../../examples/sunglasses/ordain.toml");
+        let bikes = include_bytes!("../../../examples/bike-parts/ordain.toml");
         let rest = b"[store]\nurl = \"env:X\"\ncheckpoint = \"..\"\n[backup]\nto = \"file:///x\"\nevery = \"1h\"\nkeep = 3\n\
             [limits]\nwall = \"5s\"\nmemory = \"64MiB\"\n[tables.a.columns]\nb = { type = \"real\", nullable = false }\n";
         ordain_testkit::fuzz::run("workspace_file", &[shop, bikes, rest], |input| {

@@ -1,15 +1,20 @@
-//! A workspace: a folder with `ordain.toml` and what belongs to it.
+//! A workspace: a folder with `ordain.toml`, a policy, seeds and helpers.
+//!
+//! It is read strictly, so that a typing error is reported with its line and is never a rule that silently does not
+//! hold. A workspace may come from anybody: its files are opened only below its root (`inside`), and addresses and
+//! owners that its user did not accept are refused (`trust`).
 
 mod backup;
 mod built_in;
 mod catalog;
 mod environment;
 mod error;
+mod example;
+mod failures;
 mod file;
-pub(crate) mod inside;
+pub mod inside;
 mod roles;
 mod schedules;
-mod seeds;
 mod settings;
 mod trust;
 
@@ -23,18 +28,17 @@ use ordain_store::{
     Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, Toolbox};
-use ordain_types::{Catalog, Limits};
+use ordain_types::{Approval, Budgets, Catalog, Limits, Schema};
+use sha2::{Digest as _, Sha256};
 
 pub use backup::{BackupPlace, BackupSettings};
 pub use environment::{Environment, VariableSource};
 pub use error::WorkspaceError;
+pub use example::{EXAMPLES, Example, InitError, init, init_around};
 pub use roles::DeclaredRole;
+pub use schedules::{Scheduled, ScheduledTask};
 pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
 pub use trust::{Accepted, TrustList};
-
-use crate::engine::{Approval, EngineSettings};
-use crate::schedules::Scheduled;
-use crate::steps::Budgets;
 
 /// The file that makes a folder a workspace.
 pub(crate) const FILE: &str = "ordain.toml";
@@ -187,9 +191,8 @@ impl Workspace {
     /// What the workspace says, as a short text: nodes of a cluster where it differs do not carry out each other's runs.
     pub fn fingerprint(&self) -> Result<String, WorkspaceError> {
         let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
-        let mut hash = crate::fingerprint::hash(&format!("{text}\0{}\0{}", self.policy, self.helpers));
-        hash.truncate(12);
-        Ok(hash)
+        let digest = Sha256::digest(format!("{text}\0{}\0{}", self.policy, self.helpers));
+        Ok(digest[..6].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
     }
 
     /// How the workspace's store is opened.
@@ -207,37 +210,24 @@ impl Workspace {
         options
     }
 
-    /// What the workspace says about its runs.
-    pub fn settings(&self) -> EngineSettings {
-        EngineSettings {
-            approval: self.approval,
-            limits: self.limits.clone(),
-            statuses: self.statuses.clone(),
-            helpers: self.helpers.clone().into(),
-            policy: self.policy.clone() + &crate::tools::told(&self.tools.known()),
-            invariants: self.invariants.iter().map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
-            packages: self.packages(),
-            rounds: self.rounds,
-            budgets: self.budgets.clone(),
-            holds_outlines: self.holds_outlines,
-            review: self.model.review,
-            review_outline: self.model.review_outline,
-            roles: roles::by_table(&self.roles),
-            catalog: self.catalog.clone(),
-            artifacts: Some(self.artifacts()),
-            tools: self.tools.clone(),
-            keeps_partial: settings::allows_partial(&self.environment),
-        }
+    /// The declared roles by table: the role, and the column that has it.
+    pub fn roles_by_table(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        roles::by_table(&self.roles)
+    }
+
+    /// Whether what code computed before it failed is kept, also where a task does not ask for it.
+    pub fn keeps_partial(&self) -> bool {
+        settings::allows_partial(&self.environment)
     }
 
     /// Where the files that runs leave are kept.
-    fn artifacts(&self) -> PathBuf {
+    pub fn artifacts(&self) -> PathBuf {
         let named = settings::ARTIFACTS.iter().find_map(|variable| self.environment.get(variable));
         named.map_or_else(|| self.state().join("artifacts"), PathBuf::from)
     }
 
     /// The packages of the workspace's profile.
-    fn packages(&self) -> Vec<String> {
+    pub fn packages(&self) -> Vec<String> {
         let packages = match self.profile.as_str() {
             "core" => ordain_verify::CORE_IMPORTS,
             "data" => ordain_verify::DATA_IMPORTS,
@@ -251,15 +241,12 @@ impl Workspace {
         Store::open(StoreOptions { allow_older: true, ..self.store_options() }).await
     }
 
-    /// Opens the workspace's store; missing tables are made from their seeds.
-    pub async fn open_store(&self) -> Result<Store, StoreError> {
-        let mut options = self.store_options();
-        options.seeds = Some(Arc::new(seeds::CellSeeds::new(self)));
-        let store = Store::open(options).await?;
-        roles::check(&self.roles, &store.schema())?;
-        catalog::check_tables(&self.catalog, &store.schema(), &self.root)?;
-        catalog::check_anchors(&self.catalog, &store, &self.root).await?;
-        Ok(store)
+    /// Checks what the workspace says about its tables against those of the opened store.
+    pub async fn check_store(&self, store: &Store) -> Result<(), StoreError> {
+        let schema: Schema = store.schema();
+        roles::check(&self.roles, &schema)?;
+        catalog::check_tables(&self.catalog, &schema, &self.root)?;
+        catalog::check_anchors(&self.catalog, store, &self.root).await
     }
 
     fn from_file(root: &Path, file: file::File, environment: Environment) -> Result<Self, WorkspaceError> {
@@ -346,7 +333,7 @@ fn tables(
         });
     }
     let declared = sections.into_iter().map(|(name, table)| table.declaration(root, name));
-    Ok(declared.chain(failures.map(crate::checks::failures_declaration)).collect())
+    Ok(declared.chain(failures.map(failures::declaration)).collect())
 }
 
 /// Whether a folder holds checks and data, which make it a workspace with the usual settings.

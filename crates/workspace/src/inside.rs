@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::error::WorkspaceError;
 
 /// The text of a file; `None` if there is no such file.
-pub(crate) fn text(root: &Path, name: &str, bytes_max: u64) -> Result<Option<String>, WorkspaceError> {
+pub fn text(root: &Path, name: &str, bytes_max: u64) -> Result<Option<String>, WorkspaceError> {
     let Some(file) = open(root, Path::new(name)).map_err(|message| refused(name, message))? else {
         return Ok(None);
     };
@@ -34,7 +34,7 @@ pub(crate) fn text(root: &Path, name: &str, bytes_max: u64) -> Result<Option<Str
 
 /// Refuses a path that a workspace names and that is not one of its own files. One that does not exist is left to
 /// whoever needs it.
-pub(crate) fn check(root: &Path, named: &Path) -> Result<(), String> {
+pub fn check(root: &Path, named: &Path) -> Result<(), String> {
     open(root, named).map(drop)
 }
 

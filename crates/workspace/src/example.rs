@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::workspace::{FILE, config_schema};
+use super::{FILE, config_schema};
 
 /// A workspace that comes with the program.
 #[derive(Debug, Clone, Copy)]

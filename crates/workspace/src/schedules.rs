@@ -1,15 +1,92 @@
 //! `[[schedules]]`: requests, questions about files and checks that run by the clock.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ordain_checks::{Schedule, Selection};
+use ordain_types::RunKind;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use super::{FILE, WorkspaceError, inside};
-use crate::schedules::{Scheduled, ScheduledTask};
 
 /// A longer name is no name.
 const NAME_BYTES_MAX: usize = 100;
+/// Begins the names of schedules that check files make.
+const OF_CHECKS: &str = "checks:";
+
+/// Work that runs by the clock.
+#[derive(Debug, Clone)]
+pub struct Scheduled {
+    /// Its name, unique in the workspace.
+    pub name: String,
+    /// When it is due.
+    pub schedule: Schedule,
+    /// The same as it is written.
+    pub written: String,
+    /// Whether a time that was missed is carried out later, once for all missed times.
+    pub catch_up: bool,
+    /// What is carried out.
+    pub task: ScheduledTask,
+}
+
+/// What is carried out by a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScheduledTask {
+    /// A request about the tables.
+    Ask(String),
+    /// A question about files of the workspace.
+    Code {
+        /// What is asked.
+        request: String,
+        /// The files.
+        files: Vec<PathBuf>,
+    },
+    /// Checks.
+    Checks {
+        /// What the run is called.
+        request: String,
+        /// Which of them.
+        selection: Selection,
+    },
+}
+
+impl Scheduled {
+    /// The schedule of all checks that are written with it.
+    pub fn of_checks(written: &str) -> Option<Self> {
+        Some(Self {
+            name: format!("{OF_CHECKS} {written}"),
+            schedule: written.parse().ok()?,
+            written: written.to_owned(),
+            catch_up: true,
+            task: ScheduledTask::Checks {
+                request: format!("run checks due at {written}"),
+                selection: Selection::scheduled(written),
+            },
+        })
+    }
+
+    /// Whether a name is one that check files make.
+    fn is_of_checks(name: &str) -> bool {
+        name.starts_with(OF_CHECKS)
+    }
+}
+
+impl ScheduledTask {
+    /// The kind of its runs.
+    pub fn kind(&self) -> RunKind {
+        match self {
+            Self::Ask(_) => RunKind::Ask,
+            Self::Code { .. } => RunKind::Code,
+            Self::Checks { .. } => RunKind::Check,
+        }
+    }
+
+    /// What is asked.
+    pub fn request(&self) -> &str {
+        match self {
+            Self::Ask(request) | Self::Code { request, .. } | Self::Checks { request, .. } => request,
+        }
+    }
+}
 
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
