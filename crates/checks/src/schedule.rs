@@ -67,14 +67,14 @@ impl FromStr for Schedule {
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
         let cron = parser.parse(&expression.join(" "));
         Ok(Self {
-            cron: cron.map_err(|error| ScheduleError::Cron(wrong_field(&parser, expression, &error)))?,
+            cron: cron.map_err(|error| ScheduleError::Cron(wrong_field(parser, expression, &error)))?,
             zone,
         })
     }
 }
 
 /// What is wrong with an expression, with the field that cannot be read.
-fn wrong_field(parser: &CronParser, fields: &[&str], error: &CronError) -> String {
+fn wrong_field(parser: CronParser, fields: &[&str], error: &CronError) -> String {
     let wrong = FIELDS.iter().zip(fields).enumerate().find(|(at, (_, field))| {
         let alone: Vec<&str> =
             (0..FIELDS.len()).map(|place| if place == *at { **field } else { "*" }).collect();

@@ -4,6 +4,7 @@ mod amounts;
 mod box_office;
 mod conditions;
 mod deeds;
+mod lists;
 mod newcomer;
 mod said_again;
 mod spoiled;
