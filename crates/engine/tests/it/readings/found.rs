@@ -37,6 +37,10 @@ pub(crate) const FOUND: &[Case] = &[
     ("sku_e.csv", b"sku,qty\n1E5,1\n100000,2\n2E3,3\n", &["sku: identifier"], ""),
     ("two_currencies.csv", b"k,amount,currency\na,5,EUR\nb,7,USD\nc,9,EUR\n", &["amount: integer"], "names several currencies (EUR, USD)"),
     ("cases.csv", b"shop,n\nBerlin,1\nberlin,2\nBern,3\n", &["shop: text"], "differ by case or blanks alone"),
+    // Texts that are protected from spreadsheets.
+    ("protected.csv", b"id,n\n\"=\"\"00123\"\"\",1\n\"=\"\"00045\"\"\",2\n", &["id: identifier"], ""),
+    ("twice.json", b"[{\"v\": 1, \"v\": 5}, {\"v\": 2}]", &["v: integer max=5"], "'v' stands twice in an object"),
+    ("appended.csv", b"k,v\na,1\nb,2\nk,v\nc,3\n", &["k: text"], "the header stands again in row 4"),
     // A frame as pandas writes it by its columns.
     ("columns.json", b"{\"city\": {\"0\": \"Rome\", \"1\": \"Oslo\"}, \"n\": {\"0\": 1, \"1\": 2}}", &["city: text", "n: integer max=2"], "\"rows\":2"),
     // The century of a year of two digits is a convention.
