@@ -216,7 +216,7 @@ impl Results<'_> {
 
 /// A result that knows what is known before the code runs.
 fn result_of(check: &Check, ready: &Ready, tables: &Tables) -> CheckResult {
-    let mut result = blank(check);
+    let mut result = CheckResult::new(check);
     result.code_from = Some(ready.code_from);
     result.recompiled.clone_from(&ready.recompiled);
     result.notes.clone_from(&ready.notes);
@@ -276,43 +276,8 @@ fn is_filtered(result: &CheckResult) -> bool {
     result.skipped == Some(SkipReason::Filtered)
 }
 
-fn blank(check: &Check) -> CheckResult {
-    CheckResult {
-        check_id: check.check_id.clone(),
-        check_name: check.check_name.clone(),
-        status: CheckStatus::Error,
-        reason: None,
-        severity: check.severity,
-        owner: check.owner.clone(),
-        tags: check.tags.clone(),
-        target_table: check.target_table.clone(),
-        kind: check.kind.clone(),
-        rule: check.rule(),
-        understood: None,
-        skipped: None,
-        evaluated: None,
-        failed: None,
-        failed_pct: None,
-        summary: String::new(),
-        samples: Vec::new(),
-        artifacts: Vec::new(),
-        code_from: None,
-        recompiled: None,
-        notes: Vec::new(),
-        code: None,
-        code_hash: None,
-        plan: None,
-        compiled_against: None,
-        data_fingerprint: None,
-        observed: None,
-        kept_from: None,
-        duration_ms: 0.0,
-        location: None,
-    }
-}
-
 pub(super) fn skipped(check: &Check, reason: SkipReason, words: &str) -> CheckResult {
-    let mut result = blank(check);
+    let mut result = CheckResult::new(check);
     set_aside(&mut result, reason, words);
     result
 }
@@ -360,14 +325,14 @@ fn without_rows(check: &Check) -> CheckResult {
     if !check.allow_empty {
         return skipped(check, SkipReason::EmptyTable, &no_rows(table));
     }
-    let mut result = blank(check);
+    let mut result = CheckResult::new(check);
     (result.status, result.evaluated, result.failed) = (CheckStatus::Pass, Some(0), Some(0));
     result.summary = format!("table `{table}` has no rows; it looked at no row");
     result
 }
 
 fn broken(check: &Check, reason: &str) -> CheckResult {
-    CheckResult { reason: Some(reason.to_owned()), summary: reason.to_owned(), ..blank(check) }
+    CheckResult { reason: Some(reason.to_owned()), summary: reason.to_owned(), ..CheckResult::new(check) }
 }
 
 /// Hides what the owner has since asked to hide.
