@@ -31,6 +31,8 @@ pub(crate) const FOUND: &[Case] = &[
     // Whatever a total is called: the sum of the others in several columns is no accident.
     ("odd_total.csv", b"shop,sales,n\na,10,1\nb,20,2\nc,45,5\nZZ,75,8\n", &["sales: integer max=45"], "its last row (ZZ) is the total of the others"),
     ("one_sum.csv", b"shop,sales\na,10\nb,20\nc,45\nd,75\n", &["sales: integer max=75"], "is the sum of the others; it is read as a row"),
+    ("no_label.csv", b"shop,sales\na,10\nb,20\nc,45\n,75\n", &["sales: integer max=45"], "is the total of the others"),
+    ("no_name.csv", b"shop,errors\na,0\nb,0\nc,0\n,0\n", &["errors: integer"], "\"rows\":4"),
     // Five euros and no cents are not minus five.
     ("dashes.csv", b"k;v\na;5,-\nb;10,-\nc;2,50\n", &["v: real decimal=, min=2.5 max=10"], ""),
     ("versions.csv", b"app,version\nx,1.1\ny,1.10\nz,1.2\n", &["version: identifier"], ""),
