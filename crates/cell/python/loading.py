@@ -61,7 +61,7 @@ def quickly_typed(values, reading, rows_min=QUICK_FROM):
     texts = pa.array(values, from_pandas=True)
     texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     kind = reading["type"]
-    is_plain = not any(reading.get(key) for key in ("decimal", "thousands", "currency", "unit", "null_values", "zone", "order"))
+    is_plain = not any(reading.get(key) for key in ("decimal", "thousands", "currency", "unit", "null_values", "zone", "order", "formula_text"))
     if not is_plain:
         return None
     if kind in TEXTS:

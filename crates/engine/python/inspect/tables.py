@@ -115,14 +115,27 @@ def json_facts(path):
         text = file.read()
     if not text.strip():
         raise Problem("it is empty")
+    repeated = []
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=lambda pairs: noted(pairs, repeated))
     except (ValueError, RecursionError) as error:
         facts = jsonl_facts(path, is_asked=False)
         if facts:
             return facts | {"format": "jsonl", "note": "it holds one JSON value on each line"}
         raise Problem(f"it is not JSON: {short(error, 120)}")
-    return {"encoding": encoding} | tree_facts(value)
+    facts = {"encoding": encoding} | tree_facts(value)
+    for table in facts.get("tables", ())[:1] if repeated else ():
+        table["notes"] = [f"{short(repeated[0])!r} stands twice in an object; its last value counts", *table.get("notes", [])]
+    return facts
+
+
+def noted(pairs, repeated):
+    """An object from its names and values; a name that stands twice is noted."""
+    found = dict(pairs)
+    if len(found) < len(pairs) and not repeated:
+        names = [name for name, _ in pairs]
+        repeated.append(next(name for name in names if names.count(name) > 1))
+    return found
 
 
 def tree_facts(value):
