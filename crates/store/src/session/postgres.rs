@@ -238,7 +238,8 @@ impl PostgresSession {
             // A small table would be scanned, and a scan depends on every row, so on everybody who writes one. A scan that
             // cannot be avoided then counts as so costly that it would be compiled first.
             Intent::Beside => {
-                "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off".to_owned()
+                "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+                    .to_owned()
             }
             // Nobody else commits meanwhile, so that there is nothing to tell apart, and every statement sees its own moment.
             Intent::Own => {
