@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use ordain_cell::{Discard, InputFile};
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, RunId};
+use ordain_types::{BoxFuture, RunId, SourceFile};
 use ordain_verify::{Contract, Policy};
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,11 @@ pub use answer::{AnswerType, CodeAnswer};
 pub use modules::ModuleProblem;
 pub(crate) use session::cell_name;
 
-use crate::ask::{PlanFile, reader_alone};
+use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
 use crate::fingerprint::hash;
-use crate::road::module_records;
 use crate::work::Work;
 
 /// A question about files.
@@ -42,9 +41,9 @@ pub struct CodeTask {
     #[serde(skip)]
     pub mounted: Vec<String>,
     /// The plan, where the caller gives it.
-    pub plan: Option<PlanFile>,
+    pub plan: Option<SourceFile>,
     /// Further modules, which the plan can import by their names.
-    pub modules: Vec<PlanFile>,
+    pub modules: Vec<SourceFile>,
     /// Who writes the plan otherwise.
     #[serde(skip, default = "reader_alone")]
     pub planner: Planner,
@@ -99,7 +98,7 @@ impl CodeTask {
         let files: Vec<InputFile> = self.files.iter().map(input).collect();
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let hashes = ordain_cell::hash_files(files).await;
-        let modules = module_records(&self.modules);
+        let modules = &self.modules;
         let files = format!("{names:?}\0{hashes:?}");
         hash(&format!("code\0{}\0{plan}\0{modules:?}\0{session}\0{files}", self.request))
     }

@@ -141,6 +141,7 @@ impl Checks {
             match admitted {
                 Ok(ready) => {
                     let otherwise = read_otherwise(check, plan)
+                        .or_else(|| values::other_unit(check, plan, tables))
                         .or_else(|| values::nearly_named(check, &declared(plan), tables));
                     return otherwise.unwrap_or(Readiness::Ready(ready));
                 }
@@ -194,7 +195,7 @@ impl Checks {
         progress: &mut (dyn Progress + '_),
     ) -> Readiness {
         let planner = &results.options.planner;
-        let (code, declared, source) = if check.is_words() {
+        let (code, mut declared, source) = if check.is_words() {
             if results.options.frozen {
                 return Readiness::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
             }
@@ -221,6 +222,9 @@ impl Checks {
         let Some(verified) = verdict.verified().cloned() else {
             return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
+        if let Some(parts) = declared.as_object_mut() {
+            parts.insert("units".to_owned(), values::units(&verdict.effects, tables));
+        }
         let used_tables = looked_at(check, &verdict);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);
@@ -244,6 +248,7 @@ impl Checks {
         let before = kept.iter().find(|kept| kept.request == plan.request);
         let otherwise = read_otherwise(check, &plan)
             .or_else(|| read_otherwise_than(before?, check, &plan, why.as_deref()))
+            .or_else(|| values::other_unit(check, before?, tables))
             .or_else(|| values::nearly_named(check, &declared, tables))
             .or_else(|| unreadable_values(check, &verdict, tables));
         if let Some(otherwise) = otherwise {

@@ -160,11 +160,12 @@ impl Checks {
         }
         let is_read_anew = fields.is_empty() || READ_FROM.iter().any(|name| fields.contains_key(*name));
         let is_pinned = is_read_anew && (check.is_words() || check.accepted_reading.is_some());
+        let force = is_pinned || fields.is_empty();
         if is_pinned {
             fields.insert(READING.to_owned(), Value::Null);
         }
         let change = change_check(root, check_id, &fields)?;
-        let Some(result) = self.try_out(&change, check_id, planner, note, is_pinned).await? else {
+        let Some(result) = self.try_out(&change, check_id, planner, note, force).await? else {
             return Ok(Proposal { change, result: None });
         };
         let change = match &result.understood {

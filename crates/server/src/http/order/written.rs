@@ -6,9 +6,9 @@ use ordain_cell::InputFile;
 use ordain_cell::profile::Profile;
 use ordain_checks::Selection;
 use ordain_engine::checks::CheckOptions;
-use ordain_engine::{Ask, CodeTask, Decision, Exec, Judgement, PlanFile, Schedules};
+use ordain_engine::{Ask, CodeTask, Decision, Exec, Judgement, Schedules};
 use ordain_store::QueuedRun;
-use ordain_types::{Limits, RunId};
+use ordain_types::{Limits, RunId, SourceFile};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ enum What {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct WrittenExec {
-    given: PlanFile,
+    given: SourceFile,
     judgement: Judgement,
     profile: Profile,
     wall_ms: u64,
