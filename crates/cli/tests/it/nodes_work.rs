@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::command::eventually;
 use crate::executor::BUY_ONE;
-use crate::nodes::{Nodes, begin_endless, carries_out_one};
+use crate::nodes::{ENDLESS, Nodes, begin_endless, carries_out_one};
 use crate::serve::{Answer, Server, send};
 
 const POST: &str = "POST /v1/requests HTTP/1.1\r\nContent-Type: application/json\r\n";
@@ -19,6 +19,12 @@ fn busy_and_free(nodes: &Nodes) -> [Server; 2] {
     [busy, nodes.start(1, &["--slots", "2"])]
 }
 
+/// Sends work and waits for its end, also on a busy machine.
+fn post(node: &Server, path: &str, body: &Value) -> Answer {
+    let head = format!("POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nPrefer: wait=300\r\n");
+    send(&node.address, &head, &body.to_string())
+}
+
 fn taken(node: &Server) -> bool {
     node.get("/metrics").body.contains("ordain_cluster_taken_total 1\n")
 }
@@ -29,7 +35,7 @@ fn files_come_and_go_with_runs_on_any_node() {
     let [busy, free] = busy_and_free(&nodes);
     let code = "text = files['in.txt'].read_text()\n(artifacts / 'out.txt').write_text(text.upper())";
     let body = json!({ "code": code, "files": [{ "name": "in.txt", "text": "hello" }] });
-    let record = busy.post("/v1/exec", &body).json();
+    let record = post(&busy, "/v1/exec", &body).json();
     assert_eq!(record["state"], "answered", "{record}");
     assert!(taken(&free), "the node without a slot carried it out");
     let run = record["run_id"].as_str().unwrap();
@@ -37,10 +43,10 @@ fn files_come_and_go_with_runs_on_any_node() {
         let file = node.get(&format!("/v1/runs/{run}/artifacts/out.txt"));
         assert_eq!((file.status, file.body.as_str()), (200, "HELLO"), "{file:?}");
     }
-    let plan = "answer_text = files['in.csv'].read_text().strip()\nSTATUS = 'success'\n(artifacts / 'a.txt').write_text('a')";
-    let files = json!([{ "name": "in.csv", "text": "seven" }]);
+    let plan = "answer_text = files['text.txt'].read_text().strip()\nSTATUS = 'success'\n(artifacts / 'a.txt').write_text('a')";
+    let files = json!([{ "name": "text.txt", "text": "seven" }]);
     let body = json!({ "request": "what does it say?", "plan": plan, "files": files });
-    let record = busy.post("/v1/code", &body).json();
+    let record = post(&busy, "/v1/code", &body).json();
     assert_eq!(
         (&record["state"], &record["answer"]["text"]),
         (&json!("answered"), &json!("seven")),
@@ -64,7 +70,7 @@ fn results_of_checks_are_the_same_on_every_node() {
     let servers = nodes.start_all();
     let mut runs = Vec::new();
     for node in servers.iter().cycle().take(4) {
-        let report = node.post("/v1/checks/run", &json!({})).json();
+        let report = post(node, "/v1/checks/run", &json!({})).json();
         assert_eq!(report["results"][0]["status"], "PASS", "{report}");
         runs.push(report["run_id"].clone());
     }
@@ -86,11 +92,11 @@ fn turns_of_a_conversation_follow_one_another_on_different_nodes() {
     let nodes = Nodes::new(2, 1);
     let servers = nodes.start_all();
     let turn = |plan: &str| json!({ "request": "my turn", "plan": plan, "conversation": "c" });
-    let first = ask(&servers[0], None, &turn(crate::nodes::ENDLESS)).json()["run_id"].clone();
+    let first = ask(&servers[0], None, &turn(ENDLESS)).json()["run_id"].clone();
     assert!(eventually(|| nodes.status()["working"] == 1), "{}", nodes.status());
     let second = ask(&servers[1], None, &turn(BUY_ONE)).json()["run_id"].clone();
     // What came later and is no turn of the conversation overtakes it.
-    let other = servers[1].post("/v1/requests", &json!({ "request": "buy one", "plan": BUY_ONE })).json();
+    let other = post(&servers[1], "/v1/requests", &json!({ "request": "buy one", "plan": BUY_ONE })).json();
     assert_eq!(other["state"], "committed", "{other}");
     let status = nodes.status();
     assert_eq!((&status["waiting"], &status["accepted"]), (&json!(0), &json!(2)), "{status}");
@@ -108,13 +114,13 @@ fn turns_of_a_conversation_follow_one_another_on_different_nodes() {
 #[test]
 fn a_key_has_its_runs_at_once_on_all_nodes_together_and_keeps_no_other_waiting() {
     let nodes = Nodes::new(2, 1);
-    let servers = [nodes.start(0, &["--require-keys"]), nodes.start(1, &["--require-keys"])];
     let key = |arguments: &[&str]| {
         let made = nodes.run(&[&["keys", "--json", "create", "--scope", "run"], arguments].concat()).json();
         made["secret"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
     };
     let (greedy, modest) = (key(&["--cells", "2"]), key(&[]));
-    let endless = json!({ "request": "count for ever", "plan": crate::nodes::ENDLESS });
+    let servers = [nodes.start(0, &["--require-keys"]), nodes.start(1, &["--require-keys"])];
+    let endless = json!({ "request": "count for ever", "plan": ENDLESS });
     for node in &servers {
         assert_eq!(ask(node, Some(&greedy), &endless).status, 202);
     }
@@ -148,10 +154,10 @@ fn a_run_that_waited_goes_on_at_another_node() {
     let step = model("step.jsonl", &[step]);
     let request = json!({ "request": "Do the whole evening routine and tell me how it went", "model": outline,
         "strategy": "plan", "show_plan": true });
-    let waiting = busy.post("/v1/requests", &request).json();
+    let waiting = post(&busy, "/v1/requests", &request).json();
     assert_eq!(waiting["state"], "waiting", "{waiting}");
     let place = format!("/v1/runs/{}", waiting["run_id"].as_str().unwrap());
-    let done = busy.post(&format!("{place}/answer"), &json!({ "model": step })).json();
+    let done = post(&busy, &format!("{place}/answer"), &json!({ "model": step })).json();
     assert_eq!(done["state"], "answered", "{done}");
     assert_eq!(free.get(&place).json()["answer"], done["answer"]);
 }

@@ -86,6 +86,10 @@ enum Fate {
 impl Service {
     /// Takes a run of a lane for each of its free slots, until the server stops.
     pub(crate) async fn keep_working(self, lane: Lane) {
+        // A slot that waits for work which never comes would keep the server from stopping.
+        if !self.inner.options.cluster.is_shared() {
+            return;
+        }
         loop {
             let (slots, _) = &self.inner.working.slots[lane as usize];
             let Ok(slot) = Arc::clone(slots).acquire_owned().await else { return };
