@@ -1,11 +1,11 @@
 //! Questions about rows of one table.
 
 use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
+use super::guard;
 use super::index::{Period, Sort, What, split_name};
-use super::metric;
+use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
 use super::phrase::{Head, Np};
-use super::trace::Naming;
 
 impl Parser<'_> {
     /// Every complete reading as a question about the table in question, with what it costs.
@@ -25,7 +25,12 @@ impl Parser<'_> {
             found.extend(self.which_of(start));
             if self.files {
                 found.extend(self.file_figures(start));
+            } else {
+                let begins = ["what_is", "show", "which"].iter().flat_map(|class| self.lex(class, start));
+                found.extend(begins.chain([start]).flat_map(|begin| self.top(begin)));
+                found.extend(self.number_by(start));
             }
+            found.extend(self.top_rows(start));
         }
         let ends =
             found.into_iter().filter(|(select, end, _)| self.is_end(*end) && !self.is_torn(&select.filter));
@@ -51,7 +56,12 @@ impl Parser<'_> {
                 Cond::Not(inner) => matches!(inner.as_ref(), Cond::Some(known, _) if known == link),
                 _ => false,
             };
+            // No row has two names.
+            let names = inner.iter().filter(|one| is_plain(one)).filter_map(guard::path_of);
+            let names: Vec<&Path> = names.collect();
+            let is_twice = (1..names.len()).any(|at| names[..at].contains(&names[at]));
             all.iter().any(is_none)
+                || is_twice
                 || (inner.len() > 1 && is_said("and_another"))
                 || (takes_out && inner.iter().any(|one| matches!(one, Cond::Not(_))))
                 || (inner.iter().any(|one| matches!(one, Cond::Or(_))) && is_said("and") && !is_said("or"))
@@ -84,7 +94,8 @@ impl Parser<'_> {
         for _ in 0..2 {
             for (end, total) in found.clone() {
                 if self.files {
-                    found.extend(self.one("file.tail", end).map(|end| (end, total)));
+                    let classes = ["file.tail", "file.all_tables"].into_iter();
+                    found.extend(classes.filter_map(|class| Some((self.one(class, end)?, total))));
                     let own =
                         self.one("in", end).map(|start| self.mentions(start)).unwrap_or_default().into_iter();
                     found.extend(
@@ -286,15 +297,18 @@ impl Parser<'_> {
     fn looked_up(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let single = |np: &Np, paths: Vec<Path>| np.select(self.focus, Asked::Columns(paths));
-        let fits =
-            |np: &Np| np.is_named() || np.order.is_some() || np.head == Head::Table && !np.conds.is_empty();
+        let fits = |np: &Np| {
+            // Of a file it is not known which column names its rows: `price of fig`.
+            let is_value = self.files && np.head == Head::Value;
+            np.is_named() || np.order.is_some() || (np.has_table() || is_value) && !np.conds.is_empty()
+        };
         let mut begins: Vec<(usize, &str)> = vec![(start, "")];
         for class in ["what_is", "which", "show", "when", "who"] {
             let before = self.one("in", start).map(|before| self.lex(class, before)).unwrap_or_default();
             begins.extend(self.lex(class, start).into_iter().chain(before).map(|end| (end, class)));
         }
         for (begin, class) in begins {
-            let begin = self.one("be", begin).unwrap_or(begin);
+            let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
             // `who is enrolled in Yoga` does not ask for a number, and `when` asks for a day.
             let answers = |path: &Path| match class {
                 "who" => self.sort(path) == Sort::Text,
@@ -335,7 +349,8 @@ impl Parser<'_> {
             for (np, end, cost) in
                 self.np(begin).iter().filter(|(np, ..)| np.is_named() && np.conds.len() == 1)
             {
-                let owner = self.sign('\'', *end);
+                let its = Some(*end).filter(|end| LEXICON.has("talk.its", &self.tokens[end - 1].lower));
+                let owner = self.sign('\'', *end).or(its);
                 for place in owner.into_iter().chain(if begin == start { None } else { Some(*end) }) {
                     for (path, end, more) in self
                         .columns(place)
@@ -347,7 +362,22 @@ impl Parser<'_> {
                 }
             }
         }
+        // `where does Ivy House live`
+        for begin in self.lex("where", start) {
+            let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
+            let Some(place) = self.place() else { continue };
+            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
+                let select = single(np, vec![self.own(place)]);
+                found.extend(self.one("live", *end).map(|end| (select.clone(), end, *cost)));
+            }
+        }
         for begin in self.lex("how_much", start) {
+            // `how much credit does Grace Price have`
+            for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| self.is_number(path))
+            {
+                let rows = self.of_rows(end).into_iter().filter(|(np, ..)| np.is_named());
+                found.extend(rows.map(|(np, end, more)| (single(&np, vec![path.clone()]), end, cost + more)));
+            }
             let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
             let Some(price) = self.role("price") else { continue };
             for (np, end, cost) in self
@@ -368,6 +398,45 @@ impl Parser<'_> {
                     .extend(self.one("be", *end).filter(|_| is_told).map(|end| (select.clone(), end, *cost)));
                 if let Some(end) = self.one("cost", *end) {
                     found.extend(self.per_unit(price, end).map(|end| (select.clone(), end, *cost)));
+                }
+            }
+        }
+        found
+    }
+
+    /// The only column that says where something or somebody is.
+    fn place(&self) -> Option<usize> {
+        let columns = &self.index.tables[self.focus].columns;
+        let is_place = |at: &usize| {
+            let words = split_name(&columns[*at].name);
+            columns[*at].sort == Sort::Text && words.iter().any(|word| LEXICON.has("place_columns", word))
+        };
+        let mut places = (0..columns.len()).filter(is_place);
+        places.next().filter(|_| places.next().is_none())
+    }
+
+    /// `top 3 shows by price`: rows in the order of a column.
+    fn top_rows(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let begins = ["what_is", "show", "which"].iter().flat_map(|class| self.lex(class, start));
+        for begin in begins.chain([start]) {
+            for (class, down) in [("file.top", true), ("file.bottom", false)] {
+                let head = self.one(class, begin).and_then(|end| self.number(end));
+                let Some((count, end)) = head.and_then(|(_, lit, end)| Some((lit.value.as_u64()?, end)))
+                else {
+                    continue;
+                };
+                let rows = self.np(end);
+                for (np, end, cost) in
+                    rows.iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
+                {
+                    let by = self.one("direct.by", *end).map(|by| self.columns(by)).unwrap_or_default();
+                    for (path, end, more) in by.into_iter().filter(|(path, ..)| self.is_number(path)) {
+                        let order = Some(Order { by: Some(path), down });
+                        let select =
+                            Select { order, limit: Some(count), ..np.select(self.focus, Asked::Rows) };
+                        found.push((select, end, cost + more));
+                    }
                 }
             }
         }
@@ -408,109 +477,6 @@ impl Parser<'_> {
             ..self.select(Cond::always(), Asked::Columns(vec![path.clone()]))
         };
         vec![(select, end, cost)]
-    }
-
-    /// `average price of round frames by category`, `total revenue`.
-    pub(crate) fn figures(&self, start: usize) -> All<Select> {
-        let mut found: All<Select> = Vec::new();
-        let mut begins = vec![start];
-        begins.extend(self.lex("what_is", start));
-        begins.extend(self.lex("show", start));
-        for begin in begins {
-            for (measure, filter, end, cost) in self.measures(begin) {
-                // After a list a figure is one of those rows.
-                let all = self
-                    .list()
-                    .map_or(Some(Cond::always()), |rows| rows.order.is_none().then(|| rows.filter.clone()));
-                let mut rows: All<Cond> = all.map(|all| (all, end, 0)).into_iter().collect();
-                rows.extend(
-                    self.of_rows(end)
-                        .into_iter()
-                        .filter(|(np, ..)| np.order.is_none())
-                        .map(|(np, end, cost)| (Cond::all(np.conds), end, cost)),
-                );
-                rows.extend(self.conds(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
-                if let Some(start) = self.one("except", end) {
-                    let out = self.conds(self.determiners(start)).into_iter();
-                    rows.extend(out.map(|(cond, end, cost)| (Cond::Not(Box::new(cond)), end, cost + 1)));
-                }
-                for (cond, end, more) in rows {
-                    let filter = Cond::all([filter.clone(), vec![cond]].concat());
-                    for (end, _) in self.tails(end) {
-                        let figure = |by: Vec<Path>| {
-                            self.select(
-                                filter.clone(),
-                                Asked::Figure { measure: measure.clone(), by, best: None },
-                            )
-                        };
-                        found.push((figure(Vec::new()), end, cost + more));
-                        for ((by, part), end, less) in self.per_rows(end) {
-                            let filter = Cond::all(vec![filter.clone(), part]);
-                            let select = Select { filter, ..figure(by) };
-                            let ends = self.tails(end).into_iter();
-                            found.extend(ends.map(|(end, _)| (select.clone(), end, cost + more + less)));
-                        }
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// `average`, `total`; of files also `median` and `standard deviation`.
-    pub(crate) fn function(&self, place: usize) -> Option<(usize, &'static str)> {
-        let of_files = self.meaning("file_aggregates", place).filter(|_| self.files);
-        self.meaning("aggregates", place).or(of_files)
-    }
-
-    /// `average price`, `total of the hours`, a declared metric.
-    pub(crate) fn measures(&self, place: usize) -> Vec<(Measure, Vec<Cond>, usize, u32)> {
-        self.wants(Naming::Metric, place);
-        let mut found = Vec::new();
-        if let Some((end, function)) = self.function(place) {
-            let end = self.one("of", end).unwrap_or(end);
-            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_quantity(path))
-            {
-                // `total of units times unit_price`
-                let times = self.one("times", end).filter(|_| matches!(function, "sum" | "avg"));
-                for (other, end, more) in times.map(|end| self.columns(end)).unwrap_or_default() {
-                    if self.is_quantity(&other) {
-                        let product = Measure::Product(function, path.clone(), other);
-                        found.push((product, Vec::new(), end, cost + more));
-                    }
-                }
-                found.push((Measure::Of(function, path), Vec::new(), end, cost));
-            }
-            // `total revenue`, where the revenue is a total.
-            for (what, end, cost) in self.mentions(end) {
-                if let What::Metric(which) = what
-                    && let Some((measure, filter)) = metric::measure(self.index, self.focus, which)
-                    && matches!(measure, Measure::Of("sum" | "size", _) | Measure::Product("sum", ..))
-                    && function == "sum"
-                {
-                    found.push((measure, filter.into_iter().collect(), end, cost));
-                }
-            }
-            if let Some((left, right, end)) = self.revenue(end).filter(|_| matches!(function, "sum" | "avg"))
-            {
-                found.push((Measure::Product(function, left, right), Vec::new(), end, 0));
-            }
-        }
-        if self.files {
-            let bare = self.columns(place).into_iter().filter(|(path, ..)| self.is_additive(path));
-            found.extend(bare.map(|(path, end, cost)| (Measure::Of("sum", path), Vec::new(), end, cost + 1)));
-            if let Some((left, right, end)) = self.revenue(place) {
-                found.push((Measure::Product("sum", left, right), Vec::new(), end, 1));
-            }
-        }
-        for (what, end, cost) in self.mentions(place) {
-            if let What::Metric(which) = what
-                && let Some((measure, filter)) = metric::measure(self.index, self.focus, which)
-            {
-                found.push((measure, filter.into_iter().collect(), end, cost));
-            }
-        }
-        found
     }
 
     /// `which author has the most books`, `which room type has the highest average rate`.
