@@ -44,7 +44,8 @@ pub static READING_SOURCE: &str = concat!(
     include_str!("../python/pieces.py")
 );
 /// The Python that makes frames of tables.
-pub static FRAMES_SOURCE: &str = include_str!("../python/frames.py");
+pub static FRAMES_SOURCE: &str =
+    concat!(include_str!("../python/frames.py"), "\n\n", include_str!("../python/database.py"));
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.

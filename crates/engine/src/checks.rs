@@ -8,6 +8,7 @@
 //! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same,
 //! and says from which run it is.
 
+mod by_sql;
 mod cells;
 mod changes;
 mod compile;

@@ -90,6 +90,13 @@ impl Pool {
         })
     }
 
+    pub(crate) fn dialect(&self) -> Dialect {
+        match &self.connections {
+            Connections::Sqlite(_) => Dialect::Sqlite,
+            Connections::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
     /// Takes a connection that is in no transaction.
     pub(crate) async fn session(&self) -> Result<Session, StoreError> {
         let connection = match &self.connections {

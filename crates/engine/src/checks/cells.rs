@@ -144,21 +144,37 @@ impl Checks {
         inputs: Value,
         artifacts: &Path,
     ) -> Result<Result<CheckFindings, String>, EngineError> {
+        let mut inputs = inputs;
+        if let Some(by) = &ready.by_database
+            && let Some(counted) = self.counted(by, check).await?
+        {
+            inputs["counted"] = counted;
+        }
         let job = self.job(check, ready, tables, inputs);
         let wanted: Vec<String> = job.frames.values().cloned().collect();
         let execution = match &place.cells.here {
-            _ if ready.effects.uses_store() => self.with_store(job, place.cells, &wanted).await?,
+            _ if ready.by_database.is_none() && ready.effects.uses_store() => {
+                self.with_store(job, place.cells, &wanted).await?
+            }
             Some(here) if ready.plan.source.is_ours() => shared(job, here, place.worker).await?,
             _ => place.cells.run(job, &wanted).await?,
         };
-        Ok(found(&execution, artifacts, check.kind == TRANSFORM))
+        let advice = if ready.plan.source.is_ours() && ready.by_database.is_none() {
+            "pandas judges this rule with whole columns in memory, because no database certainly finds the same"
+        } else {
+            "use fewer columns, go through the table in pieces"
+        };
+        Ok(found(&execution, artifacts, check.kind == TRANSFORM, advice))
     }
 
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
-        let needs =
-            Needs { effects: &ready.effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None };
+        let (code, effects) = match &ready.by_database {
+            Some(by) => (&by.code, &by.effects),
+            None => (&ready.code, &ready.effects),
+        };
+        let needs = Needs { effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None };
         let settings = &self.engine.settings;
-        let mut job = Job::new(ready.code.clone(), needs.profile());
+        let mut job = Job::new(code.clone(), needs.profile());
         "check.py".clone_into(&mut job.name);
         job.limits = settings.limits.clone();
         job.judged_by = Some(Arc::clone(&tables.judged_by));
@@ -220,7 +236,12 @@ pub(super) fn file(path: &Path) -> InputFile {
     InputFile { name, path: path.to_owned() }
 }
 
-fn found(execution: &Execution, artifacts: &Path, is_transform: bool) -> Result<CheckFindings, String> {
+fn found(
+    execution: &Execution,
+    artifacts: &Path,
+    is_transform: bool,
+    advice: &str,
+) -> Result<CheckFindings, String> {
     match execution.cause {
         Cause::Ok => {}
         Cause::Error => {
@@ -232,8 +253,7 @@ fn found(execution: &Execution, artifacts: &Path, is_transform: bool) -> Result<
         }
         Cause::MemoryLimit => {
             return Err(format!(
-                "memory_limit: it needs more than {}; use fewer columns, go through the table in pieces, or raise \
-                 `memory` under `[limits]`",
+                "memory_limit: it needs more than {}; {advice}, or raise `memory` under `[limits]`",
                 format_bytes(execution.limits.memory_bytes)
             ));
         }

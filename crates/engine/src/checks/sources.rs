@@ -172,6 +172,11 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// A table of the store as it is shown.
+pub(super) fn shown(table: &Table) -> String {
+    format!("store table {}", table.name)
+}
+
 /// A table of the store, written as JSON lines.
 #[derive(Debug)]
 pub(super) struct Exported {
@@ -217,7 +222,7 @@ pub(super) async fn export(store: &Store, table: &Table, path: &Path) -> Result<
     hasher.update(serde_json::to_vec(&known).unwrap_or_default());
     let file = DataFile {
         path: path.to_owned(),
-        shown: format!("store table {}", table.name),
+        shown: shown(table),
         stem: table.name.clone(),
         form: "jsonl",
         packing: None,

@@ -1,6 +1,6 @@
 //! What a rule says of a column: `not be null`, `be between 1 and 100`, `end with .com`, `exist in users`.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
