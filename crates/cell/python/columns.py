@@ -85,7 +85,21 @@ def decide(name, counts, table, declared=None):
         reading["notes"].append(f"read as missing: {told}")
     if reading["type"] == "integer" or reading["type"] == "real":
         reading["notes"] += doubts(name, counts, reading)
+    if is_text and not table.get("exact"):
+        reading["notes"] += nearly_alike(counts)
     return reading
+
+
+def nearly_alike(counts):
+    """What to say of texts that differ by case or blanks alone: they may be meant as one."""
+    seen = {}
+    for value in itertools.islice(counts, LOOKED_MAX):
+        if isinstance(value, str) and value.strip():
+            seen.setdefault(" ".join(value.lower().split()), []).append(value)
+    alike = [values for values in seen.values() if len(values) > 1]
+    if not alike or len(counts) > LOOKED_MAX:
+        return []
+    return [f"{', '.join(map(repr, alike[0][:3]))} differ by case or blanks alone; they are different values here"]
 
 
 def is_missing_typed(text):
@@ -132,6 +146,8 @@ def settled(name, texts, typed, natives, table, asked):
             found = {"notes": []}
         if asked == "duration":
             found.setdefault("unit", "s")
+        if asked == "percent" and typed and not any("%" in text for text in typed):
+            found["notes"].append("it is declared as percent, and none of its values has the mark; 0.05 is read as 0.05 %")
         if asked in NUMBERS and table.get("decimal") == ",":
             found.setdefault("decimal", ",")
         if asked in ("date", "timestamp") and (table.get("given_order") or table.get("order")):
@@ -142,6 +158,8 @@ def settled(name, texts, typed, natives, table, asked):
     if not typed and not natives:
         return as_text(name, texts)
     kinds = set(natives)
+    if kinds == {"number"} and any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in natives["number"]):
+        return {"type": "identifier", "notes": ["whole numbers of more than 18 digits are names of things and no quantities"]}
     if not kinds and DATE_NAMES.search(name) and all(COMPACT.fullmatch(text) for text in typed):
         found = decide_dates(name, typed, {}, table)
         if found:
@@ -167,7 +185,7 @@ def as_text(name, texts):
         if not IDENTIFIER_NAMES.search(name):
             notes.append("digits with zeros in front, or very many of them, are names of things and no quantities")
         return {"type": "identifier", "notes": notes}
-    if IDENTIFIER_NAMES.search(name):
+    if IDENTIFIER_NAMES.search(name) or VERSION_NAMES.search(name) and all(re.fullmatch(r"[\d.]+", text) for text in texts):
         return {"type": "identifier", "notes": notes}
     looked = dict(itertools.islice(texts.items(), LOOKED_MAX))
     if all(CLOCK.fullmatch(text) for text in looked) and looked:
@@ -207,6 +225,33 @@ def decide_all(columns, declared=None, table=None, ready=None):
         decide(name, counts, dict(again), declared.get(name)) if reading.get("unclear") else reading
         for (name, counts), reading in zip(columns, first)
     ]
+
+
+def of_table(readings, counts):
+    """What to say of the columns of a table together: amounts in the currencies that another column names."""
+    for reading, (name, values) in zip(readings, counts):
+        texts = {value.strip() for value in values if isinstance(value, str) and value.strip()} if len(values) <= CATEGORY_MAX else set()
+        if len(texts) > 1 and texts <= CURRENCIES.keys() and any(other["type"] in ("integer", "real") for other in readings):
+            return [f"`{name}` names several currencies ({', '.join(sorted(texts))}), so an amount of all rows together is in none of them"]
+    return []
+
+
+STORED_TYPES = (
+    ("int", "integer"), ("uint", "integer"), ("float", "real"), ("double", "real"), ("halffloat", "real"), ("decimal", "real"),
+    ("bool", "boolean"), ("timestamp", "timestamp"), ("date", "date"), ("string", "text"), ("large_string", "text"),
+)
+
+
+def as_stored(reading, stored):
+    """The reading of a column without any value: the type that its file says it has, where there is one."""
+    kind = next((kind for begin, kind in STORED_TYPES if str(stored).startswith(begin)), None)
+    return reading | {"type": kind} if reading["type"] == "empty" and kind else reading
+
+
+def undeclared(names, declared):
+    """What to say of declared columns that a table does not have."""
+    names = list(names)
+    return [f"`{name}` is declared in `[data]`, and there is no such column" for name in declared or () if name not in names]
 
 
 def parser(reading):

@@ -133,6 +133,8 @@ def decide_dates(name, texts, natives, table):
             notes.append("some of its points in time name no zone; they are taken as UTC")
     if any(COMPACT.fullmatch(text) for text in parts):
         notes.append("runs of eight digits are read as year, month and day")
+    if any(len(found["year"]) == 2 for found in parts.values()):
+        notes.append("years of two digits are read as 1970 to 2069")
     return {"type": "timestamp" if has_time else "date"} | reading | {"notes": notes}
 
 

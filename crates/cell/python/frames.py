@@ -86,6 +86,8 @@ def table_of(readings, name, table):
     facts = readings[name]
     every = [*facts["tables"], *(part for one in facts["tables"] for part in one.get("parts", ()))]
     outer = [one for one in facts["tables"] if "inner_list" not in one]
+    # Tables that were joined have no name of their own.
+    outer = [one for one in outer if one.get("parts")] or outer
     found = outer if table is None else [one for one in every if one.get("name") == table]
     if len(found) == 1:
         return facts, found[0]
@@ -109,16 +111,14 @@ def tell(notes, name, said):
 
 def from_file(path):
     if path not in _mapped:
+        import pandas
         import pyarrow
 
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
         frame = table.to_pandas(split_blocks=True, use_threads=False)
-        for column, field in zip(table.columns, table.schema):
-            if pyarrow.types.is_integer(field.type) and column.null_count:
-                # pandas would make fractions of whole numbers with gaps, and large ones would be others.
-                import pandas
-
-                frame[field.name] = pandas.Int64Dtype().__from_arrow__(column)
+        for name in table.column_names:
+            if is_wide(table[name]):
+                frame[name] = pandas.Int64Dtype().__from_arrow__(table[name])
         metadata = table.schema.metadata or {}
         misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))
         # The number that the first row has in its file.
@@ -129,6 +129,16 @@ def from_file(path):
         _mapped[path] = frame
     # The mapped frame stays referred to, so pandas copies a column before it writes to it.
     return _mapped[path].copy(deep=False)
+
+
+def is_wide(column):
+    """Whether a column has gaps and whole numbers that floating point does not hold."""
+    import pyarrow.compute
+
+    if not column.null_count or not pyarrow.types.is_integer(column.type):
+        return False
+    ends = pyarrow.compute.min_max(column).as_py().values()
+    return any(end is not None and abs(end) > 2**53 for end in ends)
 
 
 def from_store(table):
@@ -219,6 +229,12 @@ def settle(namespace, spec):
 def write_table(rows, form, folder):
     """Leaves the rows that a transformation made as a file."""
     rows.attrs = {}
+    if form == "jsonl":
+        names = [str(name) for name in rows.columns]
+        with open(folder / "table.jsonl", "w", encoding="utf-8") as file:
+            for row in rows.itertuples(index=False, name=None):
+                file.write(json.dumps(dict(zip(names, map(plain, row)))) + "\n")
+        return
     write = {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[form]
     write(folder / f"table.{form}", index=False)
 

@@ -38,6 +38,8 @@ def delimiter_of(start, is_cut=False):
 HEAD_ROWS = 60
 # Longer tables are no reports for people, with totals among their rows.
 REPORT_ROWS_MAX = 100_000
+# Rows that are added up to see whether the last one is their sum, whatever it is called.
+ADDED_ROWS_MAX = 10_000
 UNIT_IN_NAME = re.compile(r".*?[ _]*[\[(]([^\])]{1,12})[\])]|.*[ _]([A-Z]{3})")
 REMARK = re.compile(r"(source|note|notes|remark|updated|last updated|quelle|stand|hinweis|anmerkung|bemerkung|remarque)s?\b.*|[*†©].*", re.I)
 
@@ -242,17 +244,34 @@ def may_be_remark(row):
     return not is_datum(row[0]) and bool(len(row) == 1 or ":" in text or len(text.split()) > 3 or REMARK.fullmatch(text))
 
 
-def totals_among(labels, first_row):
-    """What to say of rows whose first cells say that they are totals of others, or None."""
-    if len(labels) > REPORT_ROWS_MAX:
+def totals_among(rows, first_row):
+    """What to say of rows with a cell that says that they are totals of others, or None. `rows` are lists of cells."""
+    if len(rows) > REPORT_ROWS_MAX:
         return None
-    found = [(place + first_row, label) for place, label in enumerate(labels) if isinstance(label, str) and PARTIAL_TOTALS.match(label)]
-    if not found or len(found) * 2 > len(labels):
+    found = [(place + first_row, label) for place, row in enumerate(rows) if (label := label_of_total(row))]
+    if not found or len(found) * 2 > len(rows):
         return None
     told = ", ".join(f"{row} ({label[:30]})" for row, label in found[:TOLD_MAX]) + (", …" if len(found) > TOLD_MAX else "")
     if len(found) == 1:
         return f"row {told} may be a total of others; it is read as a row like any other"
     return f"rows {told} may be totals of others; they are read as rows like any other"
+
+
+def label_of_total(row):
+    """The cell that says that a row is a total: the first one in any of its forms, another one in these words alone."""
+    for at, cell in enumerate(row):
+        text = cell.strip(" :") if isinstance(cell, str) else ""
+        if text and (PARTIAL_TOTALS if at == 0 else TOTAL_WORDS).fullmatch(text):
+            return text
+    return None
+
+
+def repeated_header(rows, names, first_row):
+    """What to say of rows that repeat the header, as exports that were appended to each other have it, or None."""
+    found = [place + first_row for place, row in enumerate(rows[:REPORT_ROWS_MAX]) if len(names) > 1 and [cell_text(cell) for cell in row] == names]
+    if not found:
+        return None
+    return f"the header stands again in row {', '.join(map(str, found[:TOLD_MAX]))}, which is read as a row like any other"
 
 
 def second_table(rows, first_row):
@@ -267,24 +286,42 @@ def second_table(rows, first_row):
 
 
 def total_of(last, columns, readings):
-    """What to say of a last row that is a total of those above, or None. `columns` hold all values, the last included."""
-    if not is_total(last):
-        return None
+    """What to say of a last row that is a total of those above, or None: by its label, or because it is their sum in several
+    columns of numbers, which is no accident. `columns` hold all values, the last included."""
+    if is_total(last):
+        return next((said for above, amount, rows in sums_above(columns, readings) if (said := total_note(last, above, amount, rows))), None)
+    sums = sums_of_others(last, columns, readings)
+    return total_note(last, *sums[0]) if len(sums) > 1 else None
+
+
+def sums_above(columns, readings):
+    """Of each column of numbers that can be added up: the sum of all values but the last, the last, and how many there are."""
     for values, reading in zip(columns, readings):
         if reading["type"] not in NUMBERS:
             continue
         parse = parser(reading)
         numbers = [parse(value) for value in values]
-        if any(number is MISFIT for number in numbers) or numbers[-1] is None:
-            continue
-        above = sum(number for number in numbers[:-1] if number is not None)
-        if said := total_note(last, above, numbers[-1], len(numbers)):
-            return said
-    return None
+        if not any(number is MISFIT for number in numbers) and numbers[-1] is not None:
+            yield sum(number for number in numbers[:-1] if number is not None), numbers[-1], len(numbers)
+
+
+def sums_of_others(last, columns, readings):
+    """The sums above a last row that is the sum of the others in every column of numbers; none where it is not."""
+    sums = list(sums_above(columns, readings)) if columns and 3 < len(columns[0]) <= ADDED_ROWS_MAX else []
+    return sums if all(amount and total_note(last, above, amount, rows) for above, amount, rows in sums) else []
+
+
+def sum_of_others(last, columns, readings):
+    """What to say of a last row that is the sum of the others in the one column of numbers, and has another label."""
+    if not sums_of_others(last, columns, readings):
+        return None
+    return f"its last row ({label_of(last)}) is the sum of the others; it is read as a row like any other"
 
 
 def is_total(row):
-    return bool(TOTALS.fullmatch(label_of(row).rstrip(":")))
+    """Whether a row says that it is a total: by its label, or because it has none."""
+    label = label_of(row).rstrip(": ")
+    return bool(TOTALS.fullmatch(label) or PARTIAL_TOTALS.fullmatch(label)) or len(row) > 1 and is_blank(row[0]) and is_datum(label)
 
 
 def label_of(row):

@@ -30,7 +30,7 @@ def typed(values, reading):
         return quick, Misfits()
     if reading["type"] in TEXTS and values.dtype == "object":
         # Lists and objects among texts are shown as JSON.
-        values = values.map(lambda value: json.dumps(value, default=str) if isinstance(value, (dict, list)) else value)
+        values = values.map(lambda value: json.dumps(value, default=plain_json) if isinstance(value, (dict, list)) or hasattr(value, "tolist") else value)
     codes, different = pd.factorize(values, use_na_sentinel=True)
     parse = parser(reading)
     # pandas gives points in time of its own kind; they are those of the standard library too.
@@ -42,6 +42,11 @@ def typed(values, reading):
         written = different.tolist()
         misfits |= {place: str(written[code])[:200] for place, code in enumerate(codes.tolist()) if code in bad}
     return spread(parsed, codes, reading["type"]), misfits
+
+
+def plain_json(value):
+    """What JSON has no word for: a list of pandas' own kind as a plain one, anything else as text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def quickly_typed(values, reading, rows_min=QUICK_FROM):
@@ -87,7 +92,7 @@ def spread(parsed, codes, kind):
     # A last place for rows without a value: a code of -1 means it.
     values = [*parsed, None]
     if kind in NUMBERS or kind == "duration":
-        if kind == "integer" and all(value is None or isinstance(value, int) for value in values):
+        if kind == "integer" and all(value is None or isinstance(value, int) and -(2**63) <= value < 2**63 for value in values):
             if not has_gaps:
                 return pd.Series(np.array([0 if value is None else value for value in values], dtype="int64")[codes])
             if any(value is not None and abs(value) > 2**53 for value in values):
@@ -117,9 +122,10 @@ def typed_frame(raw, readings, first_row=2):
         if reading is None:
             reading = decide_all([(name, counted(values))])[0]
         if is_native(values, reading):
-            columns[name] = values.reset_index(drop=True)
+            columns[name] = without_overflow(values.reset_index(drop=True))
             continue
         column, wrong = typed(values, reading)
+        column = without_overflow(column)
         if reading.get("zone") and column.dtype.kind == "M":
             column = column.dt.tz_localize("UTC")
         columns[name] = column
@@ -132,6 +138,14 @@ def typed_frame(raw, readings, first_row=2):
     if misfits:
         frame.attrs["misfits"] = misfits
     return frame, notes
+
+
+def without_overflow(column):
+    """A column of whole numbers whose sum would not fit the type as Python's own numbers, which have no bound."""
+    if column.dtype.kind not in "iu" or not len(column) or not hasattr(column.dtype, "itemsize"):
+        return column
+    most = max(abs(int(column.min())), abs(int(column.max()))) if column.notna().all() else 0
+    return column.astype("object") if most * len(column) >= 2**63 else column
 
 
 def quickly_decided(name, values, rows_min=QUICK_FROM):
@@ -176,7 +190,9 @@ def counted(values):
 
     if isinstance(values.dtype, pd.StringDtype) or values.dtype.kind in "iufbMm":
         counts = values.value_counts(dropna=False, sort=False)
-        return dict(zip(counts.index.tolist(), counts.tolist()))
+        # pandas has a mark of its own for gaps among whole numbers and truth values, which compares with nothing.
+        different = (None if value is pd.NA else value for value in counts.index.tolist())
+        return dict(zip(different, counts.tolist()))
     return counts_of(values.tolist())
 
 
@@ -276,8 +292,60 @@ def raw_text_quickly(data, facts, names):
     return table.to_pandas(split_blocks=True, use_threads=False)
 
 
-def sheet_engine(kind):
-    return {"xls": "xlrd", "ods": "calamine"}.get(kind, "openpyxl")
+def sheets(path, kind, only=None):
+    """The sheets of a workbook as (name, rows), every value as it is; an error of a formula stands as its text. `only` is the
+    name of the one that is wanted."""
+    if kind != "ods":
+        yield from xlrd_sheets(path, only) if kind == "xls" else openpyxl_sheets(path, only)
+        return
+    import python_calamine
+
+    book = python_calamine.CalamineWorkbook.from_path(str(path))
+    for name in book.sheet_names if only is None else [only]:
+        yield name, with_whole_numbers(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+
+
+def openpyxl_sheets(path, only):
+    import openpyxl
+
+    # By its content: openpyxl refuses names with another ending.
+    book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
+    for sheet in book.worksheets:
+        if only in (None, sheet.title):
+            rows = [list(row) for row in sheet.iter_rows(min_row=1, min_col=1, values_only=True)]
+            while rows and all(cell is None for cell in rows[-1]):
+                rows.pop()
+            yield sheet.title, with_whole_numbers(rows)
+
+
+def xlrd_sheets(path, only):
+    import os
+
+    import xlrd
+
+    book = xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w"))
+    for name in book.sheet_names() if only is None else [only]:
+        sheet = book.sheet_by_name(name)
+        yield name, with_whole_numbers([[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)])
+
+
+def xlrd_value(cell, book):
+    """A cell's value; dates are kept as numbers and known by how they are shown."""
+    import xlrd
+
+    if cell.ctype == xlrd.XL_CELL_ERROR:
+        return xlrd.error_text_from_code.get(cell.value, "#ERROR")
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        try:
+            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+        except xlrd.xldate.XLDateError:
+            return cell.value
+    return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
+
+
+def with_whole_numbers(rows):
+    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
+    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
 
 
 def raw_table(path, facts, table, columns=None):
@@ -291,7 +359,9 @@ def raw_table(path, facts, table, columns=None):
     if at.get("member") or at.get("packed"):
         path, kind = opened_member(path, at), at.get("inner", "csv")
     if kind in ("xlsx", "xlsm", "xls", "ods"):
-        sheet = pd.read_excel(path, sheet_name=table["name"], header=None, dtype="object", na_filter=False, engine=sheet_engine(kind))
+        sheet = pd.DataFrame(next(rows for _, rows in sheets(path, kind, table["name"])), dtype="object")
+        for first, last, column in at.get("merged", ()):
+            sheet.iloc[first : last + 1, column] = sheet.iat[first, column]
         start = at.get("skip", 0)
         body = sheet.iloc[start:].reset_index(drop=True)
         body = body.reindex(columns=range(len(names)))
@@ -299,17 +369,19 @@ def raw_table(path, facts, table, columns=None):
         return trimmed(body), start + 1
     if kind in ("parquet", "feather", "arrow"):
         read = pd.read_parquet if kind == "parquet" else pd.read_feather
-        return read(path, columns=columns), 1
+        return with_index(read(path, columns=columns)), 1
     if kind in ("json", "yaml", "yml", "toml"):
         tree = tree_of(path, kind, at.get("path") or [])
         if at.get("split"):
             return pd.DataFrame(tree["data"], columns=tree["columns"]), 1
+        if at.get("by_place"):
+            return pd.DataFrame({name: pd.Series(list(values.values()), dtype="object") for name, values in tree.items()}), 1
         if at.get("inner_list"):
-            return pd.DataFrame(inner_tables(records_of(tree))[at["inner_list"]]), 1
-        return pd.DataFrame(records_of(tree) if is_records(tree) else tree), 1
+            return objects(inner_tables(records_of(tree))[at["inner_list"]]), 1
+        return objects(records_of(tree)) if is_records(tree) else pd.DataFrame(tree), 1
     if kind in ("jsonl", "ndjson"):
         records = records_of(json_lines(path))
-        return pd.DataFrame(inner_tables(records)[at["inner_list"]] if at.get("inner_list") else records), 1
+        return objects(inner_tables(records)[at["inner_list"]] if at.get("inner_list") else records), 1
     if kind in ("sqlite", "sqlite3", "db"):
         import sqlite3
 
@@ -328,6 +400,15 @@ def raw_table(path, facts, table, columns=None):
         body = [(row + [None] * len(names))[: len(names)] for row in rows[at.get("skip", 1) :]]
         return pd.DataFrame(body, columns=names, dtype="object"), at.get("skip", 1) + 1
     return trimmed(raw_text(path, at, names, columns)), at.get("skip", 0) + 1
+
+
+def with_index(frame):
+    """A frame with the names of its rows as a column, as they stand in the file."""
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex):
+        return frame
+    return frame.reset_index(names=[name if name is not None else f"__index_level_{at}__" for at, name in enumerate(frame.index.names)])
 
 
 def joined_parts(path, facts, table):
@@ -388,6 +469,14 @@ def tree_of(path, kind, keys):
     return tree
 
 
+def objects(rows, names=None):
+    """Records as a frame of the very values that they hold: pandas would make gaps of whole numbers not-a-number."""
+    import pandas as pd
+
+    names = list(dict.fromkeys(name for row in rows for name in row)) if names is None else names
+    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype="object") for name in names}, columns=names)
+
+
 def is_records(tree):
     """Whether a tree is a list of objects, or objects by their keys."""
     items = tree.values() if isinstance(tree, dict) else tree
@@ -436,7 +525,8 @@ def flat(record, depth=0):
 
 def json_lines(path):
     rows = []
-    for number, line in enumerate(bytes_of(path).decode("utf-8-sig").splitlines(), 1):
+    # A text within a line may hold marks that `splitlines` takes for the end of one.
+    for number, line in enumerate(bytes_of(path).decode("utf-8-sig").split("\n"), 1):
         if line.strip():
             rows.append(json_line(line, number))
     return rows

@@ -53,12 +53,22 @@ IDENTIFIER_NAMES = re.compile(
     r"tel|mobile|handy|fax|ean|gtin|upc|isbn|issn|iban|bic|ssn|ahv|vat|siret|siren|account[ _]?(no|nr|number)|"
     r"konto(nummer|nr)?|serial([ _]?(no|nr|number))?|sku|barcode)([^a-z]|$)", re.I,
 )
-DATE_NAMES = re.compile(r"date|datum|(^|[^a-z])(day|tag|jour|on|at)([^a-z]|$)", re.I)
+DATE_NAMES = re.compile(r"date|datum|(^|[^a-z])(day|tag|jour|on|at|month|monat|mois)([^a-z]|$)", re.I)
+VERSION_NAMES = re.compile(r"(^|[^a-z])(version|release|build|section|chapter|kapitel)([^a-z]|$)", re.I)
 TIME_NAMES = re.compile(r"time|(^|[^a-z])(ts|epoch|created|updated)([^a-z]|$)", re.I)
 DURATION_NAMES = re.compile(r"duration|elapsed|dauer|durée|duree|runtime|run time|time spent|length|uptime", re.I)
-TOTALS = re.compile(r"(grand |sub)?totals?|sum|summe|gesamt(summe)?|insgesamt|total général|total general|somme|totale", re.I)
-# How the label of a total of some rows begins, such as "Subtotal Q1".
-PARTIAL_TOTALS = re.compile(r"(sub-?|grand )?total\b|zwischensumme\b|gesamtsumme\b|sous-total\b", re.I)
+# The label of a last row that is a total, which is left out where it is the sum of the others.
+TOTALS = re.compile(
+    r"\*{0,3}\W?((grand |sub-?)?totals?|sum|summa|summe|endsumme|gesamt(summe|ergebnis)?|ergebnis|insgesamt|all|alle|overall|total général|"
+    r"total general|somme|somma|suma|totale|totaal|razem|łącznie|ogółem|toplam|итого|всего|合計|合计|总计|σ|total [A-Za-z]{3})\W?\*{0,3}|\*{1,3}", re.I,
+)
+# The label of a row that sums others up, such as "Subtotal Q1", "North Total", "Average" and "Closing balance".
+PARTIAL_TOTALS = re.compile(
+    r"((sub-?|grand )?totals?|zwischensumme|gesamtsumme|sous-total)\b.*|.*\b((sub)?totals?|ergebnis|gesamt|summe)|"
+    r"average|mean|median|durchschnitt|mittelwert|moyenne|(opening|closing|ending|final) balance|(balance |amount )?(brought|carried) forward|"
+    r"übertrag|(anfangs|end|schluss)(saldo|bestand)|saldo|report à nouveau", re.I,
+)
+TOTAL_WORDS = re.compile(r"(sub-?|grand )totals?|zwischensumme|gesamtsumme|sous-total", re.I)
 # Numbers that instruments and statistics programs write where they have none.
 SENTINELS = ("-99", "-999", "-9999", "-99999", "-99.0", "-999.0", "-9999.0", "-99999.0")
 
@@ -74,7 +84,7 @@ _longest = lambda words: "|".join(re.escape(word) for word in sorted(words, key=
 BLANKS = " \u00a0\u202f\u2009"
 NUMBER = re.compile(
     rf"(?P<open>\()?[{BLANKS}]*(?P<sign>[-+−])?[{BLANKS}]*(?P<before>{_longest(CURRENCIES)})?[{BLANKS}]*(?P<inner>[-+−])?"
-    rf"(?P<body>\d[\d.,'’{BLANKS}]*\d|\d[.,]?|[.,]\d+)(?P<exponent>[eE][+-]?\d{{1,3}})?(?:[.,](?P<dash>[-–—]+))?"
+    rf"(?P<body>\d[\d.,'’{BLANKS}]*\d|\d(?:[.,](?![-–—]))?|[.,]\d+)(?P<exponent>[eE][+-]?\d{{1,3}})?(?:[.,](?P<dash>[-–—]+))?"
     rf"[{BLANKS}]*(?P<after>%|{_longest(CURRENCIES)}|{_longest(UNITS)})?(?P<trailing>-)?(?P<close>\))?"
 )
 # A number and a word that is no unit we know, as in 350k.
@@ -208,7 +218,7 @@ def decide_numbers(name, texts, natives, table):
     total = sum(texts.values()) + numbers.native
     if numbers.count(texts) < FIT * total:
         return None
-    if not numbers.native and is_identifier(name, texts, numbers):
+    if not numbers.native and (is_identifier(name, texts, numbers) or VERSION_NAMES.search(name) and any("." in text for text in texts)):
         return None
     best = max(numbers.fits.values(), default=0)
     order = [(".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
@@ -245,7 +255,7 @@ def decide_numbers(name, texts, natives, table):
     has_fraction = any(
         found is None and decimal == "." in text or found is not None and has_decimals(found, decimal, thousands)
         for text, found in numbers.parts.items()
-    ) or any(isinstance(value, float) and not value.is_integer() for value in natives if value == value)
+    ) or any(not isinstance(value, int) and value % 1 for value in natives if value == value)
     kind = "decimal" if currencies else "percent" if units == {"%"} else "real" if has_fraction else "integer"
     if currencies:
         reading["currency"] = currencies.pop()
@@ -271,6 +281,8 @@ def is_unclear(numbers, texts, best):
 
 def is_identifier(name, texts, numbers):
     """Digits that are no quantity: leading zeros, more digits than a number holds, or a name that says so."""
+    if IDENTIFIER_NAMES.search(name) and all(re.fullmatch(r"\d+[eE]?\d*", text) for text in texts):
+        return True
     if not numbers.digits or not all(text.isdigit() for text in numbers.parts):
         return False
     # The names of the days of a month and of months are numbers with a zero in front; so are codes.

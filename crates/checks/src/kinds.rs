@@ -33,7 +33,7 @@ use params::Params;
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
-pub use transform::{TRANSFORM, output, with_output};
+pub use transform::{Output, TRANSFORM, no_rows, output, with_output, with_table};
 
 /// The kind whose code a planner writes.
 pub const HINT: &str = "hint";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_server::cluster::{Announced, Cluster, ClusterOptions, Link};
+use ordain_server::cluster::{Announced, ClusterOptions, Link, Nats};
 use ordain_server::grpc::ExecutorPool;
 use ordain_store::{Database, Secret, Store};
 use ordain_workspace::Workspace;
@@ -54,18 +54,13 @@ impl ClusterArgs {
     }
 
     /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named.
-    pub(crate) async fn join(
-        &self,
-        workspace: &Workspace,
-        store: &Store,
-    ) -> Result<Option<Arc<Cluster>>, Failure> {
+    pub(crate) async fn join(&self, workspace: &Workspace, store: &Store) -> Result<Option<Nats>, Failure> {
         let Some(link) = self.connect("ordain").await? else { return Ok(None) };
         if !matches!(workspace.database, Database::Postgres { .. }) {
             let hint = "name a PostgreSQL database in `[store] url` or ORDAIN_STORE_URL; one server alone needs no cluster";
             return Err(Failure::usage("nodes of a cluster share a PostgreSQL database", hint));
         }
-        let joined = Cluster::join(link, &store.id().await?, &workspace.fingerprint()?).await?;
-        Ok(Some(Arc::new(joined)))
+        Ok(Some(Nats::join(link, &store.id().await?, &workspace.fingerprint()?).await?))
     }
 }
 

@@ -1,12 +1,14 @@
 """Reads one data file and leaves its tables as Arrow files, with what is known of their columns.
 
 It runs in a cell, because data files are hostile: a parser that is led astray is led astray in a jail. How columns are
-read is decided by `ordain_reading`, on all of their values. The tables are written so that `frame` can map them without
-copying: floating point keeps its not-a-number, texts have wide offsets, times stand as plain numbers. Values that do
-not fit their column are kept beside the table, by their places.
+read is decided by `ordain_reading`, on all of their values. The parts in `inspect` stand before this one in the program:
+they find the tables of every file but those of text and of columns on disk, which may be long and are read here. The
+tables are written so that `frame` can map them without copying: floating point keeps its not-a-number, texts have wide
+offsets, times stand as plain numbers. Values that do not fit their column are kept beside the table, by their places.
 
-Given: `source`, the name of the mounted file; `form`, how it is written; `packing`, how it is compressed; `known`, the
-columns of a table of the store and their types, or None; `declared`, what the owner says about the file.
+Given: `source`, the name of the mounted file; `name`, its own name; `form`, how it is written; `packing`, how it is
+compressed; `known`, the columns of a table of the store and their types, or None; `declared`, what the owner says about
+the file; `settings` of the parts before.
 Set: `tables`, one record for each table, or `problem`, one sentence.
 """
 
@@ -14,9 +16,9 @@ import bz2
 import csv
 import gzip
 import io
-import itertools
-import json
 import lzma
+import pathlib
+import shutil
 import zipfile
 
 import numpy as np
@@ -31,12 +33,15 @@ NOTED = 8
 QUICK_BYTES = 1 << 20
 # The end of a text in which remarks below the table are looked for.
 TAIL_CHARACTERS = 1 << 13
+# Files that are often no table at all, which is no problem then.
+MAY_BE_TEXT = ("dat", "txt", "xml", "yaml", "yml")
 # What a type that was found is called in a schema.
 SCHEMA_TYPES = {
     "integer": "integer", "real": "real", "decimal": "real", "percent": "real", "duration": "real", "boolean": "boolean",
     "date": "timestamp", "timestamp": "timestamp", "json": "json",
 }
 Unreadable = reading.Unreadable
+DECLARED = declared  # noqa: F821 - given by the host
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -65,7 +70,7 @@ def text_of(path, packing, notes):
     """The file's text. What is not UTF-8 is read as Windows-1252, and that is noted."""
     with opened(path, packing) as file:
         data = file.read()
-    if not data.strip() and known is None:
+    if not data.strip():
         raise Unreadable("the file is empty")
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
@@ -92,8 +97,9 @@ def text_of(path, packing, notes):
 class Raw:
     """A table as it lies in its file: a frame of undecided values, and where its first row stands."""
 
-    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False):
+    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False, readings=None, stored=None):
         self.frame, self.notes, self.units, self.first_row, self.exact = frame, list(notes), units or {}, first_row, exact
+        self.readings, self.stored = readings, stored or {}
 
 
 def from_text(text, form, notes):
@@ -131,56 +137,16 @@ def require_whole_lines(text, separator, start, wanted, rows):
             raise Unreadable(f"line {reader.line_num} has {len(fields)} fields where the header has {wanted}")
 
 
-def from_json(text, notes):
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise Unreadable(f"it is not JSON: {error}") from None
-    if isinstance(value, dict):
-        lists = [item for item in value.values() if isinstance(item, list)]
-        if len(lists) == 1 and all(isinstance(row, dict) for row in lists[0]):
-            value = lists[0]
-        elif lists and len(lists) == len(value) and len({len(item) for item in lists}) == 1:
-            return {None: Raw(pd.DataFrame(value, dtype="object"), notes)}
-        else:
-            value = [value]
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        raise Unreadable("it is not a list of records")
-    return with_inner_tables(value, notes)
-
-
-def with_inner_tables(rows, notes):
-    """Records, and the lists of objects within them as tables of their own."""
-    records = reading.records_of(rows)
-    inner = {name: Raw(objects(part)) for name, part in reading.inner_tables(records).items()}
-    return {None: Raw(objects(records), notes)} | inner
-
-
-def from_lines(text, names, notes):
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise Unreadable(f"line {number} is not JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise Unreadable(f"line {number} is not a record")
-        rows.append(row)
-    return with_inner_tables(rows, notes) if names is None else {None: Raw(objects(rows, names), notes)}
-
-
-def objects(rows, names=None):
-    """Records as a frame of the very values that they hold: pandas would make gaps of whole numbers not-a-number."""
-    names = list(dict.fromkeys(name for row in rows for name in row)) if names is None else names
-    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype="object") for name in names}, columns=names)
+def from_store(text, names):
+    """A table of the store, which comes as lines of JSON."""
+    rows = [json.loads(line) for line in text.split("\n") if line]
+    return Raw(reading.objects(rows, names))
 
 
 # --- binary formats --------------------------------------------------------------------------------------------------
 
 
-def whole(path, packing):
+def seekable(path, packing):
     """A file that is read by places rather than from its beginning: itself, or what it unpacks to."""
     if packing is None:
         return path
@@ -190,7 +156,7 @@ def whole(path, packing):
 
 def from_columns(path, packing, form):
     try:
-        file = whole(path, packing)
+        file = seekable(path, packing)
         if form == "parquet":
             import pyarrow.parquet
 
@@ -201,52 +167,71 @@ def from_columns(path, packing, form):
             table = pyarrow.feather.read_table(file)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise Unreadable(f"it does not read as {form}: {error}") from None
-    return table.to_pandas()
+    return Raw(reading.with_index(table.to_pandas()), exact=True, stored={field.name: field.type for field in table.schema})
 
 
-def from_workbook(path, packing):
-    try:
-        sheets = pd.read_excel(whole(path, packing), sheet_name=None, header=None, dtype="object", na_filter=False)
-    except Exception as error:
-        raise Unreadable(f"it does not read as a workbook: {error}") from None
-    if declared.get("sheet"):
-        if declared["sheet"] not in sheets:
-            raise Unreadable(f"it has no sheet {declared['sheet']!r}; there are {', '.join(map(repr, sheets))}")
-        sheets = {declared["sheet"]: sheets[declared["sheet"]]}
-    filled = {}
-    for name, sheet in sheets.items():
-        rows = sheet.head(reading.HEAD_ROWS).values.tolist()
-        if not any(not reading.is_blank(cell) for row in rows for cell in row):
-            continue
-        start, names, units, notes = reading.laid_out(rows, declared.get("header_row"))
-        body = sheet.iloc[start:].reset_index(drop=True).reindex(columns=range(len(names)))
-        body.columns = names
-        body = reading.trimmed(body)
-        cut, remark = reading.remarks_below(body.tail(reading.HEAD_ROWS).values.tolist(), len(names))
-        if remark and cut < len(body):
-            body = reading.trimmed(body.iloc[:-cut])
-            notes.append(remark)
-        filled[name] = Raw(body, notes, units, start + 1)
-    if not filled:
-        raise Unreadable("the workbook has no sheet with a header")
-    return filled if len(filled) > 1 else {None: next(iter(filled.values()))}
+# --- everything else: the tables that a look into the file finds ------------------------------------------------------
+
+
+def looked_into(path):
+    """The tables of a file as a question about it gets them, by the names that tell them apart."""
+    inner = name
+    if packing is not None:
+        inner = name.rsplit(".", 1)[0]
+        path = unpacked(path, inner)
+    facts = facts_of(inner, path)
+    if "problem" in facts:
+        raise Unreadable(facts["problem"])
+    facts["kind"] = facts.get("format") or inner.rsplit(".", 1)[-1].lower()
+    found = [table for table in facts.get("tables", ()) if table["columns"]]
+    if not found and form not in MAY_BE_TEXT:
+        raise Unreadable("no table was found in it; " + facts.get("note", "give it in another form"))
+    notes = [facts["note"]] if "note" in facts else []
+    return {called: raw_of(path, facts, table, notes) for called, table in zip(names_of(found), found)}
+
+
+def unpacked(path, inner):
+    target = pathlib.Path(tempfile.mkdtemp()) / inner
+    with opened(path, packing) as file, open(target, "wb") as copy:
+        shutil.copyfileobj(file, copy)
+    return target
+
+
+def names_of(tables):
+    """What tables of one file are called: nothing where there is one beside those within its rows."""
+    outer = [table for table in tables if not table.get("inner_list")]
+    short_names = [pathlib.PurePosixPath(table["name"] or "").stem if table.get("member") else table["name"] for table in tables]
+    if len(outer) == 1:
+        return [table.get("inner_list") for table in tables]
+    return short_names if len(set(short_names)) == len(tables) else [table["name"] for table in tables]
+
+
+def raw_of(path, facts, table, notes):
+    frame, first_row = reading.raw_table(path, facts, table)
+    frame.columns = [str(column) for column in frame.columns]
+    if table.get("left_out"):
+        frame = reading.trimmed(frame.iloc[: -table["left_out"]])
+    # What does not fit is told again when the values are read.
+    told = lambda column: column.get("notes", [])["misfits" in column :]  # noqa: E731
+    readings = {column["name"]: {key: column[key] for key in column if key not in DESCRIBING} | {"present": column["present"], "notes": list(told(column))} for column in table["columns"]}
+    return Raw(frame, [*notes, *table.get("notes", [])], first_row=first_row, readings=readings)
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
 def decided(raw):
-    """The readings of a table's columns, by name."""
+    """The readings of a table's columns by name, and what to say of them together."""
     said, table = declared.get("columns", {}), dict(declared.get("table", {})) | ({"exact": True} if raw.exact else {})
     ready = {}
     if not raw.exact and not table:
         quick = ((str(name), reading.quickly_decided(str(name), raw.frame[name])) for name in raw.frame.columns if name not in said)
         ready = {name: one for name, one in quick if one is not None}
     counts = [(str(name), {} if str(name) in ready else reading.counted(raw.frame[name])) for name in raw.frame.columns]
-    found = {one["name"]: one for one in reading.decide_all(counts, said, table, ready)}
+    found = {one["name"]: reading.as_stored(one, raw.stored.get(one["name"])) for one in reading.decide_all(counts, said, table, ready)}
     for place, unit in raw.units.items():
         found[str(raw.frame.columns[place])].setdefault("unit", unit)
-    return found
+    return found, reading.of_table(list(found.values()), counts)
 
 
 def of_store(values, column_type):
@@ -263,7 +248,7 @@ def as_array(values):
     """A column as `frame` can map it."""
     kind = values.dtype.kind
     if kind == "f":
-        return pa.array(values.to_numpy(dtype="float64"), from_pandas=False)
+        return pa.array(values.to_numpy(dtype="float64", na_value=np.nan), from_pandas=False)
     if kind == "M":
         zone = getattr(values.dtype, "tz", None)
         plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else values
@@ -277,7 +262,8 @@ def as_array(values):
 
 
 def described(name, values, column_type, one):
-    nulls = int(values.isna().sum())
+    # A value that does not fit is there all the same.
+    nulls = int(values.isna().sum()) - one.get("misfits", {}).get("count", 0)
     head = values.dropna().head(100_000)
     distinct = head.drop_duplicates()
     plain = lambda items: [item if isinstance(item, (str, int, float, bool)) else str(item).removesuffix(" 00:00:00") for item in items.tolist()]  # noqa: E731
@@ -296,18 +282,28 @@ def described(name, values, column_type, one):
 def written(number, sheet, raw):
     frame, notes = raw.frame.reset_index(drop=True), list(raw.notes)
     frame.columns = reading.unique_names([str(name) for name in frame.columns], notes)
-    readings = {} if known is not None else decided(raw)
+    is_open = known is None and raw.readings is None
+    if is_open:
+        notes = [*reading.undeclared(frame.columns, declared.get("columns")), *notes]
+    readings, said = decided(raw) if is_open else (raw.readings, [])
     total = None
-    if len(frame) > 2 and known is None:
+    if len(frame) > 2 and is_open and not raw.exact:
         last = frame.iloc[-1].tolist()
-        if reading.is_total(last):
-            total = reading.total_of(last, [frame[name].tolist() for name in frame.columns], list(readings.values()))
+        if reading.is_total(last) or len(frame) <= reading.ADDED_ROWS_MAX:
+            values = [frame[name].tolist() for name in frame.columns]
+            total = reading.total_of(last, values, list(readings.values()))
+            told = None if total else reading.sum_of_others(last, values, list(readings.values()))
+            notes += [told] if told else []
     if total:
         notes.append(total)
         raw = Raw(frame.iloc[:-1], (), raw.units, raw.first_row, raw.exact)
-        frame, readings = raw.frame, decided(raw)
-    among = reading.totals_among(frame.iloc[: reading.REPORT_ROWS_MAX + 1, 0].tolist(), raw.first_row) if known is None and not raw.exact and len(frame.columns) else None
-    notes += [among] if among else []
+        frame, (readings, said) = raw.frame, decided(raw)
+    is_report = is_open and not raw.exact and len(frame) <= reading.REPORT_ROWS_MAX
+    if is_report:
+        rows = frame.values.tolist()
+        told = (reading.totals_among(rows, raw.first_row), reading.repeated_header(rows, list(frame.columns), raw.first_row))
+        notes += filter(None, told)
+    notes += said
     columns, arrays, misfits = [], [], {}
     for name in frame.columns:
         values = None
@@ -339,7 +335,7 @@ def written(number, sheet, raw):
 def typed_column(values, one):
     if reading.is_native(values, one):
         if one["type"] == "json":
-            return values.map(lambda value: json.dumps(value, default=str), na_action="ignore").astype("str"), {}
+            return values.map(lambda value: json.dumps(value, default=reading.plain_json), na_action="ignore").astype("str"), {}
         return values, {}
     column, wrong = reading.typed(values, one)
     return column.dt.tz_localize("UTC") if one.get("zone") and column.dtype.kind == "M" else column, wrong
@@ -347,18 +343,14 @@ def typed_column(values, one):
 
 def converted(path):
     notes = []
-    if form == "xlsx":
-        raws = from_workbook(path, packing)
+    if known is not None:
+        raws = {None: from_store(path.read_text("utf-8"), list(known))}
     elif form in ("parquet", "feather"):
-        raws = {None: Raw(from_columns(path, packing, form), exact=True)}
+        raws = {None: from_columns(path, packing, form)}
+    elif form in ("csv", "tsv"):
+        raws = {None: from_text(text_of(path, packing, notes), form, notes)}
     else:
-        text = text_of(path, packing, notes)
-        if form == "json":
-            raws = from_json(text, notes)
-        elif form == "jsonl":
-            raws = from_lines(text, None if known is None else list(known), notes)
-        else:
-            raws = {None: from_text(text, form, notes)}
+        raws = looked_into(path)
     return [written(number, sheet, raw) for number, (sheet, raw) in enumerate(raws.items())]
 
 

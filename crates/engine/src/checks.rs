@@ -28,12 +28,12 @@ mod suggest;
 mod tables;
 mod task;
 mod transform;
+mod values;
 mod write;
 
 pub use cells::CheckFindings;
 pub use changes::Change;
 pub use compile::{KeptCode, needs_frames};
-pub(crate) use convert::CONVERTER;
 pub use edit::{ADDED_TO, FileChange, Proposal, add_checks, remove_check};
 pub use error::ChecksError;
 pub use history::History;

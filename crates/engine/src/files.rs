@@ -28,7 +28,8 @@ use crate::error::EngineError;
 pub fn own_programs() -> impl Iterator<Item = &'static str> {
     static PROGRAM: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::program);
     static SEEDS: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::seed_program);
-    [PROGRAM.as_str(), SEEDS.as_str(), crate::checks::CONVERTER].into_iter()
+    static CONVERTER: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::convert_program);
+    [PROGRAM.as_str(), SEEDS.as_str(), CONVERTER.as_str()].into_iter()
 }
 
 /// How many files a request may have.

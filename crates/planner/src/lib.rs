@@ -25,7 +25,7 @@ pub use brief::{
     Task, Turn, json_shape,
 };
 pub use choice::{Candidate, Choice, choose, survey};
-pub use exchange::{Draft, Exchange, Message, Reply, Speaker};
+pub use exchange::{Draft, Exchange, MadeRows, Message, Reply, Speaker};
 pub use model::{Model, ModelSettings, is_readable_review};
 pub use planner::{Judgement, Planner, PlannerError, Progress, Quiet};
 pub use policy::{PolicyOpinion, PolicyProblem};

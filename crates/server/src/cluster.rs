@@ -1,230 +1,108 @@
-//! Several servers as one: over NATS they share a queue of accepted runs, the events of runs, cancelling, and a list of
-//! who is there.
+//! Several servers as one: the seam between a server and the others that share its store.
 //!
-//! PostgreSQL keeps the truth. A message holds the id of a run whose row is there already (`ordain_store::QueuedRun`), so
+//! [`Cluster`] is what a server asks of it: a queue of accepted runs, the events of runs, cancelling, and a list of who
+//! is there. [`Alone`] is the server that has no others, [`Nats`] the one that meets them over NATS.
+//!
+//! The store keeps the truth. The queue holds the id of a run whose row is there already (`ordain_store::QueuedRun`), so
 //! a message that is lost or comes twice does no harm: rows without a message are offered again, and the claim of a run
-//! can be finished once. Subjects name the store and the fingerprint of the workspace, so that a node with another
-//! workspace takes no work.
+//! can be finished once.
 
-mod events;
-mod members;
-mod queue;
-mod status;
+mod alone;
+mod nats;
 
-use std::path::PathBuf;
+use std::convert::Infallible;
+use std::fmt;
 use std::time::Duration;
 
-use async_nats::jetstream::{self, consumer, kv, stream};
-use async_nats::{Client, ConnectOptions, ServerAddr};
-use ordain_store::Secret;
+use futures_util::stream::BoxStream;
+use ordain_types::{BoxFuture, RunId};
 
-pub(crate) use events::Heard;
-pub(crate) use members::SAID_EVERY;
-pub use members::{Announced, ExecutorMember, NodeMember};
-pub(crate) use queue::{OfferError, Taken};
-pub use status::ClusterStatus;
+pub use alone::Alone;
+pub(crate) use nats::SAID_EVERY;
+pub use nats::{
+    Announced, ClusterError, ClusterOptions, ClusterStatus, ExecutorMember, Link, Nats, NodeMember,
+};
 
-/// How long connecting may take.
-const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
-/// Servers from which on everything is kept three times.
-const REPLICATED_FROM: usize = 3;
+/// An answer of the cluster, which may take a moment.
+pub type Answer<'a, T> = BoxFuture<'a, Result<T, ClusterError>>;
 
-/// How NATS is reached.
-#[derive(Debug, Clone)]
-pub struct ClusterOptions {
-    /// The addresses of its servers, separated by commas; the first one's user and password, or token, are shown to all.
-    pub servers: Secret,
-    /// The authority of their certificates, PEM.
-    pub ca: Option<PathBuf>,
-    /// The certificate to show them, PEM, and its private key.
-    pub certificate: Option<(PathBuf, PathBuf)>,
-}
+/// What a server asks of the cluster that it is a node of.
+pub trait Cluster: fmt::Debug + Send + Sync {
+    /// Whether other nodes may carry out what this one accepts. If not, it is carried out where it came in: nothing is
+    /// ever offered, taken or told.
+    fn is_shared(&self) -> bool;
 
-/// Why there is no cluster.
-#[derive(Debug, thiserror::Error)]
-pub enum ClusterError {
-    /// An address cannot be read.
-    #[error("`{address}` is not the address of a NATS server")]
-    Address {
-        /// What was written, without what may be a secret.
-        address: String,
-    },
-    /// No server answers, or none lets us in.
-    #[error("cannot connect to NATS at {servers}: {message}")]
-    Unreachable {
-        /// The servers, without secrets.
-        servers: String,
-        /// What the client says.
-        message: String,
-    },
-    /// A server answered with an error.
-    #[error("NATS could not {action}: {message}")]
-    Refused {
-        /// What was asked of it.
-        action: &'static str,
-        /// What it said.
-        message: String,
-    },
-}
+    /// Whether the others can be reached at this moment.
+    fn is_connected(&self) -> bool;
 
-impl ClusterError {
-    /// What would help.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Address { .. } => "write nats://HOST:4222 or tls://HOST:4222, several separated by commas",
-            Self::Unreachable { .. } => {
-                "see that the servers run, and that user, password and certificates are right"
-            }
-            Self::Refused { .. } => {
-                "start the NATS servers with JetStream: `nats-server --jetstream`, version 2.12 or newer"
-            }
-        };
-        Some(hint.to_owned())
-    }
-}
-
-fn refused<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-    action: &'static str,
-) -> impl FnOnce(E) -> ClusterError {
-    move |error| {
-        let error = error.into();
-        let mut message = error.to_string();
-        if let Some(source) = error.source() {
-            message = format!("{message}: {source}");
-        }
-        ClusterError::Refused { action, message }
-    }
-}
-
-/// A connection to NATS. It is made again by itself whenever it breaks.
-#[derive(Debug, Clone)]
-pub struct Link {
-    client: Client,
-    jetstream: jetstream::Context,
-    replicas: usize,
-}
-
-impl Link {
-    /// Connects, under a name that operators of NATS see.
-    pub async fn connect(options: &ClusterOptions, name: &str) -> Result<Self, ClusterError> {
-        let given = options.servers.0.split(',').map(str::trim).filter(|address| !address.is_empty());
-        let servers = given.map(address).collect::<Result<Vec<_>, _>>()?;
-        let shown = servers.iter().map(|server| format!("{}:{}", server.host(), server.port()));
-        let shown = shown.collect::<Vec<_>>().join(", ");
-        let mut connect = ConnectOptions::new().name(name).connection_timeout(CONNECT_TIME_MAX);
-        match servers.iter().find_map(|server| Some((server.username()?, server.password()))) {
-            Some((user, Some(password))) => {
-                connect = connect.user_and_password(user.to_owned(), password.to_owned());
-            }
-            Some((token, None)) => connect = connect.token(token.to_owned()),
-            None => {}
-        }
-        if let Some(ca) = &options.ca {
-            connect = connect.add_root_certificates(ca.clone()).require_tls(true);
-        }
-        if let Some((certificate, key)) = &options.certificate {
-            connect = connect.add_client_certificate(certificate.clone(), key.clone());
-        }
-        let replicas = if servers.len() >= REPLICATED_FROM { 3 } else { 1 };
-        let client = connect
-            .connect(servers)
-            .await
-            .map_err(|error| ClusterError::Unreachable { servers: shown, message: error.to_string() })?;
-        Ok(Self { jetstream: jetstream::new(client.clone()), client, replicas })
-    }
-
-    async fn stream(&self, config: stream::Config) -> Result<stream::Stream, ClusterError> {
-        let config = stream::Config { num_replicas: self.replicas, ..config };
-        let made = self.jetstream.get_or_create_stream(config).await;
-        made.map_err(refused("make a stream"))
-    }
-
-    /// A list whose entries vanish unless they are written again within the time.
-    async fn list(&self, name: String, max_age: Duration) -> Result<kv::Store, ClusterError> {
-        if let Ok(list) = self.jetstream.get_key_value(&name).await {
-            return Ok(list);
-        }
-        let config = kv::Config {
-            bucket: name,
-            max_age,
-            storage: stream::StorageType::Memory,
-            num_replicas: self.replicas,
-            ..kv::Config::default()
-        };
-        let made = self.jetstream.create_key_value(config).await;
-        made.map_err(refused("make a list"))
-    }
-
-    /// Whether the connection is there at this moment.
-    pub fn is_connected(&self) -> bool {
-        self.client.connection_state() == async_nats::connection::State::Connected
-    }
-}
-
-/// An address with a scheme that we know. The part before an `@` may be a password, so no message repeats it.
-fn address(text: &str) -> Result<ServerAddr, ClusterError> {
-    let bad = || {
-        let shown = text.rsplit_once('@').map_or(text, |(_, host)| host);
-        ClusterError::Address {
-            address: shown.chars().filter(|shown| !shown.is_control()).take(100).collect(),
-        }
-    };
-    if !text.starts_with("nats://") && !text.starts_with("tls://") {
-        return Err(bad());
-    }
-    text.parse().map_err(|_| bad())
-}
-
-/// This process as a node of a cluster.
-#[derive(Debug)]
-pub struct Cluster {
-    pub(crate) link: Link,
     /// Names this node, until its process ends.
-    pub(crate) node: String,
-    /// Names the store that all nodes share.
-    store: String,
-    /// The fingerprint of the workspace.
-    pub(crate) workspace: String,
-    runs: stream::Stream,
-    work: consumer::Consumer<consumer::pull::Config>,
-    events: stream::Stream,
-    nodes: kv::Store,
+    fn node(&self) -> &str;
+
+    /// The fingerprint of the workspace whose runs it takes.
+    fn workspace(&self) -> &str;
+
+    /// Puts an accepted run into the queue. One that is there already stays there once.
+    fn offer<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<(), OfferError>>;
+
+    /// Whether a run is in the queue: it waits, or a node carries it out.
+    fn has<'a>(&'a self, run: &'a RunId) -> Answer<'a, bool>;
+
+    /// Takes the next run; `None` if there is none for a while.
+    fn take(&self) -> Answer<'_, Option<Taken>>;
+
+    /// Tells the node that waits for a run what happens in it; others can ask for it too.
+    fn tell<'a>(&'a self, node: &'a str, run: &'a RunId, event: Vec<u8>) -> BoxFuture<'a, ()>;
+
+    /// Hears what happened and happens in one run, or without one what happens from now on in all runs that this node
+    /// waits for.
+    fn hear<'a>(&'a self, run: Option<&'a RunId>) -> Answer<'a, BoxStream<'static, (RunId, Vec<u8>)>>;
+
+    /// Asks the node that carries out a run, if any, to stop.
+    fn cancel<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, ()>;
+
+    /// The runs that nodes ask to stop, as they come.
+    fn cancelled(&self) -> Answer<'_, BoxStream<'static, RunId>>;
+
+    /// Says that this node is there, for a few seconds.
+    fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()>;
+
+    /// Says that this node is gone.
+    fn leave(&self) -> BoxFuture<'_, ()>;
+
+    /// The nodes that are there.
+    fn members(&self) -> Answer<'_, Vec<NodeMember>>;
 }
 
-impl Cluster {
-    /// Joins the cluster of a store.
-    pub async fn join(link: Link, store: &str, workspace: &str) -> Result<Self, ClusterError> {
-        let mut random = [0; 6];
-        let action = "name this node";
-        getrandom::fill(&mut random)
-            .map_err(|error| ClusterError::Refused { action, message: error.to_string() })?;
-        let node = random.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-        let runs = link.stream(queue::config(store)).await?;
-        let work = runs
-            .get_or_create_consumer(&queue::consumer_name(workspace), queue::consumer(store, workspace))
-            .await
-            .map_err(refused("make the queue's consumer"))?;
-        let events = link.stream(events::config(store)).await?;
-        let nodes = link.list(members::nodes_list(store), members::GONE_AFTER).await?;
-        let (store, workspace) = (store.to_owned(), workspace.to_owned());
-        Ok(Self { link, node, store, workspace, runs, work, events, nodes })
-    }
-
-    /// The connection to the cluster's servers.
-    pub fn link(&self) -> &Link {
-        &self.link
-    }
+/// Why a run is not in the queue.
+#[derive(Debug)]
+pub enum OfferError {
+    /// The queue is full.
+    Full,
+    /// The servers did not answer, or answered with an error.
+    Other(ClusterError),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A run that this node has taken.
+#[derive(Debug)]
+pub struct Taken {
+    /// The run.
+    pub run: RunId,
+    /// The node that waits for its events.
+    pub node: String,
+    /// Counts how often the run was taken, from one.
+    pub attempt: u64,
+    /// Its place in the queue.
+    pub place: Box<dyn Place>,
+}
 
-    #[test]
-    fn an_address_that_cannot_be_read_is_named_without_its_password() {
-        let error = address("http://shop:secret@a:4222").unwrap_err();
-        assert_eq!(error.to_string(), "`a:4222` is not the address of a NATS server");
-        assert_eq!(address("nats://shop:secret@a").unwrap().port(), 4222);
-        assert!(address("tls://a:4443").unwrap().tls_required());
-    }
+/// The place in the queue of a run that was taken.
+pub trait Place: fmt::Debug + Send + Sync {
+    /// Says for ever that the run is being carried out, so that no other node takes it.
+    fn keep(&self) -> BoxFuture<'_, Infallible>;
+
+    /// The run has ended. If nobody hears this, the message comes again, and the run's row is gone.
+    fn done(&self) -> BoxFuture<'_, ()>;
+
+    /// Lets another node take it, or this one later.
+    fn give_back(&self, after: Duration) -> BoxFuture<'_, ()>;
 }

@@ -35,6 +35,7 @@ mod mcp;
 mod metrics;
 mod openai;
 mod openapi;
+mod order;
 mod patience;
 mod places;
 mod plans;

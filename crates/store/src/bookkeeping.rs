@@ -5,7 +5,7 @@ use crate::session::{Intent, Pool, Session};
 use crate::sql::Dialect;
 
 /// The format of these tables. A store that was written by a later format is not touched.
-const FORMAT: i64 = 12;
+const FORMAT: i64 = 13;
 
 /// The SQL name of one of Ordain's own tables.
 pub(crate) fn own(dialect: Dialect, table: &str) -> String {
@@ -121,6 +121,7 @@ fn added_since(older: i64, dialect: Dialect) -> String {
         (10, tenth_format(dialect)),
         (11, eleventh_format(dialect)),
         (12, twelfth_format(dialect)),
+        (13, thirteenth_format(dialect)),
     ];
     let added = formats.into_iter().filter(|(format, _)| *format > older);
     added.map(|(_, script)| script).collect()
@@ -270,5 +271,19 @@ fn twelfth_format(dialect: Dialect) -> String {
          CREATE TABLE {queue} (run_id TEXT PRIMARY KEY, claim TEXT NOT NULL, kind TEXT NOT NULL, who TEXT NOT NULL,
            request TEXT NOT NULL, work TEXT NOT NULL, workspace TEXT NOT NULL, accepted_at TEXT NOT NULL,
            accepted_ms {integer} NOT NULL) {strict};"
+    )
+}
+
+/// What the thirteenth format added: files that every process on the store can read.
+fn thirteenth_format(dialect: Dialect) -> String {
+    let (integer, strict) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT"),
+        Dialect::Postgres => ("BIGINT", ""),
+    };
+    let files = own(dialect, "files");
+    format!(
+        "CREATE TABLE {files} (owner TEXT NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL, part {integer} NOT NULL,
+           parts {integer} NOT NULL, made_ms {integer} NOT NULL, data TEXT NOT NULL,
+           PRIMARY KEY (owner, name, sha256, part)) {strict};"
     )
 }

@@ -9,12 +9,14 @@ use crate::bookkeeping::own;
 use crate::error::StoreError;
 use crate::ledger::EntryNote;
 use crate::progress;
-use crate::queue;
+use crate::queue::{self, QueuedRun};
 use crate::runs;
 use crate::session::{Intent, Session};
-use crate::sql::Datum;
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Inner;
 
+/// How often a key is tried that others take and leave meanwhile.
+const TAKES_MAX: usize = 5;
 /// Longer keys are no keys.
 const KEY_BYTES_MAX: usize = 500;
 
@@ -45,44 +47,23 @@ pub(crate) async fn claim(
         return Err(StoreError::BadCall { message });
     }
     // Most repeats are found by looking, without waiting for a run that writes: it may be the very one.
-    let looking = Looking { store, key, fingerprint, run };
-    if let Some(found) = looking.look(&mut store.pool.session().await?).await? {
+    let taking = Taking { store, key, fingerprint, run, owner: store.process(), queued: None };
+    if let Looked::Found(found) = taking.look(&mut store.pool.session().await?).await? {
         return Ok(found);
+    }
+    if key == QueuedRun::own_claim(run) {
+        // It was made when the run was accepted. Another node has ended the run since.
+        let ended = runs::find(&store.ledger, &mut store.pool.session().await?, run.as_str()).await?;
+        return Ok(Claim::Finished(Box::new(ended)));
     }
     if let Some(process) = store.process() {
         store.pool.say_alive(alive::number(process)).await?;
     }
-    let mut session = store.pool.begin(Intent::Own).await?;
-    let claim = take(store, &mut session, key, fingerprint, run, store.process()).await?;
-    session.commit().await?;
-    Ok(claim)
+    taking.take().await
 }
 
-/// Claims a key in the open transaction, for a process or, without one, for any node that carries the run out.
-pub(crate) async fn take(
-    store: &Arc<Inner>,
-    session: &mut Session,
-    key: &str,
-    fingerprint: Option<&str>,
-    run: &RunId,
-    owner: Option<&str>,
-) -> Result<Claim, StoreError> {
-    let looking = Looking { store, key, fingerprint, run };
-    if let Some(found) = looking.look(session).await? {
-        return Ok(found);
-    }
-    let claims = own(session.dialect(), "claims");
-    let mut sql = session.sql(&format!(
-        "INSERT INTO {claims} (claim, run_id, lease_until_ms, finished, fingerprint, owner) VALUES ("
-    ));
-    let optional = |text: Option<&str>| text.map_or(Datum::Null, |text| Datum::Text(text.to_owned()));
-    sql.text_param(key).push(", ").text_param(run.as_str()).push(", ");
-    sql.integer_param(lease_until(store)).push(", 0, ");
-    sql.bind(optional(fingerprint), "text").push(", ").bind(optional(owner), "text");
-    sql.push(") ON CONFLICT (claim) DO UPDATE SET run_id = excluded.run_id, owner = excluded.owner, ");
-    sql.push("lease_until_ms = excluded.lease_until_ms, fingerprint = excluded.fingerprint");
-    session.write(sql).await?;
-    Ok(Claim::Taken)
+fn optional(text: Option<&str>) -> Datum {
+    text.map_or(Datum::Null, |text| Datum::Text(text.to_owned()))
 }
 
 fn lease_until(store: &Inner) -> i64 {
@@ -116,17 +97,98 @@ pub(crate) async fn finished(store: &Arc<Inner>, key: &str) -> Result<Option<Run
     runs::find(&store.ledger, &mut session, &holder).await.map(Some)
 }
 
-/// Who looks for what.
-struct Looking<'a> {
-    store: &'a Arc<Inner>,
-    key: &'a str,
-    fingerprint: Option<&'a str>,
-    run: &'a RunId,
+/// What a key stands for.
+enum Looked {
+    Found(Claim),
+    /// Nothing.
+    Free,
+    /// A run that has died.
+    Left(RunId),
 }
 
-impl Looking<'_> {
-    /// What the key stands for already; `None` if it is free, or its run has died.
-    async fn look(&self, session: &mut Session) -> Result<Option<Claim>, StoreError> {
+/// Who takes which key.
+pub(crate) struct Taking<'a> {
+    pub(crate) store: &'a Arc<Inner>,
+    pub(crate) key: &'a str,
+    pub(crate) fingerprint: Option<&'a str>,
+    pub(crate) run: &'a RunId,
+    /// The process that carries the run out; without one, any node may.
+    pub(crate) owner: Option<&'a str>,
+    /// The run to queue if, and only if, the key is taken.
+    pub(crate) queued: Option<&'a QueuedRun>,
+}
+
+impl Taking<'_> {
+    /// Takes the key. PostgreSQL tells two that come at once apart by itself; SQLite has one writer.
+    pub(crate) async fn take(&self) -> Result<Claim, StoreError> {
+        if self.store.pool.has_many_writers() {
+            return self.take_on(&mut self.store.pool.session().await?).await;
+        }
+        let mut session = self.store.pool.begin(Intent::Own).await?;
+        let claim = self.take_on(&mut session).await?;
+        session.commit().await?;
+        Ok(claim)
+    }
+
+    async fn take_on(&self, session: &mut Session) -> Result<Claim, StoreError> {
+        let mut looked = Looked::Free;
+        for _ in 0..TAKES_MAX {
+            let sql = match &looked {
+                Looked::Found(_) => break,
+                Looked::Free => self.inserting(session.dialect()),
+                Looked::Left(run) => self.replacing(session.dialect(), run),
+            };
+            if self.write(session, sql).await? {
+                return Ok(Claim::Taken);
+            }
+            looked = self.look(session).await?;
+        }
+        match looked {
+            Looked::Found(claim) => Ok(claim),
+            Looked::Free | Looked::Left(_) => Err(StoreError::Conflict),
+        }
+    }
+
+    /// Whether the key was taken.
+    async fn write(&self, session: &mut Session, mut sql: Sql) -> Result<bool, StoreError> {
+        let Some(queued) = self.queued else { return Ok(!session.write(sql).await?.is_empty()) };
+        let now = self.store.clock.unix_millis();
+        if session.dialect() == Dialect::Postgres {
+            // One statement is a transaction of its own, and one way to the server and back.
+            sql.text = format!("WITH claimed AS ({}) ", sql.text);
+            queue::insert(&mut sql, queued, now);
+            sql.push(" FROM claimed RETURNING run_id");
+            return Ok(!session.write(sql).await?.is_empty());
+        }
+        if session.write(sql).await?.is_empty() {
+            return Ok(false);
+        }
+        let mut sql = session.sql("");
+        queue::insert(&mut sql, queued, now);
+        session.write(sql).await.map(|_| true)
+    }
+
+    fn inserting(&self, dialect: Dialect) -> Sql {
+        let mut sql = Sql::new(dialect, &format!("INSERT INTO {} ", own(dialect, "claims")));
+        sql.push("(claim, run_id, lease_until_ms, fingerprint, owner, finished) VALUES (");
+        sql.text_param(self.key).push(", ").text_param(self.run.as_str()).push(", ");
+        sql.integer_param(lease_until(self.store)).push(", ").bind(optional(self.fingerprint), "text");
+        sql.push(", ").bind(optional(self.owner), "text");
+        sql.push(", 0) ON CONFLICT (claim) DO NOTHING RETURNING run_id");
+        sql
+    }
+
+    fn replacing(&self, dialect: Dialect, left_by: &RunId) -> Sql {
+        let mut sql = Sql::new(dialect, &format!("UPDATE {} SET run_id = ", own(dialect, "claims")));
+        sql.text_param(self.run.as_str()).push(", lease_until_ms = ").integer_param(lease_until(self.store));
+        sql.push(", fingerprint = ").bind(optional(self.fingerprint), "text");
+        sql.push(", owner = ").bind(optional(self.owner), "text");
+        sql.push(" WHERE finished = 0 AND claim = ").text_param(self.key);
+        sql.push(" AND run_id = ").text_param(left_by.as_str()).push(" RETURNING run_id");
+        sql
+    }
+
+    async fn look(&self, session: &mut Session) -> Result<Looked, StoreError> {
         let claims = own(session.dialect(), "claims");
         let mut sql = session.sql("SELECT run_id, ");
         sql.result("lease_until_ms")
@@ -135,14 +197,14 @@ impl Looking<'_> {
             .push(&format!(", fingerprint, owner FROM {claims} WHERE claim = "));
         sql.text_param(self.key);
         let rows = session.read(sql).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
+        let Some(row) = rows.first() else { return Ok(Looked::Free) };
         let now = i64::try_from(self.store.clock.unix_millis()).unwrap_or(i64::MAX);
         let holder = RunId(row[0].as_text().unwrap_or_default().to_owned());
         let is_finished = row[2].as_integer() == Some(1);
         let has_time = !is_finished && row[1].as_integer().is_some_and(|until| until > now);
         // The key was claimed when the run was accepted, for whichever node carries it out.
         if !is_finished && holder == *self.run {
-            return Ok(Some(Claim::Taken));
+            return Ok(Looked::Found(Claim::Taken));
         }
         let is_alive = match row[4].as_text() {
             Some(owner) if has_time => alive::may_be_alive(session, owner).await?,
@@ -153,13 +215,13 @@ impl Looking<'_> {
             && (is_finished || is_running)
             && given != kept
         {
-            return Ok(Some(Claim::Other(holder)));
+            return Ok(Looked::Found(Claim::Other(holder)));
         }
         if is_finished {
             let record = runs::find(&self.store.ledger, session, holder.as_str()).await?;
-            return Ok(Some(Claim::Finished(Box::new(record))));
+            return Ok(Looked::Found(Claim::Finished(Box::new(record))));
         }
-        Ok(is_running.then_some(Claim::Running(holder)))
+        Ok(if is_running { Looked::Found(Claim::Running(holder)) } else { Looked::Left(holder) })
     }
 }
 

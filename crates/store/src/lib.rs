@@ -23,6 +23,7 @@ mod condition;
 mod conversations;
 mod error;
 mod fault;
+mod files;
 mod health;
 mod keys;
 mod ledger;
@@ -59,6 +60,8 @@ pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
 pub use fault::Faults;
+pub use files::KeptFile;
+pub use health::WriterFigures;
 pub use keys::{CallerKey, KeyState, NewKey, split_key};
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{

@@ -16,7 +16,7 @@ use crate::error::StoreError;
 use crate::ledger::{self, Ledger};
 use crate::sealed;
 use crate::session::{Intent, Session};
-use crate::sql::{Datum, Sql};
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Inner;
 
 /// Where a plan stands in the list, so that the list can be read on from there.
@@ -54,7 +54,7 @@ const COLUMNS: [&str; 16] = [
 ];
 
 /// A plan that was verified and has run well.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CachedPlan {
     /// Names the plan: the hash of its kind, its key and its code.
     pub plan_id: String,
@@ -89,7 +89,7 @@ pub struct CachedPlan {
 }
 
 /// Who wrote a kept plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAuthor {
     /// A model.
@@ -283,12 +283,16 @@ pub(crate) async fn evict(store: &Arc<Inner>, id: &str) -> Result<CachedPlan, St
     Ok(found)
 }
 
-/// Counts one more use of a plan, in the transaction that records the run.
-pub(crate) async fn used(session: &mut Session, plan_id: &str, now: &str) -> Result<(), StoreError> {
-    let plans = own(session.dialect(), "plans");
-    let mut sql = session.sql(&format!("UPDATE {plans} SET uses = uses + 1, last_used_at = "));
+/// The statement that counts one more use of a plan.
+pub(crate) fn used(dialect: Dialect, plan_id: &str, now: &str) -> Sql {
+    let plans = own(dialect, "plans");
+    let mut sql = Sql::new(dialect, &format!("UPDATE {plans} SET uses = uses + 1, last_used_at = "));
     sql.text_param(now).push(" WHERE plan_id = ").text_param(plan_id);
-    session.write(sql).await.map(drop)
+    if dialect == Dialect::Postgres {
+        // Nobody waits until a count is on the disk.
+        sql.push(" AND set_config('synchronous_commit', 'off', true) = 'off'");
+    }
+    sql
 }
 
 fn optional(sql: &mut Sql, text: Option<&str>) {
@@ -326,7 +330,7 @@ fn message(plan: &CachedPlan) -> String {
     } = plan;
     let text =
         json!([plan_id, kind, exact, declared, request, title, code, source, model, run_id, components]);
-    ledger::hex(&Sha256::digest(ledger::canonical(&text).as_bytes()))
+    ordain_types::hex(&Sha256::digest(ledger::canonical(&text).as_bytes()))
 }
 
 fn is_sealed(ledger: &Ledger, row: &[Datum]) -> bool {

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::ledger::EntryNote;
 use crate::runs;
 use crate::session::{Intent, Session};
-use crate::sql::Datum;
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Inner;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,10 +45,15 @@ pub(crate) async fn keep(store: &Arc<Inner>, record: RunRecord, note: EntryNote)
 
 /// Forgets the progress of a run that ends with the open transaction.
 pub(crate) async fn forget(session: &mut Session, run: &RunId) -> Result<(), StoreError> {
-    let progress = own(session.dialect(), "progress");
-    let mut sql = session.sql(&format!("DELETE FROM {progress} WHERE run_id = "));
-    sql.text_param(run.as_str());
+    let sql = forgetting(session.dialect(), run);
     session.write(sql).await.map(drop)
+}
+
+/// The statement that forgets the progress of a run.
+pub(crate) fn forgetting(dialect: Dialect, run: &RunId) -> Sql {
+    let mut sql = Sql::new(dialect, &format!("DELETE FROM {} WHERE run_id = ", own(dialect, "progress")));
+    sql.text_param(run.as_str());
+    sql
 }
 
 /// Records a run that was cut short as far as it came. `None` if nothing of it was kept.

@@ -3,17 +3,15 @@
 //! A run is accepted in one transaction with its claim. The claim decides which node ends the run: it can be finished
 //! once, so that a second node which carries out the same run rolls back.
 
-use std::sync::Arc;
-
 use ordain_types::{RunId, RunKind};
 
 use crate::Answer;
 use crate::bookkeeping::own;
-use crate::claims::{self, Claim};
+use crate::claims::{Claim, Taking};
 use crate::error::StoreError;
-use crate::session::{Intent, Session};
-use crate::sql::Datum;
-use crate::store::{Inner, Store};
+use crate::session::Session;
+use crate::sql::{Datum, Sql};
+use crate::store::Store;
 
 /// Begins the claim of a run whose caller gave no idempotency key.
 const OWN_CLAIM: &str = "run:";
@@ -61,7 +59,12 @@ impl Store {
 
     /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`].
     pub fn enqueue<'a>(&'a self, run: &'a QueuedRun, fingerprint: &'a str) -> Answer<'a, Claim> {
-        Box::pin(enqueue(self.inner(), run, fingerprint))
+        let (key, fingerprint) = (run.claim.as_str(), Some(fingerprint));
+        let (run_id, queued) = (&run.run_id, Some(run));
+        let store = self.inner();
+        Box::pin(
+            async move { Taking { store, key, fingerprint, run: run_id, owner: None, queued }.take().await },
+        )
     }
 
     /// An accepted run that has not ended.
@@ -88,7 +91,7 @@ impl Store {
         })
     }
 
-    /// Takes a run off that has ended. With no record of its own, its claim is given back.
+    /// Takes a run off that ends without a record. Its claim is given back.
     pub fn dequeue<'a>(&'a self, run: &'a RunId) -> Answer<'a, ()> {
         Box::pin(async move {
             // The rows are this run's alone, so that nobody has to wait meanwhile.
@@ -106,23 +109,15 @@ impl Store {
     }
 }
 
-async fn enqueue(store: &Arc<Inner>, run: &QueuedRun, fingerprint: &str) -> Result<Claim, StoreError> {
-    let mut session = store.pool.begin(Intent::Own).await?;
-    let claim = claims::take(store, &mut session, &run.claim, Some(fingerprint), &run.run_id, None).await?;
-    if claim != Claim::Taken {
-        session.roll_back().await?;
-        return Ok(claim);
-    }
-    let queue = own(session.dialect(), "queue");
-    let mut sql = session.sql(&format!("INSERT INTO {queue} ({COLUMNS}, accepted_ms) VALUES ("));
+/// Adds to a statement that it queues a run.
+pub(crate) fn insert(sql: &mut Sql, run: &QueuedRun, now: u64) {
+    let queue = own(sql.dialect, "queue");
+    sql.push(&format!("INSERT INTO {queue} ({COLUMNS}, accepted_ms) SELECT "));
     for text in [run.run_id.as_str(), &run.claim, run.kind.as_str(), &run.who, &run.request, &run.work] {
         sql.text_param(text).push(", ");
     }
     sql.text_param(&run.workspace).push(", ").text_param(&run.accepted_at).push(", ");
-    sql.integer_param(i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX)).push(")");
-    session.write(sql).await?;
-    session.commit().await?;
-    Ok(Claim::Taken)
+    sql.integer_param(i64::try_from(now).unwrap_or(i64::MAX));
 }
 
 /// Whether a run was accepted and has not ended.

@@ -17,9 +17,10 @@ use crate::bookkeeping::own;
 use crate::catalog::Catalog;
 use crate::changes::ChangeSet;
 use crate::error::StoreError;
-use crate::ledger::{self, Ledger};
+use crate::ledger::{self, Ledger, Tail};
 use crate::relation::{Image, Relation};
 use crate::session::Session;
+use crate::sql::{Dialect, Sql};
 
 /// Rows that are read at once.
 const PAGE: i64 = 1000;
@@ -67,13 +68,8 @@ impl Sum {
 
 /// Carries the sums along with a change: those before it and those after it, which [`keep`] keeps. A table without a
 /// genuine sum gets none: only counting its rows anew could give it one.
-pub(crate) async fn advance(
-    ledger: &Ledger,
-    session: &mut Session,
-    catalog: &Catalog,
-    changes: &ChangeSet,
-) -> Result<(Sums, Sums), StoreError> {
-    let before = known(ledger, session).await?;
+pub(crate) fn advance(ledger: &Ledger, tail: &Tail, catalog: &Catalog, changes: &ChangeSet) -> (Sums, Sums) {
+    let before = known(ledger, tail);
     let mut sums = before.clone();
     for (table, rows) in &changes.tables {
         let is_kept = catalog.place(table).is_ok_and(|place| catalog.at(place).is_kept());
@@ -91,7 +87,7 @@ pub(crate) async fn advance(
         }
         sums.insert(table.clone(), sum.text());
     }
-    Ok((before, sums))
+    (before, sums)
 }
 
 /// Counts the rows of some tables anew, which were just filled: the sums of all tables, which [`keep`] keeps.
@@ -100,7 +96,7 @@ pub(crate) async fn renew(
     session: &mut Session,
     relations: &[&Relation],
 ) -> Result<Sums, StoreError> {
-    let mut sums = known(ledger, session).await?;
+    let mut sums = known(ledger, &ledger.tail(session).await?);
     for relation in relations {
         sums.insert(relation.table.name.clone(), count(session, relation).await?);
     }
@@ -128,41 +124,32 @@ pub(crate) async fn count(session: &mut Session, relation: &Relation) -> Result<
 }
 
 /// The sums that were kept last, if they are as they were kept.
-async fn known(ledger: &Ledger, session: &mut Session) -> Result<Sums, StoreError> {
-    session.order().await?;
-    let row_sums = own(session.dialect(), "row_sums");
-    let sql = session.sql(&format!("SELECT sums FROM {row_sums} ORDER BY seq DESC LIMIT 1"));
-    let rows = session.read_newest(sql).await?;
-    let text = rows.first().and_then(|row| row[0].as_text()).unwrap_or_default();
-    let kept: Value = serde_json::from_str(text).unwrap_or_default();
+fn known(ledger: &Ledger, tail: &Tail) -> Sums {
+    let kept: Value = serde_json::from_str(&tail.row_sums).unwrap_or_default();
     let is_genuine = ledger.is_sealed(&message(&kept["sums"]), kept["seal"].as_str().unwrap_or_default());
-    Ok(if is_genuine {
-        serde_json::from_value(kept["sums"].clone()).unwrap_or_default()
-    } else {
-        Sums::new()
-    })
+    if is_genuine { serde_json::from_value(kept["sums"].clone()).unwrap_or_default() } else { Sums::new() }
 }
 
-/// Keeps the sums of the change with the entry at this place.
-pub(crate) async fn keep(
-    ledger: &Ledger,
-    session: &mut Session,
-    seq: u64,
-    sums: &Sums,
-) -> Result<(), StoreError> {
-    let row_sums = own(session.dialect(), "row_sums");
-    let place = i64::try_from(seq).unwrap_or(i64::MAX);
+/// The statement that keeps the sums of the change with the entry at this place.
+pub(crate) fn keep(ledger: &Ledger, dialect: Dialect, seq: u64, sums: &Sums) -> Sql {
     let sums = json!(sums);
     let text = json!({ "sums": sums, "seal": ledger.seal(&message(&sums)) }).to_string();
-    let mut sql = session.sql(&format!("INSERT INTO {row_sums} (seq, sums) VALUES ("));
-    sql.integer_param(place).push(", ").text_param(&text).push(")");
-    session.write(sql).await?;
-    if seq.is_multiple_of(REMOVED_EVERY) {
-        let mut sql = session.sql(&format!("DELETE FROM {row_sums} WHERE seq < "));
-        sql.integer_param(place);
-        session.write(sql).await?;
-    }
-    Ok(())
+    let mut sql =
+        Sql::new(dialect, &format!("INSERT INTO {} (seq, sums) VALUES (", own(dialect, "row_sums")));
+    sql.integer_param(place(seq)).push(", ").text_param(&text).push(")");
+    sql
+}
+
+/// The statement that removes older sums, with every so many entries. In the transaction of a run it would look through the
+/// table, and so get in the way of every run that adds to it.
+pub(crate) fn remove_older(dialect: Dialect, seq: u64) -> Option<Sql> {
+    let mut sql = Sql::new(dialect, &format!("DELETE FROM {} WHERE seq < ", own(dialect, "row_sums")));
+    sql.integer_param(place(seq));
+    seq.is_multiple_of(REMOVED_EVERY).then_some(sql)
+}
+
+fn place(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
 /// Forgets the sums of an end of the ledger that is not there any more.

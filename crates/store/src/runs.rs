@@ -18,12 +18,14 @@ use crate::bookkeeping::own;
 use crate::changes::{ChangeSet, KeptChange};
 use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, NewEntry};
+use crate::options::Clock;
 use crate::outbox;
 use crate::plans;
 use crate::progress;
+use crate::row_sums;
 use crate::sealed::{self, People};
-use crate::session::{Intent, Session};
-use crate::sql::{Datum, Dialect};
+use crate::session::{Intent, Rows, Session};
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
@@ -43,20 +45,6 @@ pub struct Owned {
     pub who: Option<String>,
     /// Who approved, rejected or undid it last.
     pub decided_by: Option<String>,
-}
-
-/// What somebody has to do with a run when its record is written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Role<'a> {
-    Asked(&'a str),
-    Decided(&'a str),
-}
-
-impl<'a> Role<'a> {
-    /// By the kind of the entry that goes with the record.
-    pub(crate) fn of(kind: &str, note: &'a EntryNote) -> Self {
-        if is_decision(kind) { Self::Decided(&note.who) } else { Self::Asked(&note.who) }
-    }
 }
 
 /// Whether an entry of this kind tells what somebody decided on a run.
@@ -85,11 +73,7 @@ async fn record_on(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     session.begin(Intent::Own).await?;
-    count_plan(&mut session, &note, &store.clock.timestamp()).await?;
-    let (kind, plan) = (record.kind.as_str(), note.plan.clone());
-    let record = finish(store, session, kind, record, changes.as_ref(), note).await?;
-    count_plan_later(store, plan.as_deref()).await;
-    Ok(record)
+    finish(store, session, record.kind.as_str(), record, changes.as_ref(), note).await
 }
 
 /// Writes a record and its entry, and commits.
@@ -103,17 +87,19 @@ pub(crate) async fn finish(
 ) -> Result<RunRecord, StoreError> {
     let record = with_receipt(record);
     store.check_schema(&mut session, &HashSet::new()).await?;
-    write(&mut session, &record, changes, Role::of(kind, &note)).await?;
+    write(&mut session, &record, changes, kind, &note).await?;
     if record.kind == RunKind::Check && record.state == RunState::Answered {
         // Results go where the owner wants them if and only if the run is recorded.
         outbox::put(&mut session, &record, 0, &store.clock.timestamp()).await?;
     }
-    finish_claim(&mut session, &note, &record.run_id).await?;
+    let upkeep = Upkeep { plan: note.plan.clone(), changed: None };
+    upkeep.with_run(&mut session, &store.clock).await?;
     let entry = entry(kind, &record, changes, note);
     let checkpoint = store.ledger.append(&mut session, &store.clock, entry).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
     store.ledger.remember(&checkpoint);
+    upkeep.after_run(store).await;
     Ok(record)
 }
 
@@ -144,12 +130,13 @@ pub(crate) fn with_receipt(mut record: RunRecord) -> RunRecord {
     record
 }
 
-/// Writes a record over the one that is there.
+/// Writes a record over the one that is there, and ends the claim of its run.
 pub(crate) async fn write(
     session: &mut Session,
     record: &RunRecord,
     changes: Option<&ChangeSet>,
-    role: Role<'_>,
+    kind: &str,
+    note: &EntryNote,
 ) -> Result<(), StoreError> {
     let runs = own(session.dialect(), "runs");
     let json = |error: serde_json::Error| StoreError::Database { message: error.to_string() };
@@ -163,16 +150,17 @@ pub(crate) async fn write(
         sql.push(", ").text_param(part);
     }
     sql.push(", ").bind(changes.map_or(Datum::Null, Datum::Text), "text");
-    let (asked, decided) = match role {
-        Role::Asked(who) => (Datum::Text(who.to_owned()), Datum::Null),
-        Role::Decided(who) => (Datum::Null, Datum::Text(who.to_owned())),
-    };
+    let who = Datum::Text(note.who.clone());
+    let (asked, decided) = if is_decision(kind) { (Datum::Null, who) } else { (who, Datum::Null) };
     sql.push(", ").bind(asked, "text").push(", ").bind(decided, "text");
     sql.push(&format!(
         ") ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, record = excluded.record, \
          changes = excluded.changes, decided_by = coalesce(excluded.decided_by, {runs}.decided_by)"
     ));
-    session.write(sql).await.map(drop)
+    let mut statements = vec![sql];
+    statements.extend(finishing(session.dialect(), note, &record.run_id));
+    let done = session.write_batch(statements).await?;
+    check_claim(note, done.get(1))
 }
 
 /// What the ledger says of a run.
@@ -189,45 +177,76 @@ pub(crate) fn entry(
 
 pub(crate) fn digest(changes: &ChangeSet) -> String {
     let value = serde_json::to_value(changes).unwrap_or_default();
-    ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
+    ordain_types::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
 
-/// Marks the idempotency key of a run as finished, and forgets its progress. Fails if another run has taken the key over.
+/// Ends the claim of a run: its idempotency key is marked as finished, its place in the queue and its progress go. Fails if
+/// another run has taken the key over.
 pub(crate) async fn finish_claim(
     session: &mut Session,
     note: &EntryNote,
     run: &RunId,
 ) -> Result<(), StoreError> {
-    if note.has_progress {
-        progress::forget(session, run).await?;
+    let statements = finishing(session.dialect(), note, run);
+    let done = session.write_batch(statements).await?;
+    check_claim(note, done.first())
+}
+
+fn finishing(dialect: Dialect, note: &EntryNote, run: &RunId) -> Vec<Sql> {
+    let [claims, queue] = ["claims", "queue"].map(|table| own(dialect, table));
+    let mut statements = Vec::new();
+    if let Some(claim) = &note.claim {
+        let mut sql = Sql::new(dialect, &format!("UPDATE {claims} SET finished = 1 WHERE claim = "));
+        // Two nodes may carry out the same run, each for fear that the other is gone; one of them ends it.
+        sql.text_param(claim).push(" AND finished = 0 AND run_id = ").text_param(run.as_str());
+        sql.push(" RETURNING run_id");
+        statements.push(sql);
+        let mut sql = Sql::new(dialect, &format!("DELETE FROM {queue} WHERE run_id = "));
+        sql.text_param(run.as_str());
+        statements.push(sql);
     }
-    let Some(claim) = &note.claim else { return Ok(()) };
-    let claims = own(session.dialect(), "claims");
-    let mut sql = session.sql(&format!("UPDATE {claims} SET finished = 1 WHERE claim = "));
-    // Two nodes may carry out the same run, each for fear that the other is gone; one of them ends it.
-    sql.text_param(claim).push(" AND finished = 0 AND run_id = ").text_param(run.as_str());
-    sql.push(" RETURNING run_id");
-    if session.write(sql).await?.is_empty() {
+    statements.extend(note.has_progress.then(|| progress::forgetting(dialect, run)));
+    statements
+}
+
+fn check_claim(note: &EntryNote, finished: Option<&Rows>) -> Result<(), StoreError> {
+    if note.claim.is_some() && finished.is_none_or(Vec::is_empty) {
         return Err(StoreError::KeyHeld { run: "another".to_owned() });
     }
     Ok(())
 }
 
-/// Counts the use of a cached plan with the run, where there is one writer at a time.
-pub(crate) async fn count_plan(session: &mut Session, note: &EntryNote, now: &str) -> Result<(), StoreError> {
-    match &note.plan {
-        Some(plan) if session.dialect() == Dialect::Sqlite => plans::used(session, plan, now).await,
-        _ => Ok(()),
-    }
+/// What every run would write to the same rows: the uses of a kept plan, and the removal of old sums of rows. Where there
+/// is one writer at a time it is done with the run, elsewhere after it. If it is lost, plans are forgotten in another order,
+/// and old sums stay a little longer.
+pub(crate) struct Upkeep {
+    pub(crate) plan: Option<String>,
+    /// The place of the entry with which rows changed.
+    pub(crate) changed: Option<u64>,
 }
 
-/// Counts it after the commit elsewhere: runs side by side would otherwise all write the same row. A count that is lost
-/// changes nothing but the order in which plans are forgotten.
-pub(crate) async fn count_plan_later(store: &Inner, plan: Option<&str>) {
-    let Some(plan) = plan else { return };
-    let Ok(mut session) = store.pool.session().await else { return };
-    if session.dialect() == Dialect::Postgres {
-        let _ = plans::used(&mut session, plan, &store.clock.timestamp()).await;
+impl Upkeep {
+    fn statements(&self, dialect: Dialect, clock: &Clock) -> Vec<Sql> {
+        let used = self.plan.as_deref().map(|plan| plans::used(dialect, plan, &clock.timestamp()));
+        let removed = self.changed.and_then(|seq| row_sums::remove_older(dialect, seq));
+        used.into_iter().chain(removed).collect()
+    }
+
+    pub(crate) async fn with_run(&self, session: &mut Session, clock: &Clock) -> Result<(), StoreError> {
+        if session.dialect() == Dialect::Postgres {
+            return Ok(());
+        }
+        session.write_batch(self.statements(Dialect::Sqlite, clock)).await.map(drop)
+    }
+
+    pub(crate) async fn after_run(&self, store: &Inner) {
+        let statements = self.statements(Dialect::Postgres, &store.clock);
+        if !store.pool.has_many_writers() || statements.is_empty() {
+            return;
+        }
+        if let Ok(mut session) = store.pool.session().await {
+            let _ = session.write_batch(statements).await;
+        }
     }
 }
 

@@ -21,6 +21,9 @@ use crate::options::{Database, StoreLimits, StoreOptions};
 use crate::sql::{Datum, Dialect, Sql};
 use turns::{Turn, Turns};
 
+/// How the commit of a ledger entry begins on PostgreSQL.
+pub(crate) const COMMITTING: &str = "SET LOCAL synchronous_commit = off; COMMIT";
+
 /// What a statement returns.
 pub(crate) type Rows = Vec<Vec<Datum>>;
 
@@ -118,7 +121,7 @@ impl Pool {
         let turn = match intent {
             Intent::Read => None,
             // PostgreSQL has fair locks for these, of which one that waits to write alone holds none.
-            Intent::Beside | Intent::Own if matches!(self.connections, Connections::Postgres(_)) => None,
+            Intent::Beside | Intent::Own if self.has_many_writers() => None,
             Intent::Beside | Intent::Write | Intent::Own => Some(self.turn().await?),
         };
         let mut session = self.session().await?;
@@ -147,6 +150,11 @@ impl Pool {
             Connections::Sqlite(_) => Ok(()),
             Connections::Postgres(pool) => pool.say_alive(process).await,
         }
+    }
+
+    /// Whether runs write side by side.
+    pub(crate) fn has_many_writers(&self) -> bool {
+        matches!(self.connections, Connections::Postgres(_))
     }
 
     /// Whether the database can be read and not written.
@@ -292,6 +300,12 @@ impl Session {
         }
     }
 
+    /// Runs statements that write, in one go. When one fails the transaction must be given up.
+    pub(crate) async fn write_batch(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        self.about_to_write().await?;
+        self.run(statements).await
+    }
+
     /// A statement of this session's dialect.
     pub(crate) fn sql(&self, text: &str) -> Sql {
         Sql::new(self.dialect(), text)
@@ -325,8 +339,7 @@ impl Session {
 
     /// Runs one statement that writes. When it fails the transaction must be given up.
     pub(crate) async fn write(&mut self, sql: Sql) -> Result<Rows, StoreError> {
-        self.about_to_write().await?;
-        Ok(self.run(vec![sql]).await?.pop().unwrap_or_default())
+        Ok(self.write_batch(vec![sql]).await?.pop().unwrap_or_default())
     }
 
     /// Runs statements that read, in one go.

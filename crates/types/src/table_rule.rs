@@ -63,6 +63,8 @@ pub enum Side {
     Value(Value),
     /// The moment of the run.
     Now,
+    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day.
+    Ago(String),
     /// The first plus the second.
     Sum(Box<[Side; 2]>),
     /// The first minus the second.
@@ -236,7 +238,7 @@ impl Side {
             Self::Column(name) => {
                 found.insert(name.clone());
             }
-            Self::Value(_) | Self::Now => {}
+            Self::Value(_) | Self::Now | Self::Ago(_) => {}
             Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
                 sides.iter().for_each(|side| side.columns(found));
             }
@@ -249,6 +251,8 @@ impl Side {
             Self::Column(name) => format!("`{name}`"),
             Self::Value(value) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
             Self::Now => "the time of the run".to_owned(),
+            Self::Ago(span) if Self::is_in_days(span) => format!("the day {span} before the run"),
+            Self::Ago(span) => format!("{span} before the run"),
             Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
                 format!("{} {} {}", sides[0].words(), self.sign(), sides[1].words())
             }
@@ -263,6 +267,11 @@ impl Side {
             Self::Product(_) => "*",
             _ => "/",
         }
+    }
+
+    /// Whether a length of time is given in days or weeks.
+    pub fn is_in_days(span: &str) -> bool {
+        span.ends_with(['d', 'w']) || ["day", "week"].iter().any(|unit| span.contains(unit))
     }
 
     /// Whether it is computed from others.

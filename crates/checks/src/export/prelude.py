@@ -23,6 +23,7 @@ COLUMNS = json.loads(@COLUMNS@)
 READING = @READING@
 FRAMES = @FRAMES@
 CONVERTER = @CONVERTER@
+SETTINGS = json.loads(@SETTINGS@)
 
 inputs = {"now": datetime.datetime.now(datetime.timezone.utc).isoformat(), "history": []}
 statuses = []
@@ -44,7 +45,7 @@ def convert(number, file):
     """Makes the tables of a data file ready, by their names."""
     target = pathlib.Path(made.name, str(number))
     target.mkdir()
-    given = {"source": file["file"], "form": file["form"], "packing": file["packing"], "declared": file["declared"]}
+    given = {"source": file["file"], "name": file["file"], "settings": SETTINGS, "form": file["form"], "packing": file["packing"], "declared": file["declared"]}
     given |= {"known": None, "files": {file["file"]: FOLDER / file["file"]}, "artifacts": target}
     exec(compile(CONVERTER, "convert.py", "exec"), given)
     if given["problem"]:
@@ -54,17 +55,25 @@ def convert(number, file):
         tables[name] = (target / table["file"], {column["name"]: column["type"] for column in table["columns"]})
 
 
+class NoRows(Exception):
+    """A table has no rows."""
+
+
 def frame(name):
     if name not in tables:
         for number, file in enumerate(FILES):
             if name == file["stem"] or name.startswith(file["stem"] + "."):
-                if not pathlib.Path(made.name, str(number)).exists():
+                if not pathlib.Path(made.name, str(number)).exists() and (FOLDER / file["file"]).exists():
                     convert(number, file)
+    if name not in tables:
+        raise ValueError(f"there is no file with a table {name} in {FOLDER}")
     path, columns = tables[name]
     changed = [column for column, kind in COLUMNS[name].items() if columns.get(column) != kind]
-    # A table without rows shows no types.
     rows = frames.from_file(path)
-    if changed and len(rows):
+    # A table without rows shows no types.
+    if changed and not len(rows):
+        raise NoRows(name)
+    if changed:
         raise ValueError(f"{changed[0]} of {name} is gone or has another type now; export the checks again")
     return rows
 
@@ -77,7 +86,9 @@ def run(check, code, judged, warn_if, fail_if):
     try:
         result = code()
         if result["status"] == "PASS" and judged and not len(frame(judged)):
-            return told("SKIPPED", check, f"table {judged} has no rows, so nothing was judged")
+            raise NoRows(judged)
+    except NoRows as error:
+        return told("SKIPPED", check, f"table {error} has no rows, so nothing was judged")
     except Exception as error:
         return told("ERROR", check, f"{type(error).__name__}: {error}")
     failed, evaluated = result.get("failed", 1), result.get("evaluated")

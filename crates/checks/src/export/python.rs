@@ -22,7 +22,9 @@ pub struct Loader {
     /// The source that makes frames.
     pub frames: &'static str,
     /// The source that turns a file into tables.
-    pub converter: &'static str,
+    pub converter: String,
+    /// The settings of that source.
+    pub settings: Value,
     /// The data files, each with how it is written.
     pub files: Vec<LoadedFile>,
 }
@@ -88,7 +90,8 @@ pub fn export_python(compiled: &[(&Check, &CheckResult)], loader: &Loader) -> Ex
         .replace("@COLUMNS@", &literal(&json!(tables)))
         .replace("@READING@", &text_literal(loader.reading))
         .replace("@FRAMES@", &text_literal(loader.frames))
-        .replace("@CONVERTER@", &text_literal(loader.converter));
+        .replace("@CONVERTER@", &text_literal(&loader.converter))
+        .replace("@SETTINGS@", &literal(&loader.settings));
     let end = "sys.exit(3 if {\"ERROR\", \"SKIPPED\"} & {*statuses} else 1 if \"FAIL\" in statuses else 0)";
     Exported { text: format!("{prelude}{body}\n\n{end}\n"), exported, unmapped }
 }

@@ -9,6 +9,7 @@ use ordain_types::{Asked, ColumnType, Side, Table, Test};
 use serde_json::Value;
 
 use super::emit::{Code, column};
+use super::figures::seconds_of;
 use super::literal;
 use super::params::{CompileError, Params, column_of};
 use super::values::{times, type_words};
@@ -199,7 +200,7 @@ impl Writer<'_> {
     fn is_time(&self, side: &Side) -> bool {
         match side {
             Side::Column(name) => self.type_of(name) == ColumnType::Timestamp,
-            Side::Now => true,
+            Side::Now | Side::Ago(_) => true,
             _ => false,
         }
     }
@@ -229,6 +230,13 @@ impl Writer<'_> {
             Side::Value(Value::String(_)) => "text",
             Side::Value(_) => "numbers",
             Side::Now => "points in time",
+            Side::Ago(span) if seconds_of(span).is_some() => "points in time",
+            Side::Ago(span) => {
+                return Err(CompileError::param(
+                    format!("`{span}` is no length of time"),
+                    "give one such as 36h or 7d",
+                ));
+            }
             Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
                 for side in sides.iter() {
                     if self.sort(side)? != "numbers" {
@@ -282,6 +290,11 @@ fn side_of(side: &Side, is_time: bool) -> String {
         Side::Value(value) if is_time => format!("pd.Timestamp({}, tz=\"UTC\")", literal::value(value)),
         Side::Value(value) => literal::value(value),
         Side::Now => "pd.Timestamp(inputs[\"now\"])".to_owned(),
+        Side::Ago(span) => {
+            let seconds = seconds_of(span).unwrap_or_default();
+            let day = if Side::is_in_days(span) { ".normalize()" } else { "" };
+            format!("(pd.Timestamp(inputs[\"now\"]) - pd.Timedelta(seconds={seconds})){day}")
+        }
         Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
             format!("({} {} {})", side_of(&sides[0], false), side.sign(), side_of(&sides[1], false))
         }

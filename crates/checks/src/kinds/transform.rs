@@ -1,4 +1,4 @@
-//! A standing transformation: rows made from tables, and written to a file.
+//! A standing transformation: rows made from tables, and written to a file or to a table of the workspace.
 
 use super::params::{CompileError, Params};
 use super::{CheckPlan, CompiledKind};
@@ -19,20 +19,32 @@ pub(super) fn compile(check: &Check, params: &mut Params<'_>) -> Result<Compiled
         output: format!("what the code sets as `table`, written to {output}"),
         ..CheckPlan::default()
     };
-    Ok(CompiledKind { code: with_output(check, &code)?, plan, by_sql: None })
+    Ok(CompiledKind { code: with_table(check, &code)?, plan, by_sql: None })
 }
 
-/// The file that a transformation writes, below the folder of the workspace.
-pub fn output(check: &Check) -> Result<&str, CompileError> {
+/// Where the rows of a transformation go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output<'a> {
+    /// A file, below the folder of the workspace.
+    File(&'a str),
+    /// A table of the workspace.
+    Table(&'a str),
+}
+
+/// Where the rows of a transformation go.
+pub fn output(check: &Check) -> Result<Output<'_>, CompileError> {
     let output = check.params.get("output").and_then(serde_json::Value::as_str).unwrap_or_default();
+    if let Some(table) = output.strip_prefix("table:").filter(|table| !table.is_empty()) {
+        return Ok(Output::Table(table));
+    }
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\\');
     if form(output).is_none() || !output.split('/').all(is_plain) {
         return Err(CompileError::param(
             format!("a transformation cannot write to `{output}`"),
-            "`output` is a path below the workspace that ends in .csv, .xlsx or .parquet",
+            "`output` is a path below the workspace that ends in .csv, .xlsx or .parquet, or `table:NAME`",
         ));
     }
-    Ok(output)
+    Ok(Output::File(output))
 }
 
 fn form(output: &str) -> Option<&'static str> {
@@ -40,23 +52,35 @@ fn form(output: &str) -> Option<&'static str> {
     FORMS.into_iter().find(|form| *form == ending)
 }
 
-/// Code whose rows are written: those of its `table`, or those that it answers with.
-pub fn with_output(check: &Check, code: &str) -> Result<String, CompileError> {
-    let form = form(output(check)?).unwrap_or_default();
-    // What a question does with its rows, once it has them, is for people to read.
-    let answered = code
-        .split_once("\nanswer_rows = ")
-        .and_then(|(code, rest)| Some((code, rest.split_once(".head(")?.0)));
-    let is_set =
-        || code.lines().any(|line| line.starts_with("table = ")).then_some((code.trim_end(), "table"));
-    let Some((code, rows)) = answered.or_else(is_set) else {
-        return Err(CompileError::param(
-            "it makes no table",
-            "ask for rows, not for one figure; code of your own sets `table`",
-        ));
+/// Code of the owner's or of a model's whose `table` is written.
+pub fn with_table(check: &Check, code: &str) -> Result<String, CompileError> {
+    if !code.lines().any(|line| line.starts_with("table = ")) {
+        return Err(no_rows());
+    }
+    with_output(check, code.trim_end(), "table", None)
+}
+
+/// Why code that makes no rows is no transformation.
+pub fn no_rows() -> CompileError {
+    CompileError::param(
+        "it makes no table",
+        "ask for rows, not for one figure; code of your own sets `table`",
+    )
+}
+
+/// Code with the rows that a variable of it holds as the output; another variable may have a sentence about rows that
+/// were left out.
+pub fn with_output(
+    check: &Check,
+    code: &str,
+    rows: &str,
+    left_out: Option<&str>,
+) -> Result<String, CompileError> {
+    let form = match output(check)? {
+        Output::File(file) => form(file).unwrap_or_default(),
+        Output::Table(_) => "jsonl",
     };
-    // A question counts the rows that belong to no group.
-    let left_out = if code.contains("\nleft_out = ") { "{left_out}" } else { "" };
+    let left_out = left_out.map_or_else(String::new, |variable| format!("{{{variable}}}"));
     Ok(format!(
         "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows.{left_out}\",\n    \
          \"evaluated\": len({rows}),\n    \"failed\": 0,\n    \"table\": {rows},\n    \"form\": \"{form}\",\n}}\n"
@@ -76,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_transformation_writes_below_the_workspace_alone() {
-        assert_eq!(output(&check("out/a.csv")), Ok("out/a.csv"));
+        assert_eq!(output(&check("out/a.csv")), Ok(Output::File("out/a.csv")));
+        assert_eq!(output(&check("table:sums")), Ok(Output::Table("sums")));
         for wrong in
             ["", "a", "a.txt", "/a.csv", "../a.csv", "a/../b.csv", ".ordain/a.csv", "a//b.csv", "csv"]
         {
@@ -85,14 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_that_code_answers_with_are_written() {
-        let code = "rows = frame(\"t\")\nanswer_rows = rows.head(200).to_dict(\"records\")";
-        let written = with_output(&check("a.parquet"), code).unwrap();
+    fn the_rows_that_a_question_makes_are_written() {
+        let code = "rows = frame(\"t\")";
+        let written = with_output(&check("a.parquet"), code, "rows", None).unwrap();
         assert!(
             written.starts_with("rows = frame(\"t\")\nresult = {\n    \"status\": \"PASS\""),
             "{written}"
         );
         assert!(written.ends_with("    \"table\": rows,\n    \"form\": \"parquet\",\n}\n"), "{written}");
-        assert!(with_output(&check("a.csv"), "answer_text = \"5\"\n").is_err());
+        let told = with_output(&check("a.csv"), code, "rows", Some("left_out")).unwrap();
+        assert!(told.contains("rows.{left_out}"), "{told}");
+        assert!(with_table(&check("a.csv"), "answer_text = \"5\"\n").is_err());
     }
 }

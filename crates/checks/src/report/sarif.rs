@@ -15,7 +15,7 @@ const CHECKS_FILE: &str = "checks/checks.json";
 
 /// The report as SARIF 2.1.0.
 pub fn render_sarif(report: &RunReport) -> String {
-    let has_error = report.results.iter().any(|result| result.status == CheckStatus::Error);
+    let has_error = report.results.iter().any(CheckResult::is_open);
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -68,7 +68,7 @@ fn tags(result: &CheckResult) -> Vec<&str> {
 }
 
 fn results(report: &RunReport) -> Vec<Value> {
-    let judged = report.results.iter().enumerate().filter(|(_, result)| result.status != CheckStatus::Error);
+    let judged = report.results.iter().enumerate().filter(|(_, result)| !result.is_open());
     judged.map(|(at, result)| found(at, result)).collect()
 }
 
@@ -111,7 +111,7 @@ fn place(result: &CheckResult) -> Value {
 }
 
 fn notifications(report: &RunReport) -> Vec<Value> {
-    let errors = report.results.iter().enumerate().filter(|(_, result)| result.status == CheckStatus::Error);
+    let errors = report.results.iter().enumerate().filter(|(_, result)| result.is_open());
     errors
         .map(|(at, result)| {
             json!({

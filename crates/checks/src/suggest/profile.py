@@ -33,7 +33,9 @@ def kind_of(values):
 
 def column_profile(values):
     there = values.dropna()
-    facts = {"name": str(values.name), "nulls": int(values.isna().sum()), "type": kind_of(there) if len(there) else "text"}
+    # A value that does not fit its column is there all the same.
+    unread = len(values.attrs.get("misfits", {}).get(values.name, ()))
+    facts = {"name": str(values.name), "nulls": int(values.isna().sum()) - unread, "type": kind_of(there) if len(there) else "text"}
     try:
         different = there.value_counts()
     except TypeError:

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ordain_checks::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, Severity};
+use ordain_checks::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, Severity, SkipReason};
 use serde_json::{Value, json};
 
 /// A result with nothing in it but its status.
@@ -107,6 +107,7 @@ pub(crate) fn ordinary() -> RunReport {
     let mut skipped = result("CHK-005", CheckStatus::Skipped, Severity::Info);
     skipped.check_name = "Refunds have an order".into();
     skipped.reason = Some("missing_table".to_owned());
+    skipped.skipped = Some(SkipReason::MissingTable);
     skipped.summary = "table `refunds` is not there".into();
     (skipped.evaluated, skipped.failed, skipped.failed_pct, skipped.code_from) = (None, None, None, None);
     report(vec![pass, warn, fail, error, skipped])

@@ -1,12 +1,14 @@
 //! Every format, on an ordinary report and on one whose every text is hostile.
 
-use ordain_checks::RunReport;
 use ordain_checks::report::{
-    Format, RUN_REPORT_SCHEMA, TextOptions, render, render_csv, render_json, render_junit, render_markdown,
-    render_sarif, render_text,
+    Format, TextOptions, render, render_csv, render_json, render_junit, render_markdown, render_sarif,
+    render_text, run_report_schema,
 };
+use ordain_checks::{CheckStatus, RunReport, Severity, SkipReason};
 
-use crate::fixture::{hostile, ordinary, report};
+use serde_json::json;
+
+use crate::fixture::{hostile, ordinary, report, result};
 use crate::validators::{assert_json, assert_xml};
 
 const SARIF: &str = include_str!("schemas/sarif-2.1.0.json");
@@ -19,7 +21,7 @@ fn plain(width: usize) -> TextOptions {
 #[test]
 fn json_keeps_to_the_schema_that_is_shipped() {
     for report in [ordinary(), hostile(), report(Vec::new())] {
-        assert_json(RUN_REPORT_SCHEMA, &render_json(&report));
+        assert_json(&run_report_schema().to_string(), &render_json(&report));
     }
 }
 
@@ -41,7 +43,7 @@ fn junit_keeps_to_its_schema() {
 fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() {
     let xml = render_junit(&ordinary());
     assert!(
-        xml.contains(r#"<testsuites name="shop" tests="5" failures="1" errors="1" time="1.234">"#),
+        xml.contains(r#"<testsuites name="shop" tests="5" failures="1" errors="2" time="1.234">"#),
         "{xml}"
     );
     for table in ["orders", "users", "events"] {
@@ -56,7 +58,15 @@ fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() 
             r#"<error type="memory_limit" message="memory_limit: the code used more than 512 MiB"/>"#
         )
     );
-    assert!(xml.contains(r#"<skipped message="missing_table: table `refunds` is not there"/>"#));
+    // Not evaluated is not green.
+    assert!(
+        xml.contains(
+            r#"<error type="missing_table" message="missing_table: table `refunds` is not there"/>"#
+        )
+    );
+    let mut off = result("CHK-006", CheckStatus::Skipped, Severity::Low);
+    off.skipped = Some(SkipReason::Disabled);
+    assert!(render_junit(&report(vec![off])).contains("<skipped message="));
     assert!(xml.contains(r#"<property name="CHK-003.severity" value="high"/>"#));
 }
 
@@ -76,12 +86,13 @@ fn sarif_tells_a_check_that_could_not_be_evaluated_as_a_notification() {
         .iter()
         .map(|result| (result["ruleId"].as_str().unwrap(), result["level"].as_str().unwrap()))
         .collect();
-    assert_eq!(
-        told,
-        [("CHK-001", "none"), ("CHK-002", "warning"), ("CHK-003", "error"), ("CHK-005", "none")]
-    );
+    assert_eq!(told, [("CHK-001", "none"), ("CHK-002", "warning"), ("CHK-003", "error")]);
     assert_eq!(run["invocations"][0]["executionSuccessful"], false);
-    assert_eq!(run["invocations"][0]["toolExecutionNotifications"][0]["associatedRule"]["id"], "CHK-004");
+    let told = &run["invocations"][0]["toolExecutionNotifications"];
+    assert_eq!(
+        (&told[0]["associatedRule"]["id"], &told[1]["associatedRule"]["id"]),
+        (&json!("CHK-004"), &json!("CHK-005"))
+    );
 }
 
 #[test]
@@ -102,7 +113,7 @@ fn the_table_says_everything_without_colour() {
     let text = render_text(&ordinary(), plain(100));
     let expected = "\
 STATUS  CHECK  FAILED  SUMMARY
-ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
+ERROR CHK-004 SKIPPED CHK-005 FAIL CHK-003 WARN CHK-002 PASS CHK-001";
     // What weighs most comes first.
     let first_words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let heading = text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join("  ");
@@ -113,7 +124,7 @@ ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
     assert!(text.contains("all failing rows: CHK-003/failed_rows.csv"), "{text}");
     assert!(
         text.ends_with(
-            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1.2 s · code: 3 kept, 1 by the reader\n"
+            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1 not evaluated · 1.2 s · code: 3 kept, 1 by the reader\n"
         ),
         "{text}"
     );

@@ -178,16 +178,19 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
         Chosen::Local(local) => options.local = Some(Arc::clone(local)),
         Chosen::Remote(pool) => options.executors = Some(Arc::clone(pool)),
     }
-    options.cluster = args.cluster.join(workspace, &store).await?;
+    let nats = args.cluster.join(workspace, &store).await?;
     if args.executor.is_of_cluster() {
-        let (Some(cluster), Some(pool)) = (&options.cluster, executor.pool()) else {
+        let (Some(nats), Some(pool)) = (&nats, executor.pool()) else {
             let hint = "give --cluster nats://HOST:4222, or name the executors";
             return Err(Failure::usage(
                 "the executors of the cluster are wanted, and no cluster is named",
                 hint,
             ));
         };
-        cluster::gather(cluster.link(), pool).await?;
+        cluster::gather(nats.link(), pool).await?;
+    }
+    if let Some(nats) = nats {
+        options.cluster = Arc::new(nats);
     }
     options.tracer = trace::tracer("ordain")?;
     lock.listens_on(options.listen)?;
@@ -250,7 +253,7 @@ fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result
     if args.json {
         let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
             "isolation": options.isolation, "keys": options.needs_keys(),
-            "cluster": options.cluster.is_some() });
+            "cluster": options.cluster.is_shared() });
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{told}")?;
         return stdout.flush();

@@ -177,7 +177,7 @@ def inner_reader(name):
 
 def inner_tables(name, stream, size):
     """The tables of a member, looked at in a copy of its own."""
-    copy = os.path.join(os.environ["TMPDIR"], "member")
+    copy = os.path.join(tempfile.gettempdir(), "member")
     try:
         with open(copy, "wb") as file:
             while piece := stream.read(1 << 20):

@@ -12,6 +12,7 @@ def arrow_facts(table_of, rows, schema, columns_total):
     facts = table_facts(None, list(schema.names), rows, columns, columns_total=columns_total, table={"exact": True})
     for column in facts["columns"]:
         column["stored_as"] = short(schema.field(column["name"]).type) if column["name"] in schema.names else None
+        column |= ordain_reading.as_stored(column, column["stored_as"])
     return facts
 
 
@@ -199,9 +200,9 @@ def sqlite_facts(path):
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")]
         for name in names[:TABLES_MAX]:
             rows = connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()[0]
-            found = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT {CELLS_MAX}")
+            found = connection.execute(f"SELECT * FROM {quoted(name)}")
             columns = [column[0] for column in found.description]
-            looked = found.fetchall()
+            looked = found.fetchmany(max(1, CELLS_MAX // len(columns)))
             values = [[row[at] for row in looked] for at in range(min(len(columns), COLUMNS_MAX))]
             tables.append(table_facts(name, columns, rows, values, table={"exact": True}))
     except sqlite3.Error as error:

@@ -9,10 +9,10 @@ import itertools
 import json
 import os
 import re
+import tempfile
 import time
 import warnings
 
-import ordain
 import ordain_reading
 
 warnings.simplefilter("ignore")
@@ -35,8 +35,7 @@ RATIO_MAX = 200
 # What the owner of the workspace declared about the file that is looked at.
 DECLARED = {}
 # Readers of whole trees (YAML, JSON, HTML) get at most this.
-TREE_BYTES_MAX = 64 << 20
-
+TREE_BYTES_MAX = settings.get("tree_bytes_max", 64 << 20)  # noqa: F821 - given by the host
 
 
 class Problem(Exception):
@@ -127,6 +126,9 @@ def table_facts(name, names, rows, looked, columns_total=None, exact=True, first
         looked = [values[:-1] for values in looked]
         facts = table_facts(name, names, rows - 1, looked, columns_total, exact, first_row, units, table)
         return facts | {"left_out": 1, "notes": [total, *facts.get("notes", [])]}
+    if last and (said := ordain_reading.sum_of_others(last, looked, readings)):
+        notes.append(said)
+    notes += ordain_reading.of_table(readings, counts)
     facts = {"name": name, "rows": rows, "columns_total": columns_total or len(names)}
     if not exact:
         facts["rows_are"] = "at least"
@@ -217,7 +219,7 @@ def grid_facts(name, rows, height, columns_total=None, exact=True, table=None):
     columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
     last = body[-1] if is_whole and len(body) > 2 else None
     facts = table_facts(name, names, below, columns, columns_total, exact, start + 1, units, table, last)
-    told = (ordain_reading.totals_among([row[0] for row in body[: facts["rows"]]], start + 1), ordain_reading.second_table(rows[start:], start + 1))
+    told = (ordain_reading.totals_among(body[: facts["rows"]], start + 1), ordain_reading.second_table(rows[start:], start + 1), ordain_reading.repeated_header(body, names, start + 1))
     notes += [*facts.get("notes", []), *filter(None, told)]
     facts |= {"skip": start} | header_row(rows, start) | ({"left_out": remarks + facts.get("left_out", 0)} if remarks else {})
     return facts | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
@@ -239,22 +241,35 @@ def remarks_left_out(rows, body, width, notes):
 
 
 def together(tables, what):
-    """Tables of one file that have the same columns as one table, with a column in front that says which; otherwise
-    the tables as they are."""
-    names = [[column["name"] for column in table["columns"]] for table in tables]
-    if len(tables) < 2 or not names[0] or any(other != names[0] for other in names) or what in names[0]:
+    """The tables of one file, those with the same columns as one table, with a column in front that says which."""
+    groups = {}
+    # What is called a total of the others would be counted twice.
+    for table in tables if what == "file" else (table for table in tables if not ordain_reading.TOTALS.fullmatch(table["name"])):
+        groups.setdefault(tuple(column["name"] for column in table["columns"]), []).append(table)
+    joined = {names: one for names, some in groups.items() if names and (one := joined_tables(some, what))}
+    # Several of them could not be told from each other by name.
+    if len(joined) != 1:
         return tables
-    columns = [joined_column([table["columns"][at] for table in tables]) for at in range(len(names[0]))]
-    if None in columns or any("columns_left_out" in table for table in tables):
-        return tables
+    [(names, one)] = joined.items()
+    return [one, *(table for table in tables if all(table is not part for part in groups[names]))]
+
+
+def joined_tables(tables, what):
+    """Tables with the same columns as one, or None where their columns are read differently."""
+    names = [column["name"] for column in tables[0]["columns"]]
+    if len(tables) < 2 or what in names or any("columns_left_out" in table for table in tables):
+        return None
+    columns = [joined_column([table["columns"][at] for table in tables]) for at in range(len(names))]
+    if None in columns:
+        return None
     parts, rows = [table["name"] for table in tables], sum(table["rows"] for table in tables)
     which = {"name": what, "type": "category", "present": rows, "null_share": 0.0, "samples": parts[:SAMPLES_MAX]}
     which |= {"values": parts} if len(parts) <= VALUES_MAX else {}
-    notes = [f"its {len(parts)} tables have the same columns and are read as one; `{what}` says which"]
+    notes = [f"{len(parts)} tables with the same columns ({short(', '.join(parts))}) are read as one; `{what}` says which"]
     notes += [f"{table['name']}: {note}" for table in tables for note in table.get("notes", [])]
     kept = [table | {"columns": [{key: column[key] for key in column if key not in DESCRIBING} for column in table["columns"]]} for table in tables]
     joined = {"name": None, "rows": rows, "columns_total": len(columns) + 1, "columns": [which, *columns]}
-    return [joined | {"parts": kept, "part_column": what, "notes": notes[:8]}]
+    return joined | {"parts": kept, "part_column": what, "notes": notes[:8]}
 
 
 # What only describes a column, and does not say how it is read.
@@ -332,7 +347,7 @@ def encoding_of(path):
     if len(re.findall(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]", piece)) > len(piece) * 0.02:
         raise binary()
     # Bytes 0x80–0x9f are letters in Windows-1252 and control characters in Latin-1.
-    return "cp1252" if re.search(rb"[\x80-\x9f]", piece) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", piece) else "latin-1"
+    return "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", piece) else "cp1252"
 
 
 def binary():

@@ -3,6 +3,8 @@
 # Pages of a PDF that are looked at for tables, and lines of a page: a drawing has very many.
 PDF_PAGES_MAX = 20
 PDF_LINES_MAX = 3000
+# Merged cells that are filled; more than a person would make.
+MERGED_MAX = 2000
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -43,19 +45,39 @@ def workbook_facts(path, kind):
             facts["formulas"] = formulas
         if kind == "ods" and encrypted_ods(path):
             raise encrypted()
-    sheets = list(sheets_of(path, kind))
+    try:
+        sheets = list(ordain_reading.sheets(path, kind))
+    except Exception as error:
+        raise workbook_problem(error)
+    hidden, merged, hidden_rows, notes = [], {}, {}, []
+    if kind in ("xlsx", "xlsm"):
+        hidden, merged, hidden_rows = formatted(path, sheets)
     if DECLARED.get("sheet"):
         sheets = [sheet for sheet in sheets if sheet[0] == DECLARED["sheet"]]
         if not sheets:
             raise Problem(f"it has no sheet {DECLARED['sheet']!r}", "correct `sheet` in ordain.toml")
-    facts["sheets"] = [short(name) for name, *_ in sheets[:200]]
+    elif hidden and len(hidden) < len(sheets):
+        sheets = [sheet for sheet in sheets if sheet[0] not in hidden]
+        notes.append(f"hidden sheets were left out ({short(', '.join(hidden))}); `sheet` in `[data]` reads one")
+    facts["sheets"] = [short(name) for name, _ in sheets[:200]]
     tables = []
-    for name, rows, height, width in sheets[:TABLES_MAX]:
+    for name, rows in sheets[:TABLES_MAX]:
         if not any(not ordain_reading.is_blank(cell) for row in rows for cell in row):
             tables.append({"name": name, "rows": 0, "columns_total": 0, "columns": []})
             continue
-        tables.append(grid_facts(name, rows, height, exact=len(rows) >= height))
-    facts["tables"] = together(tables, "sheet")
+        filled = fill_merged(rows, merged.get(name, ()))
+        table = grid_facts(name, rows, len(rows))
+        told = list(notes)
+        if hidden_rows.get(name):
+            told.append(f"{hidden_rows[name]:,} rows are hidden in the workbook; they are read like the others")
+        if filled:
+            told.append("merged cells are read as the value that they show, in each of their rows")
+        empty = [column["name"] for column in table["columns"] if column["type"] == "empty"]
+        if empty and facts.get("formulas"):
+            told.append(f"{short(', '.join(empty))}: empty, maybe because results of formulas were not saved; save it in a spreadsheet program")
+        table |= ({"merged": filled} if filled else {}) | ({"notes": [*told, *table.get("notes", [])]} if told else {})
+        tables.append(table)
+    facts["tables"] = tables if settings.get("sheets_apart") else together(tables, "sheet")  # noqa: F821 - given by the host
     return facts
 
 
@@ -89,70 +111,68 @@ def encrypted_ods(path):
             return False
 
 
-def sheets_of(path, kind):
-    """Name, first rows, height and width of each sheet."""
-    try:
-        import python_calamine
-    except ImportError:
-        yield from openpyxl_sheets(path) if kind != "xls" else xlrd_sheets(path)
-        return
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
-    except Exception as error:
-        raise workbook_problem(error)
-    for name in book.sheet_names:
-        try:
-            sheet = book.get_sheet_by_name(name)
-            rows = sheet.to_python(skip_empty_area=False)
-        except Exception as error:
-            if type(error).__name__ in ("WorksheetNotFound", "TypeError"):
-                # A sheet that is a chart has no cells.
-                continue
-            raise workbook_problem(error)
-        yield name, whole(rows), max(sheet.total_height, len(rows)), sheet.total_width
+# A format's own words: a currency in brackets with its language, texts in quotes, characters that stand for themselves.
+FORMAT_WORDS = re.compile(r'\[\$([^\]-]*)[^\]]*\]|"([^"]*)"|\\\\?([€£¥₹$])')
 
 
-def openpyxl_sheets(path):
+def currency_of_format(code):
+    """The currency that the format of a cell names, or None."""
+    words = ("".join(found).strip() for found in FORMAT_WORDS.findall(code.split(";")[0]))
+    return next((ordain_reading.CURRENCIES[word] for word in words if word in ordain_reading.CURRENCIES), None)
+
+
+def formatted(path, sheets):
+    """What the formatting of a workbook says: the names of hidden sheets, the merged cells of each sheet, and how many of
+    its rows are hidden. Numbers are written as `EUR 5` where the format of their cell names a currency, as a table of text would have it; what the
+    built-in formats show depends on the machine, so they name none."""
     import openpyxl
 
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:
-        raise workbook_problem(error)
-    for sheet in book.worksheets:
-        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
-        while rows and all(cell is None for cell in rows[-1]):
-            rows.pop()
-        yield sheet.title, rows, len(rows), max(map(len, rows), default=0)
+        book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
+    except Exception:
+        return [], {}, {}
+    currencies = {at: found for at, code in enumerate(book._number_formats, 164) if (found := currency_of_format(code))}
+    for name, rows in sheets if currencies else ():
+        put_currencies(book[name].iter_rows(min_row=1, min_col=1), rows, currencies)
+    hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
+    elements = {sheet.title: sheet_elements(book._archive.open(sheet._worksheet_path)) for sheet in book.worksheets}
+    return hidden, {name: merged for name, (merged, _) in elements.items()}, {name: rows for name, (_, rows) in elements.items()}
 
 
-def xlrd_sheets(path):
-    import xlrd
-
-    try:
-        book = xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w"))
-    except Exception as error:
-        raise workbook_problem(error)
-    for sheet in book.sheets():
-        rows = [[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)]
-        yield sheet.name, whole(rows), sheet.nrows, sheet.ncols
+def put_currencies(cells, rows, currencies):
+    for formats, row in zip(cells, rows):
+        for at, cell in enumerate(formats[: len(row)]):
+            currency = currencies.get(cell.style_array.numFmtId) if cell.value is not None else None
+            if currency and isinstance(row[at], (int, float)):
+                # Three digits behind the point could be thousands in a text.
+                row[at] = f"{currency} {row[at]!r}" + ("0" if re.search(r"\.\d{3}$", repr(row[at])) else "")
 
 
-def xlrd_value(cell, book):
-    """A cell's value; dates are kept as numbers and known by how they are shown."""
-    import xlrd
+def sheet_elements(stream):
+    """Cells of one column that were merged over several rows, as (first row, last row, column) from zero, and how many rows
+    are hidden."""
+    from openpyxl.utils import range_boundaries
 
-    if cell.ctype == xlrd.XL_CELL_DATE:
-        try:
-            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
-        except xlrd.xldate.XLDateError:
-            return cell.value
-    return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
+    found, hidden, rest = [], 0, b""
+    while piece := stream.read(1 << 20):
+        piece = rest + piece
+        # An element that is cut in two is looked at with the next piece.
+        end = piece.rfind(b">") + 1
+        piece, rest = piece[:end], piece[end:]
+        found += re.findall(rb'<mergeCell ref="([A-Z]+\d+:[A-Z]+\d+)"', piece)
+        hidden += len(re.findall(rb'<row [^>]*hidden="(?:1|true)"', piece))
+    places = (range_boundaries(place.decode()) for place in found)
+    return [(top - 1, bottom - 1, left - 1) for left, top, right, bottom in places if left == right and bottom > top], hidden
 
 
-def whole(rows):
-    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
-    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
+def fill_merged(rows, merged):
+    """Puts the value of merged cells below the header into each of their rows; gives those that were filled."""
+    start = ordain_reading.laid_out(rows, DECLARED.get("header_row"))[0] if merged else 0
+    filled = [place for place in merged if start <= place[0] and place[1] < len(rows)][:MERGED_MAX]
+    for first, last, column in filled:
+        for row in rows[first + 1 : last + 1]:
+            row[column : column + 1] = [rows[first][column]]
+    return filled
 
 
 def workbook_problem(error):

@@ -79,6 +79,7 @@ def facts_of(name, path):
             return data_facts(path)
         kind = refuse_other_content(path, ending)
         facts = reader(path)
+        tell_unknown(facts)
         if kind in PICTURES and kind != ending.replace("jpeg", "jpg").replace("tiff", "tif"):
             facts["note"] = f"its name says {ending}, but its content is {kind}; it was read as that"
         return facts
@@ -92,6 +93,14 @@ def facts_of(name, path):
         return {"problem": "it is nested too deeply"}
     except Exception as error:
         return {"problem": f"it cannot be read: {type(error).__name__}: {short(error, 160)}"}
+
+
+def tell_unknown(facts):
+    """Says which declared columns a file with one table does not have."""
+    tables = facts.get("tables", ())
+    if len(tables) == 1:
+        said = ordain_reading.undeclared((column["name"] for column in tables[0]["columns"]), DECLARED.get("columns"))
+        tables[0]["notes"] = [*said, *tables[0].get("notes", [])]
 
 
 def plain_facts(facts):

@@ -16,6 +16,7 @@ use super::Checks;
 use super::by_sql::ByDatabase;
 use super::results::Results;
 use super::tables::{TableFacts, TableState, Tables};
+use super::values;
 use crate::cache::{Written, cached_plan, why_stale};
 use crate::error::EngineError;
 use crate::fingerprint::{COLUMNS_WITH, Components, FingerprintInputs, hash};
@@ -49,6 +50,8 @@ pub(super) enum Readiness {
     Ready(Box<Ready>),
     /// It is not run, and why.
     Skipped(SkipReason, String),
+    /// Its code is known, and its table has no rows, so that the types of its columns are not.
+    NoRows,
     /// It cannot be evaluated, and why.
     Broken(String),
     /// It needs compiling, which `--frozen` forbids; why.
@@ -139,7 +142,13 @@ impl Checks {
                 None => Self::admit(check, plan, inputs, &tables.judged_by.policy),
             };
             match admitted {
-                Ok(ready) => return read_otherwise(check, plan).unwrap_or(Readiness::Ready(ready)),
+                Ok(ready) => {
+                    let otherwise = read_otherwise(check, plan)
+                        .or_else(|| values::other_unit(check, plan, tables))
+                        .or_else(|| values::nearly_named(check, &declared(plan), tables));
+                    return otherwise.unwrap_or(Readiness::Ready(ready));
+                }
+                Err(_) if has_no_rows(check, plan, inputs, tables) => return Readiness::NoRows,
                 Err(stale) => why = why.or(Some(stale)),
             }
         }
@@ -190,7 +199,7 @@ impl Checks {
         progress: &mut (dyn Progress + '_),
     ) -> Readiness {
         let planner = &results.options.planner;
-        let (code, declared, source) = if check.is_words() {
+        let (code, mut declared, source) = if check.is_words() {
             if results.options.frozen {
                 return Readiness::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
             }
@@ -217,6 +226,9 @@ impl Checks {
         let Some(verified) = verdict.verified().cloned() else {
             return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
+        if let Some(parts) = declared.as_object_mut() {
+            parts.insert("units".to_owned(), values::units(&verdict.effects, tables));
+        }
         let used_tables = looked_at(check, &verdict);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);
@@ -236,7 +248,14 @@ impl Checks {
                 components: inputs.components(&verdict.effects, source.is_ours()),
             })
         };
-        if let Some(otherwise) = read_otherwise(check, &plan) {
+        let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
+        let before = kept.iter().find(|kept| kept.request == plan.request);
+        let otherwise = read_otherwise(check, &plan)
+            .or_else(|| read_otherwise_than(before?, check, &plan, why.as_deref()))
+            .or_else(|| values::other_unit(check, before?, tables))
+            .or_else(|| values::nearly_named(check, &declared, tables))
+            .or_else(|| unreadable_values(check, &verdict, tables));
+        if let Some(otherwise) = otherwise {
             return otherwise;
         }
         Readiness::Ready(Box::new(Ready {
@@ -354,6 +373,61 @@ fn read_otherwise(check: &Check, plan: &CachedPlan) -> Option<Readiness> {
         );
         Readiness::Skipped(SkipReason::NotCompiled, words)
     })
+}
+
+/// Why a rule in words is not run that its new code understands otherwise than the code before did, though nobody
+/// changed the rule: a column may be gone, and another one stand where its words point now.
+fn read_otherwise_than(
+    before: &CachedPlan,
+    check: &Check,
+    plan: &CachedPlan,
+    why: Option<&str>,
+) -> Option<Readiness> {
+    let (was, now) = (declared(before), declared(plan));
+    let is_same = ["kind", "params", "filter"].iter().all(|part| was.get(part) == now.get(part));
+    let is_read = check.accepted_reading.is_none()
+        && before.source == PlanAuthor::Rules
+        && plan.source == before.source;
+    if is_same || !is_read {
+        return None;
+    }
+    let said = |plan: &Value| check.understood(plan).unwrap_or_default();
+    let words = format!(
+        "it was read as \u{201c}{}\u{201d} and would now be read as \u{201c}{}\u{201d}{}; `ordain check edit {}` accepts the new reading or corrects the rule",
+        said(&was),
+        said(&now),
+        why.map(|why| format!(" ({why})")).unwrap_or_default(),
+        check.check_id
+    );
+    Some(Readiness::Skipped(SkipReason::NotCompiled, words))
+}
+
+/// Whether kept code of the same rule fits a table but for the types of its columns, which has no rows to show them.
+fn has_no_rows(check: &Check, plan: &CachedPlan, inputs: FingerprintInputs<'_>, tables: &Tables) -> bool {
+    let facts = check.target_table.first().and_then(|name| tables.ready(name));
+    let is_judged =
+        declared(plan).get("judges_empty").is_some() || matches!(check.kind.as_str(), "python" | TRANSFORM);
+    facts.is_some_and(|facts| facts.rows == 0)
+        && !is_judged
+        && plan.request == check.rule()
+        && Checks::admit(check, plan, inputs, &tables.judged_by.policy).is_ok()
+}
+
+/// Why rows that are to be made from words cannot be: values of a column that the code uses do not fit it, and would be
+/// left out of what is written.
+fn unreadable_values(check: &Check, verdict: &Verdict, tables: &Tables) -> Option<Readiness> {
+    if check.kind != TRANSFORM || !check.is_words() {
+        return None;
+    }
+    let found = verdict.effects.reads.iter().find_map(|(table, read)| {
+        let facts = tables.ready(table)?;
+        let is_used = |name: &String| read.whole || read.columns.contains(name) || read.named.contains(name);
+        facts.columns.iter().filter(|column| is_used(&column.name)).find_map(|column| {
+            let note = column.reading.get("misfits").and(column.reading.pointer("/notes/0"))?;
+            Some(format!("{table}.{}: {}", column.name, note.as_str()?))
+        })
+    })?;
+    Some(Readiness::Broken(format!("{found}; correct the values, or declare the type of the column")))
 }
 
 fn of_compile_error(error: &CompileError, why: Option<&str>) -> Readiness {

@@ -21,15 +21,17 @@ use super::error::ChecksError;
 use super::read::write_file;
 use super::sources::{self, DataFile};
 use super::tables::ColumnFacts;
+use crate::files::look;
 
 /// The version of the converter: what an older one left is made anew.
-const CONVERTER_VERSION: u32 = 5;
-pub(crate) const CONVERTER: &str = include_str!("../../python/convert.py");
+const CONVERTER_VERSION: u32 = 6;
 /// Files that one executor is shown.
 const BATCH: usize = 500;
 /// What the converter may use for each byte of a file: the text, the columns, and the Arrow file in its work folder.
 const MEMORY_FACTOR: u64 = 12;
 const WORK_FACTOR: u64 = 8;
+/// The same for a packed file, which may be unpacked there.
+const PACKED_WORK_FACTOR: u64 = 24;
 
 /// What the converter left of one file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,7 +77,7 @@ impl Checks {
     pub fn loader(&self) -> Result<Loader, ChecksError> {
         let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
         let loaded = |file: DataFile| LoadedFile {
-            file: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            file: file.name(),
             stem: file.stem,
             form: file.form,
             packing: file.packing,
@@ -84,7 +86,8 @@ impl Checks {
         Ok(Loader {
             reading: READING_SOURCE,
             frames: FRAMES_SOURCE,
-            converter: CONVERTER,
+            converter: look::convert_program(),
+            settings: look::convert_settings(),
             files: files.into_iter().map(loaded).collect(),
         })
     }
@@ -124,12 +127,19 @@ impl Checks {
             .enumerate()
             .map(|(number, (key, file))| {
                 let job = self.converting_job(code.clone(), number, file, cells.are_here());
-                let cells = &cells;
-                async move { (key, cells.run(job, &[number.to_string()]).await) }
+                let (cells, profile) = (&cells, job.profile);
+                async move { (key, profile, cells.run(job, &[number.to_string()]).await) }
             })
             .collect();
-        while let Some((key, execution)) = running.next().await {
-            let result = self.keep_converted(key, &execution?)?;
+        while let Some((key, profile, execution)) = running.next().await {
+            let result = match execution {
+                // Other files are read without that profile.
+                Err(error) if profile != Profile::Data => {
+                    let problem = Some(format!("reading it needs the profile `{profile}`: {error}"));
+                    Converted { tables: Vec::new(), problem }
+                }
+                execution => self.keep_converted(key, &execution?)?,
+            };
             converted.insert(key.clone(), result);
         }
         drop(running);
@@ -140,7 +150,8 @@ impl Checks {
     fn converting_job(&self, code: VerifiedCode, number: usize, file: &DataFile, is_here: bool) -> Job {
         let bytes = fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
         let usual = &self.engine.settings.limits;
-        let mut job = Job::new(code, Profile::Data);
+        let work_factor = if file.packing.is_some() { PACKED_WORK_FACTOR } else { WORK_FACTOR };
+        let mut job = Job::new(code, crate::files::profile_for_files([file.form]));
         "convert.py".clone_into(&mut job.name);
         // Elsewhere no more is asked for than executors usually grant.
         let (memory, work, artifacts) = if is_here {
@@ -151,7 +162,7 @@ impl Checks {
         job.limits = Limits {
             wall: usual.wall.max(std::time::Duration::from_mins(10)),
             memory_bytes: usual.memory_bytes.max((bytes * MEMORY_FACTOR).min(memory)),
-            work_bytes: Some(bytes.saturating_mul(WORK_FACTOR).saturating_add(64 << 20).min(work)),
+            work_bytes: Some(bytes.saturating_mul(work_factor).saturating_add(64 << 20).min(work)),
             artifact_bytes: artifacts,
             artifacts: 1000,
             ..usual.clone()
@@ -161,6 +172,8 @@ impl Checks {
         });
         for (name, value) in [
             ("source", json!(number.to_string())),
+            ("name", json!(file.name())),
+            ("settings", look::convert_settings()),
             ("form", json!(file.form)),
             ("packing", json!(file.packing)),
             ("known", json!(known)),
@@ -235,7 +248,8 @@ fn claimed(execution: &Execution) -> Result<Converted, String> {
 
 fn converter() -> VerifiedCode {
     // Our own program: it opens files, which no contract for plans allows.
-    let verdict = ordain_verify::verify(CONVERTER, &Policy::for_contract(Contract::Open), &Schema::default());
+    let policy = Policy::for_contract(Contract::Open);
+    let verdict = ordain_verify::verify(&look::convert_program(), &policy, &Schema::default());
     verdict.into_verified().expect("the converter is Python")
 }
 

@@ -101,11 +101,11 @@ impl Checks {
     ) -> Result<Proposal, EngineError> {
         let root = &self.workspace.root;
         let mut change = add_checks(root, std::slice::from_ref(&check))?;
-        let mut tried = self.try_out(&change, &check.check_id, planner, note).await?;
+        let mut tried = self.try_out(&change, &check.check_id, planner, note, false).await?;
         let is_unread = tried.as_ref().is_some_and(|result| result.skipped == Some(SkipReason::NotCompiled));
         if is_unread && self.add_named_tables(&mut check)? {
             change = add_checks(root, std::slice::from_ref(&check))?;
-            tried = self.try_out(&change, &check.check_id, planner, note).await?;
+            tried = self.try_out(&change, &check.check_id, planner, note, false).await?;
         }
         let Some(result) = tried else {
             return Ok(Proposal { change, result: None });
@@ -152,13 +152,20 @@ impl Checks {
     ) -> Result<Proposal, EngineError> {
         let root = &self.workspace.root;
         let check = found(root, check_id)?.0.check;
+        // A check that is called what it says is called what it says now.
+        if let Some(rule) = fields.get("calculation_hint").cloned()
+            && check.calculation_hint.as_ref() == Some(&check.check_name)
+        {
+            fields.entry("check_name").or_insert(rule);
+        }
         let is_read_anew = fields.is_empty() || READ_FROM.iter().any(|name| fields.contains_key(*name));
         let is_pinned = is_read_anew && (check.is_words() || check.accepted_reading.is_some());
+        let force = is_pinned || fields.is_empty();
         if is_pinned {
             fields.insert(READING.to_owned(), Value::Null);
         }
         let change = change_check(root, check_id, &fields)?;
-        let Some(result) = self.try_out(&change, check_id, planner, note).await? else {
+        let Some(result) = self.try_out(&change, check_id, planner, note, force).await? else {
             return Ok(Proposal { change, result: None });
         };
         let change = match &result.understood {
@@ -184,13 +191,14 @@ impl Checks {
     }
 
     /// Runs one check of a changed file, unless something is wrong with the file. Nothing is remembered of it but its code:
-    /// what was tried is what runs later.
+    /// what was tried is what runs later. With `force` it is compiled anew, whatever it was read as before.
     async fn try_out(
         &self,
         change: &FileChange,
         check_id: &str,
         planner: &Planner,
         note: &EntryNote,
+        force: bool,
     ) -> Result<Option<CheckResult>, EngineError> {
         if !change.files.problems.is_empty() {
             return Ok(None);
@@ -202,7 +210,7 @@ impl Checks {
             .any(|entry| entry.check.check_id == check_id && entry.check.is_words());
         let planner = if is_words { planner.clone() } else { Planner::Rules };
         let selection = Selection::only(check_id);
-        let options = CheckOptions { selection, planner, is_trial: true, ..CheckOptions::default() };
+        let options = CheckOptions { selection, planner, force, is_trial: true, ..CheckOptions::default() };
         let task = self.task(change.files.clone(), &note.who, &note.through);
         let task = CheckTask { request: format!("try check {check_id}"), options, ..task };
         let (_, run) = self.run(task, &mut Quiet).await?;

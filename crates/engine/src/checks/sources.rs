@@ -38,20 +38,14 @@ pub(super) struct DataFile {
     pub(super) declared: Value,
 }
 
-/// Endings and what they stand for.
-const FORMS: [(&str, &str); 12] = [
-    ("csv", "csv"),
-    ("tsv", "tsv"),
-    ("tab", "tsv"),
-    ("json", "json"),
-    ("jsonl", "jsonl"),
-    ("ndjson", "jsonl"),
-    ("parquet", "parquet"),
-    ("feather", "feather"),
-    ("arrow", "feather"),
-    ("xlsx", "xlsx"),
-    ("xlsm", "xlsx"),
-    ("xls", "xlsx"),
+/// Endings that stand for others.
+const ALIKE: [(&str, &str); 3] = [("tab", "tsv"), ("ndjson", "jsonl"), ("arrow", "feather")];
+/// Files that hold one table, and are read at once.
+const PLAIN_FORMS: [&str; 4] = ["csv", "tsv", "parquet", "feather"];
+/// Files that may hold several tables, or none.
+const OTHER_FORMS: [&str; 19] = [
+    "json", "jsonl", "xlsx", "xlsm", "xls", "ods", "xml", "yaml", "yml", "txt", "dat", "sqlite", "sqlite3",
+    "db", "h5", "hdf5", "zip", "tar", "tgz",
 ];
 const PACKINGS: [&str; 5] = ["gz", "bz2", "xz", "zip", "zst"];
 
@@ -90,13 +84,34 @@ fn data_file(path: PathBuf, catalog: &Catalog) -> Option<DataFile> {
     let ending =
         |name: &str| name.rsplit_once('.').map(|(stem, ending)| (stem.to_owned(), ending.to_lowercase()));
     let (mut stem, mut last) = ending(&name)?;
-    let packing = PACKINGS.into_iter().find(|packing| *packing == last);
+    let mut packing = PACKINGS.into_iter().find(|packing| *packing == last);
     if packing.is_some() {
-        (stem, last) = ending(&stem)?;
+        match ending(&stem).filter(|(_, inner)| form_of(inner).is_some()) {
+            Some(inner) => (stem, last) = inner,
+            // An archive of several files.
+            None => packing = None,
+        }
     }
-    let (_, form) = FORMS.into_iter().find(|(known, _)| *known == last)?;
+    let form = form_of(&last)?;
     let declared = crate::files::declared::of_file(catalog, &name);
     Some(DataFile { path, shown: format!("{FOLDER}/{name}"), stem, form, packing, known: None, declared })
+}
+
+fn form_of(ending: &str) -> Option<&'static str> {
+    let alike = ALIKE.into_iter().find(|(other, _)| *other == ending).map_or(ending, |(_, form)| form);
+    PLAIN_FORMS.into_iter().chain(OTHER_FORMS).find(|form| *form == alike)
+}
+
+impl DataFile {
+    /// The file's own name.
+    pub(super) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Whether it may hold tables of other names than its own.
+    pub(super) fn may_hold_several(&self) -> bool {
+        !PLAIN_FORMS.contains(&self.form)
+    }
 }
 
 /// Hashes of files, kept by what the file system says of them, so that an unchanged file is not read again.
@@ -153,7 +168,7 @@ pub(super) fn hash_of(path: &Path) -> io::Result<String> {
     let mut piece = vec![0; 1 << 20];
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hex(&hasher.finalize())),
+            0 => return Ok(ordain_types::hex(&hasher.finalize())),
             length => hasher.update(&piece[..length]),
         }
     }
@@ -161,15 +176,7 @@ pub(super) fn hash_of(path: &Path) -> io::Result<String> {
 
 /// The hash of a text.
 pub(super) fn hash_text(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    ordain_types::hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// A table of the store as it is shown.
@@ -229,5 +236,5 @@ pub(super) async fn export(store: &Store, table: &Table, path: &Path) -> Result<
         known: Some(known),
         declared: json!({}),
     };
-    Ok(Exported { file, hash: hex(&hasher.finalize()), rows })
+    Ok(Exported { file, hash: ordain_types::hex(&hasher.finalize()), rows })
 }

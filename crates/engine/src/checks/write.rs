@@ -5,10 +5,10 @@ use std::io::Write as _;
 
 use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
-use ordain_checks::kinds::{self, TRANSFORM};
+use ordain_checks::kinds::{self, CompileError, TRANSFORM};
 use ordain_planner::reader::{self, Explained};
-use ordain_planner::{Brief, Exchange, Planner, Progress, Speaker, TableBrief, Task};
-use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Speaker, TableBrief, Task};
+use ordain_types::{ErrorClass, Schema, SourceFile, Trouble};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::{Value, json};
 
@@ -30,20 +30,17 @@ impl Checks {
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
     ) -> Result<(String, Value), String> {
-        let is_transform = check.kind == TRANSFORM;
-        let brief = if is_transform {
+        let brief = if check.kind == TRANSFORM {
             self.transform_brief(check, tables, planner)
         } else {
             self.check_brief(check, tables)
         };
         let mut exchange = planner.begin(&brief);
-        let mut written = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
-        if is_transform {
-            written = written.and_then(|(code, plan)| match kinds::with_output(check, &code) {
-                Ok(code) => Ok((code, plan)),
-                Err(error) => Err(format!("{error}; {}", error.hint().unwrap_or_default())),
-            });
-        }
+        let drafted = self.write_code(&brief, &mut exchange, tables, planner, progress).await;
+        let written = drafted.and_then(|(draft, plan)| match transformed(check, &brief, draft) {
+            Ok(code) => Ok((code, plan)),
+            Err(error) => Err(format!("{error}; {}", error.hint().unwrap_or_default())),
+        });
         let reply = written.as_ref().map_or_else(Clone::clone, |(code, _)| code.clone());
         self.log_exchange(check, &brief, planner, &exchange, reply);
         written
@@ -57,7 +54,7 @@ impl Checks {
         tables: &Tables,
         planner: &Planner,
         progress: &mut (dyn Progress + '_),
-    ) -> Result<(String, Value), String> {
+    ) -> Result<(Draft, Value), String> {
         let outline = match planner {
             Planner::Rules => None,
             Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
@@ -72,8 +69,9 @@ impl Checks {
         let ended = rounds::rounds(exchange, asked, &mut story, &mut trial, limits, progress).await;
         match ended.map_err(|error| error.to_string())? {
             Ended::Done { draft, .. } => {
-                let plan = draft.declared.or(outline).unwrap_or_else(|| json!({"intent": draft.title}));
-                Ok((draft.code, plan))
+                let plan = draft.declared.clone().or(outline);
+                let plan = plan.unwrap_or_else(|| json!({"intent": draft.title}));
+                Ok((*draft, plan))
             }
             Ended::Asks(question) => Err(format!("the rule is not clear: {question}")),
             // A check is one program; an outline is not among the forms that its brief allows.
@@ -187,6 +185,18 @@ impl Checks {
     }
 }
 
+/// The code of a check: that of a transformation has the rows that were made as its output.
+fn transformed(check: &Check, brief: &Brief, draft: Draft) -> Result<String, CompileError> {
+    if check.kind != TRANSFORM {
+        return Ok(draft.code);
+    }
+    match draft.rows {
+        Some(rows) => kinds::with_output(check, &rows.code, rows.variable, rows.left_out),
+        None if brief.task == Task::Code => Err(kinds::no_rows()),
+        None => kinds::with_table(check, &draft.code),
+    }
+}
+
 /// A trial that ends when the code is accepted: checks are compiled first, and run together.
 struct Compiling<'a> {
     policy: &'a Policy,
@@ -204,7 +214,7 @@ impl Trial for Compiling<'_> {
         self.schema
     }
 
-    fn bring(&mut self, _modules: &[ModuleRecord]) -> Result<(), Trouble> {
+    fn bring(&mut self, _modules: &[SourceFile]) -> Result<(), Trouble> {
         Ok(())
     }
 

@@ -24,6 +24,9 @@ const PARTS: [&str; 8] = [
 ];
 const TELL: &str = include_str!("../../python/inspect/tell.py");
 const SEED: &str = include_str!("../../python/inspect/seed.py");
+const CONVERT: &str = include_str!("../../python/convert.py");
+/// What a workbook or an archive among the data files of checks may expand to.
+const CONVERTED_BYTES_MAX: u64 = 8 << 30;
 /// How many files may break their cell before the rest is left alone.
 const BREAKS_MAX: usize = 8;
 /// What may be told about one file.
@@ -73,6 +76,20 @@ pub(super) fn program() -> String {
 /// The program that reads the rows of a seed.
 pub(crate) fn seed_program() -> String {
     PARTS.join("\n") + SEED
+}
+
+/// The program that turns a data file of checks into tables.
+pub(crate) fn convert_program() -> String {
+    PARTS.join("\n") + "\n" + CONVERT
+}
+
+/// Its settings: a check looks at whole tables, each sheet of a workbook for itself.
+pub(crate) fn convert_settings() -> Value {
+    let unlimited = i32::MAX;
+    json!({
+        "expanded_bytes_max": CONVERTED_BYTES_MAX, "columns_max": unlimited, "cells_max": unlimited,
+        "tree_bytes_max": unlimited, "sheets_apart": true,
+    })
 }
 
 fn job(

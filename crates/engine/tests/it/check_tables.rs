@@ -1,5 +1,6 @@
 //! Every form of data file becomes a table, and what cannot be one says why.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use std::path::Path;
@@ -37,6 +38,10 @@ with zipfile.ZipFile(folder + "packed_zip.csv.zip", "w") as archive:
 with zipfile.ZipFile(folder + "two.csv.zip", "w") as archive:
     archive.writestr("one.csv", text)
     archive.writestr("two.csv", text)
+with zipfile.ZipFile(folder + "months.zip", "w") as archive:
+    archive.writestr("jan.csv", text)
+    archive.writestr("feb.csv", text)
+rows.assign(price=pd.array([1, -2, None], dtype="Int64")).to_parquet(folder + "whole.parquet")
 with pa.CompressedOutputStream(folder + "packed_zst.csv.zst", "zstd") as file:
     file.write(text)
 with open(folder + "parquet.parquet", "rb") as file, gzip.open(folder + "twice.parquet.gz", "wb") as packed:
@@ -47,11 +52,41 @@ with open(folder + "torn.xlsx", "wb") as file:
     file.write(b"not a workbook")
 "#;
 
+/// A workbook with what only its formatting says.
+const FORMATTER: &str = r#"
+import sys
+import openpyxl
+
+book = openpyxl.Workbook()
+sheet = book.active
+sheet.title = "Shops"
+for row in (["region", "shop", "paid"], ["North", "a", 1.125], [None, "b", 20], ["South", "c", 5]):
+    sheet.append(row)
+sheet.merge_cells("A2:A3")
+for cell in sheet["C"][1:]:
+    cell.number_format = '0.00 [$€-407]'
+for name, state in (("old", "hidden"),):
+    other = book.create_sheet(name)
+    other.sheet_state = state
+    for row in (["region", "shop", "paid"], ["North", "z", 1000]):
+        other.append(row)
+book.save(sys.argv[1] + "/shops.xlsx")
+mixed = openpyxl.Workbook()
+for row in (["shop", "paid"], ["a", 1], ["b", 2]):
+    mixed.active.append(row)
+mixed.active["B2"].number_format, mixed.active["B3"].number_format = '"$" 0', '[$EUR] 0'
+mixed.save(sys.argv[1] + "/mixed.xlsx")
+"#;
+
 fn write_files(folder: &Path) {
+    write_by(WRITER, folder);
+}
+
+fn write_by(program: &str, folder: &Path) {
     let data_dir = DataDir::from_env().unwrap();
     let data = profile::ensure(Profile::Data, &data_dir, &mut profile::Silent).unwrap();
     let mut python = Command::new(&data.interpreter.executable);
-    python.env("PYTHONPATH", &data.site).args(["-c", WRITER]).arg(folder);
+    python.env("PYTHONPATH", &data.site).args(["-c", program]).arg(folder);
     let output = python.output().unwrap();
     assert!(output.status.success(), "{output:?}");
 }
@@ -72,13 +107,14 @@ async fn every_form_of_file_is_a_table_with_the_same_rows() {
         "packed_zip",
         "packed_zst",
         "twice",
+        "whole",
     ];
     let record = |table: &str| {
         json!({"check_id": table, "kind": "range", "target_table": table, "key_columns": ["id"],
                "params": {"column": "price", "min": 0}})
     };
     let mut checks: Vec<_> = forms.iter().map(|table| record(table)).collect();
-    checks.extend(["book.Price list", "book.gone", "two", "torn"].map(record));
+    checks.extend(["book.Price list", "book.gone", "two", "torn", "months"].map(record));
     checks.push(json!({"check_id": "times", "kind": "dtype", "target_table": "parquet",
         "params": {"column": "at", "type": "timestamp"}}));
     let world = World::with(&json!(checks).to_string(), &[]);
@@ -90,6 +126,7 @@ async fn every_form_of_file_is_a_table_with_the_same_rows() {
         assert_eq!(keys(result), ["b"], "{form}");
     }
     assert_eq!(results["book.Price list"].evaluated, Some(1));
+    assert_eq!(results["months"].evaluated, Some(4), "the files of an archive are one table");
     stands(&results, "times", CheckStatus::Pass, "");
     stands(&results, "book.gone", CheckStatus::Skipped, "missing_table: there is no table `book.gone`");
     stands(&results, "two", CheckStatus::Error, "the archive holds 2 files; one is expected");
@@ -168,4 +205,56 @@ async fn lists_of_objects_are_tables_that_say_which_row_they_are_of() {
         assert_eq!((result.evaluated, result.failed), (Some(2), Some(1)), "{result:?}");
     }
     assert_eq!(results["qty"].samples[0].key["parent.id"], 7);
+}
+
+/// The columns of each table with their types, and the notes of all.
+async fn seen(world: &World) -> (BTreeMap<String, String>, String) {
+    let states = world.checks().await.all_tables().await.unwrap();
+    let mut notes = String::new();
+    let told = states.iter().map(|(name, state)| {
+        let told = state.told(name);
+        notes.push_str(&told["notes"].to_string());
+        let columns = told["columns"].as_array().into_iter().flatten();
+        let typed = columns.map(|column| {
+            let unit =
+                column.get("currency").map(|unit| format!(" {}", unit.as_str().unwrap())).unwrap_or_default();
+            format!("{} {}{unit}", column["name"].as_str().unwrap(), column["type"].as_str().unwrap())
+        });
+        (name.clone(), format!("{} {}", told["rows"], typed.collect::<Vec<_>>().join(", ")))
+    });
+    (told.collect(), notes)
+}
+
+#[tokio::test]
+async fn what_the_formatting_of_a_workbook_says_is_read() {
+    let world = World::with("[]", &[]);
+    write_by(FORMATTER, &world.root().join("data"));
+    let (tables, notes) = seen(&world).await;
+    assert_eq!(tables["shops"], "3 region category, shop text, paid decimal EUR", "{tables:?}");
+    assert_eq!(tables["mixed"], "2 shop text, paid text");
+    for said in ["hidden sheets were left out (old)", "merged cells are read as", "several units (EUR, USD)"]
+    {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
+#[tokio::test]
+async fn files_that_questions_read_are_tables_of_checks_too() {
+    let files: [(&str, &[u8]); 6] = [
+        ("x.xml", b"<rows><row><a>1</a><b>x</b></row><row><a>2</a><b>y</b></row></rows>"),
+        ("y.yaml", b"- {a: 1, b: x}\n- {a: 2, b: y}\n"),
+        ("pipe.txt", b"a|b\n1|x\n2|y\n"),
+        ("keys.json", br#"{"k1": {"a": 1}, "k2": {"a": 2}}"#),
+        ("ids.json", br#"[{"id": 12345678901234567890}, {"id": 12345678901234567891}]"#),
+        ("notes.txt", b"Nothing but words.\nIn two lines.\n"),
+    ];
+    let (tables, _) = seen(&World::with("[]", &files)).await;
+    let expected = [
+        ("ids", "2 id identifier"),
+        ("keys", "2 key text, a integer"),
+        ("pipe", "2 a integer, b text"),
+        ("x", "2 a integer, b text"),
+        ("y", "2 a integer, b text"),
+    ];
+    assert_eq!(tables, expected.map(|(name, told)| (name.to_owned(), told.to_owned())).into());
 }

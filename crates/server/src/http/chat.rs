@@ -79,7 +79,7 @@ pub(crate) async fn create(
         idempotency_key: answer::idempotency_key(&headers, &may.caller.id)?,
         ..Ask::new(&body.message, &may.caller.id, "http")
     };
-    let run = service.begin_ask(&may.caller, ask)?;
+    let run = service.begin(&may.caller, ask, ())?;
     context.is_about(run.about.run_id.as_str());
     let waiting = CancelOnDrop(&run);
     let ended = run.ended().await;

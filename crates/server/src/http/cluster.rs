@@ -11,59 +11,42 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use ordain_engine::{Ask, EngineError};
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use ordain_engine::EngineError;
 use ordain_store::{Claim, QueuedRun, StoreError};
 use ordain_types::{RunId, RunRecord};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub(crate) use work::Working;
 
 use super::live::{About, FarEnd, LiveRun};
+use super::order::Order;
 use super::problem::{DRAINING, Problem, QUEUE_FULL};
 use super::service::Service;
-use crate::cluster::{Cluster, Heard, OfferError};
+use crate::cluster::OfferError;
 
 /// How often the store is asked for the end of a run, in case nobody tells it.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Runs of other nodes that a list shows.
 const LISTED_MAX: u64 = 500;
 
-/// What a node needs to carry out a request that another one accepted.
-#[derive(Debug, Serialize, Deserialize)]
-struct Order {
-    ask: Ask,
-    /// Who writes the plan.
-    model: String,
-    /// The run that it goes on from.
-    continues: Option<RunId>,
-}
-
-/// Whether another node can carry out a request: everything that belongs to it can be written down.
-pub(super) fn fits(ask: &Ask) -> bool {
-    ask.resumed.is_none() && ask.rebases.is_none()
-}
-
 impl Service {
-    /// Accepts a request for the cluster, and watches it until it ends.
-    pub(super) async fn through_queue(
-        self,
-        cluster: Arc<Cluster>,
-        ask: Ask,
-        run: Arc<LiveRun>,
-    ) -> Result<RunRecord, Problem> {
-        let store = self.engine().store();
-        let fingerprint = ask.fingerprint();
-        let continues = ask.continues.as_ref().map(|continued| continued.run().clone());
-        let order = Order { model: ask.planner.name(), continues, ask };
+    /// Accepts an order for the cluster, and watches its run until it ends.
+    pub(super) async fn through_queue(&self, order: Order, run: &LiveRun) -> Result<RunRecord, Problem> {
+        let (store, cluster) = (self.engine().store(), &self.inner.options.cluster);
+        let fingerprint = order.fingerprint();
+        let Some(written) = order.written() else {
+            return Err(Problem::internal("an order that does not travel came into the queue"));
+        };
         let queued = QueuedRun {
             run_id: run.about.run_id.clone(),
             claim: run.about.claim.clone().unwrap_or_default(),
             kind: run.about.kind,
             who: run.about.who.clone(),
             request: run.about.request.clone(),
-            work: serde_json::to_string(&order).map_err(|error| Problem::internal(error.to_string()))?,
-            workspace: cluster.workspace.clone(),
+            work: serde_json::to_string(&written).map_err(|error| Problem::internal(error.to_string()))?,
+            workspace: cluster.workspace().to_owned(),
             accepted_at: run.started_at.clone(),
         };
         match store.enqueue(&queued, &fingerprint).await? {
@@ -84,7 +67,7 @@ impl Service {
                 self.inner.log.trouble(queued.run_id.as_str(), &error.to_string());
             }
         }
-        self.follow(&run).await
+        self.follow(run).await
     }
 
     /// Waits for the end of a run that some node carries out.
@@ -145,10 +128,10 @@ impl Service {
 
     /// Takes a cancelled run out of the queue, and asks the node that carries it out to stop.
     pub(super) async fn cancel_elsewhere(&self, run: &LiveRun) {
-        let Some(cluster) = self.inner.options.cluster.as_ref().filter(|_| run.about.is_queued) else {
+        if !run.about.is_queued {
             return;
-        };
-        cluster.cancel(&run.about.run_id).await;
+        }
+        self.inner.options.cluster.cancel(&run.about.run_id).await;
         if let Err(error) = self.engine().store().dequeue(&run.about.run_id).await {
             self.inner.log.trouble(run.about.run_id.as_str(), &error.to_string());
         }
@@ -156,7 +139,9 @@ impl Service {
 
     /// A run that goes on and was accepted by another node. It is watched here from now on.
     pub(super) async fn find_elsewhere(&self, run: &str) -> Option<Arc<LiveRun>> {
-        let cluster = Arc::clone(self.inner.options.cluster.as_ref()?);
+        if !self.inner.options.cluster.is_shared() {
+            return None;
+        }
         let queued = self.engine().store().queued(&RunId(run.to_owned())).await.ok()??;
         let run = Arc::new(watched(&queued));
         self.inner.live.add(&run).ok()?;
@@ -164,7 +149,7 @@ impl Service {
         run.tell("started", &json!({ "run_id": about.run_id, "kind": about.kind, "request": about.request }));
         let (service, watched) = (self.clone(), Arc::clone(&run));
         tokio::spawn(async move {
-            let hearing = tokio::spawn(service.clone().hear_run(cluster, watched.about.run_id.clone()));
+            let hearing = tokio::spawn(service.clone().hear_run(watched.about.run_id.clone()));
             let ended = service.carry_out(&watched, service.follow(&watched)).await;
             hearing.abort();
             service.settle(&watched, ended);
@@ -172,16 +157,16 @@ impl Service {
         Some(run)
     }
 
-    async fn hear_run(self, cluster: Arc<Cluster>, run: RunId) {
+    async fn hear_run(self, run: RunId) {
         // Without events the end is found all the same.
-        if let Ok(heard) = cluster.hear_run(&run).await {
-            self.hear(heard).await;
+        if let Ok(events) = self.inner.options.cluster.hear(Some(&run)).await {
+            self.hear(events).await;
         }
     }
 
     /// Runs that go on and are not known here.
     pub(super) async fn queued_elsewhere(&self) -> Result<Vec<Arc<LiveRun>>, StoreError> {
-        if self.inner.options.cluster.is_none() {
+        if !self.inner.options.cluster.is_shared() {
             return Ok(Vec::new());
         }
         let queued = self.engine().store().queue(0, LISTED_MAX).await?;
@@ -190,8 +175,8 @@ impl Service {
     }
 
     /// Adds events of other nodes to the runs that are watched here.
-    async fn hear(&self, mut heard: Heard) {
-        while let Some((run, event)) = heard.next().await {
+    async fn hear(&self, mut events: BoxStream<'static, (RunId, Vec<u8>)>) {
+        while let Some((run, event)) = events.next().await {
             if let Some(run) = self.inner.live.find(run.as_str()) {
                 run.heard(&event);
             }

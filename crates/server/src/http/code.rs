@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use ordain_engine::{CodeTask, EngineError, PlanFile};
-use ordain_types::RunKind;
+use ordain_engine::CodeTask;
+use ordain_types::SourceFile;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::answer::{RunAnswers, RunHeaders};
 use super::caller::Caller;
 use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work, route_with_files};
-use super::live::{About, LiveRun};
+use super::live::LiveRun;
+use super::order::Order;
 use super::problem::Problem;
 use super::service::Service;
-use super::telling::Telling;
 
 /// A question about files.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
@@ -65,7 +65,7 @@ impl Work for NewCode {
         let session = service.enter_session(caller, self.session.as_deref())?;
         let task = CodeTask {
             files: uploads.named()?,
-            plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+            plan: self.plan.map(|code| SourceFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             cache: !self.no_cache,
             session: session.as_ref().map(|session| session.name.clone()),
@@ -73,42 +73,6 @@ impl Work for NewCode {
             idempotency_key: claim,
             ..CodeTask::new(&self.request, &caller.id, through)
         };
-        service.begin_code(caller, task, (uploads, session), None)
-    }
-}
-
-impl Service {
-    /// Begins to answer a question about files. `kept` is what the run needs for as long as it runs: the files on disk,
-    /// and the session.
-    pub(crate) fn begin_code(
-        &self,
-        caller: &Caller,
-        mut task: CodeTask,
-        kept: impl Send + 'static,
-        conversation: Option<String>,
-    ) -> Result<Arc<LiveRun>, Problem> {
-        let run_id = self.engine().store().new_run_id()?;
-        task.run_id = Some(run_id.clone());
-        let about = About {
-            run_id,
-            kind: RunKind::Code,
-            request: task.request.clone(),
-            who: caller.id.clone(),
-            claim: task.idempotency_key.clone(),
-            conversation: conversation.clone(),
-            is_queued: false,
-        };
-        task.cache &= !caller.is_limited();
-        let engine = self.engine_for(caller);
-        self.begin(caller, about, |run| async move {
-            let mut telling = Telling(run);
-            let ended = engine.code_with(task, &mut telling).await;
-            drop(kept);
-            let record = ended?.record;
-            if let Some(conversation) = conversation {
-                engine.store().add_turn(&conversation, &ordain_engine::turn_of(&record)).await?;
-            }
-            Ok::<_, EngineError>(record)
-        })
+        service.begin(caller, Order::Code(Box::new(task), None), (uploads, session))
     }
 }

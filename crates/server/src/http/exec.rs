@@ -5,20 +5,19 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Exec, Judgement, PlanFile};
-use ordain_types::{Limits, RunKind, parse_bytes, parse_duration};
+use ordain_engine::{Exec, Judgement};
+use ordain_types::{Limits, SourceFile, parse_bytes, parse_duration};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::answer::{RunAnswers, RunHeaders};
 use super::caller::Caller;
 use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work, route_with_files};
-use super::live::{About, LiveRun};
+use super::live::LiveRun;
+use super::order::Order;
 use super::problem::Problem;
 use super::requests::shortened;
 use super::service::Service;
-use super::session_book::InSession;
-use super::telling::Telling;
 
 /// Longer names are no names.
 const NAME_MAX: usize = 100;
@@ -80,35 +79,8 @@ impl Work for NewExec {
         let mut exec = into_exec(self, &uploads, service, caller, through)?;
         exec.session = session.as_ref().map(|session| session.name.clone());
         exec.idempotency_key = claim;
-        begin(service, caller, exec, (uploads, session))
+        service.begin(caller, Order::Exec(Box::new(exec)), (uploads, session))
     }
-}
-
-fn begin(
-    service: &Service,
-    caller: &Caller,
-    mut exec: Exec,
-    held: (Uploads, Option<InSession>),
-) -> Result<Arc<LiveRun>, Problem> {
-    let run_id = service.engine().store().new_run_id()?;
-    exec.run_id = Some(run_id.clone());
-    let about = About {
-        run_id,
-        kind: RunKind::Exec,
-        request: exec.given.name.clone(),
-        who: caller.id.clone(),
-        claim: exec.idempotency_key.clone(),
-        conversation: None,
-        is_queued: false,
-    };
-    let engine = service.engine().clone();
-    service.begin(caller, about, |run| async move {
-        let mut telling = Telling(run);
-        let ended = engine.exec(exec, &mut telling).await;
-        // The files are on disk for as long as the run needs them, and the session is in use.
-        drop(held);
-        ended.map(|answer| answer.record)
-    })
 }
 
 fn into_exec(
@@ -139,7 +111,7 @@ fn into_exec(
     };
     let limits = limits(new.timeout.as_deref(), new.memory.as_deref(), &service.engine().settings().limits)?;
     Ok(Exec {
-        given: PlanFile { code: new.code, name },
+        given: SourceFile { code: new.code, name },
         judgement,
         profile,
         limits,

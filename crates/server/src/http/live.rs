@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::caller::Caller;
+use super::order::Order;
 use super::problem::{DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, STILL_RUNNING};
 use super::service::Service;
 use super::spans;
@@ -410,43 +411,48 @@ impl LiveRuns {
 }
 
 impl Service {
-    /// Begins a run as a task of its own. `work` is given the run, to tell what happens in it.
-    pub(crate) fn begin<F, E>(
+    /// Begins to carry out an order, as a task of its own. `kept` is what the order needs for as long as it is carried
+    /// out: files on disk, or a session.
+    pub(crate) fn begin(
         &self,
         caller: &Caller,
-        about: About,
-        work: impl FnOnce(Arc<LiveRun>) -> F,
-    ) -> Result<Arc<LiveRun>, Problem>
-    where
-        F: Future<Output = Result<RunRecord, E>> + Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
+        order: impl Into<Order>,
+        kept: impl Send + 'static,
+    ) -> Result<Arc<LiveRun>, Problem> {
         if self.is_draining() {
             let detail = "the server is stopping and takes no new work";
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, DRAINING, detail).after(5));
         }
+        let (about, order) = self.prepare(caller, order.into())?;
         let cells = self.inner.rates.cell(caller, &self.inner.options)?;
         let run = Arc::new(LiveRun::new(about, self.engine().store().timestamp()));
         self.inner.live.add(&run)?;
         let data =
             json!({ "run_id": run.about.run_id, "kind": run.about.kind, "request": run.about.request });
         run.tell("started", &data);
-        let (service, task, work) = (self.clone(), Arc::clone(&run), work(Arc::clone(&run)));
+        let (service, caller, task) = (self.clone(), caller.clone(), Arc::clone(&run));
         let place = run.trace.as_ref().map(|place| place.span.clone());
         tokio::spawn(async move {
-            let ended = trace::scope_opt(place, service.carry_out(&task, work)).await;
-            drop(cells);
+            let work = async {
+                if task.about.is_queued {
+                    Box::pin(service.through_queue(order, &task)).await
+                } else {
+                    Box::pin(service.perform(&caller, order, &task)).await
+                }
+            };
+            let ended = trace::scope_opt(place, Box::pin(service.carry_out(&task, work))).await;
+            drop((cells, kept));
             service.count(&task, &ended);
             service.settle(&task, ended);
         });
         Ok(run)
     }
 
-    pub(crate) async fn carry_out<F, E>(&self, run: &Arc<LiveRun>, work: F) -> Ended
-    where
-        F: Future<Output = Result<RunRecord, E>> + Send,
-        E: Into<Problem>,
-    {
+    pub(crate) async fn carry_out(
+        &self,
+        run: &Arc<LiveRun>,
+        work: impl Future<Output = Ended> + Send,
+    ) -> Ended {
         let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
         let ended = tokio::select! {
             // A run that has ended has ended, also when it was cancelled at the same moment.
@@ -463,7 +469,7 @@ impl Service {
         drop(work);
         match ended {
             Some(Ok(Ok(record))) => Ok(record),
-            Some(Ok(Err(error))) => self.could_not(run, error.into()).await,
+            Some(Ok(Err(problem))) => self.could_not(run, problem).await,
             Some(Err(_panic)) => {
                 let error =
                     run_error(ErrorClass::Internal, "internal", "the run failed inside the server", None);

@@ -4,10 +4,9 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use ordain_engine::{Ask, Mode, PlanFile, Planner};
+use ordain_engine::{Ask, Mode, Planner};
 use ordain_planner::ModelSettings;
-use ordain_store::QueuedRun;
-use ordain_types::{Outline, RunKind, Strategy};
+use ordain_types::{Outline, SourceFile, Strategy};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -16,10 +15,8 @@ use super::answer::{self, RunAnswers, RunHeaders};
 use super::body::Json;
 use super::caller::{Caller, May, Run};
 use super::frame::Context;
-use super::live::About;
 use super::problem::Problem;
 use super::service::Service;
-use super::telling::Telling;
 
 /// The largest body: a request and a plan with room to spare.
 const BODY_MAX: usize = 4 << 20;
@@ -90,7 +87,7 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     let mut ask = body.into_ask(&service, &may.caller, "http").await?;
     ask.idempotency_key = answer::idempotency_key(&headers, &may.caller.id)?;
-    let run = service.begin_ask(&may.caller, ask)?;
+    let run = service.begin(&may.caller, ask, ())?;
     answer::of_run(run, &context, &headers).await
 }
 
@@ -131,7 +128,7 @@ impl NewRequest {
         };
         Ok(Ask {
             continues,
-            plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+            plan: self.plan.map(|code| SourceFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             strategy,
             outline,
@@ -145,39 +142,6 @@ impl NewRequest {
 }
 
 impl Service {
-    /// Begins to carry out a request. The run's id is set here, so that it can be told before the run has ended.
-    pub(crate) fn begin_ask(
-        &self,
-        caller: &Caller,
-        mut ask: Ask,
-    ) -> Result<std::sync::Arc<super::live::LiveRun>, Problem> {
-        let run_id = self.engine().store().new_run_id()?;
-        ask.run_id = Some(run_id.clone());
-        let cluster = self.inner.options.cluster.clone().filter(|_| super::cluster::fits(&ask));
-        if cluster.is_some() && ask.idempotency_key.is_none() {
-            ask.idempotency_key = Some(QueuedRun::own_claim(&run_id));
-        }
-        let about = About {
-            run_id,
-            kind: RunKind::Ask,
-            request: ask.request.clone(),
-            who: caller.id.clone(),
-            claim: ask.idempotency_key.clone(),
-            conversation: ask.conversation.clone(),
-            is_queued: cluster.is_some(),
-        };
-        // A kept plan was written for somebody who may see more, or less.
-        ask.cache &= !caller.is_limited();
-        if let Some(cluster) = cluster {
-            return self.begin(caller, about, |run| self.clone().through_queue(cluster, ask, run));
-        }
-        let engine = self.engine_for(caller);
-        self.begin(caller, about, |run| async move {
-            let mut telling = Telling(run);
-            engine.ask_with(ask, &mut telling).await
-        })
-    }
-
     /// The planner of that name: the server's own, the reader, or a model that the server's environment allows.
     pub(crate) async fn planner(&self, name: Option<&str>) -> Result<Planner, Problem> {
         let name = match name {

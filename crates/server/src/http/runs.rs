@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ordain_engine::{Ask, Decision as Waited, EngineError, Planner};
+use ordain_engine::{Decision as Waited, EngineError, Planner};
 use ordain_store::{EntryNote, Owned, RunFilter, Store, StoreError};
 use ordain_types::{Grade, RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ use super::body::{self, Json, Path, Query};
 use super::caller::{Approve, Caller, May, Read, Run};
 use super::cursor;
 use super::frame::Context;
-use super::live::{About, LiveRun};
+use super::live::LiveRun;
+use super::order::Order;
 use super::problem::Problem;
 use super::requests::outline_of;
 use super::schema;
 use super::service::Service;
-use super::telling::Telling;
 
 /// The largest answer or edited outline.
 const ANSWER_BODY_MAX: usize = 256 << 10;
@@ -334,21 +334,8 @@ impl Service {
             let (run, state, operation) = (record.run_id.to_string(), record.state, "resumed");
             return Err(StoreError::WrongState { run, state, operation }.into());
         }
-        let about = About {
-            run_id: record.run_id.clone(),
-            kind: record.kind,
-            request: record.request.clone(),
-            who: caller.id.clone(),
-            claim: None,
-            conversation: None,
-            is_queued: false,
-        };
-        let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
-        let (engine, run_id) = (self.engine_for(caller), record.run_id.clone());
-        self.begin(caller, about, |run| async move {
-            let mut telling = Telling(run);
-            engine.resume_run(run_id.as_str(), decision, ask, &mut telling).await
-        })
+        let waiting = Box::new(record.clone());
+        self.begin(caller, Order::Resume { waiting, decision, planner }, ())
     }
 }
 

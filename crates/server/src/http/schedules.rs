@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ordain_engine::{Due, ScheduledRun, Schedules};
+use ordain_engine::{Due, Schedules};
 use ordain_workspace::ScheduledTask;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::caller::Caller;
-use super::live::{About, LiveRun};
+use super::live::LiveRun;
+use super::order::Order;
 use super::problem::{CHECKS_BUSY, Problem, STILL_RUNNING};
 use super::service::Service;
-use super::telling::Telling;
 
 impl Service {
     /// Looks every minute what is due. A schedule whose last run still goes on waits for its end.
@@ -46,7 +46,7 @@ impl Service {
     async fn carry_out_due(self, schedules: Schedules, due: Due, checks_turn: Arc<Mutex<()>>) {
         let is_checks = matches!(due.scheduled.task, ScheduledTask::Checks { .. });
         let turn = if is_checks { Some(checks_turn.lock().await) } else { None };
-        let ended = match self.begin_scheduled(&schedules, &due) {
+        let ended = match self.begin_scheduled(&due) {
             Ok(run) => run.ended().await,
             Err(problem) => return self.inner.log.trouble(&due.scheduled.name, &problem.detail),
         };
@@ -61,31 +61,13 @@ impl Service {
         }
     }
 
-    fn begin_scheduled(&self, schedules: &Schedules, due: &Due) -> Result<Arc<LiveRun>, Problem> {
+    fn begin_scheduled(&self, due: &Due) -> Result<Arc<LiveRun>, Problem> {
         if matches!(due.scheduled.task, ScheduledTask::Code { .. }) {
             self.must_take_code()?;
         }
         let caller = Caller { id: Schedules::WHO.to_owned(), key: None };
-        let run_id = self.engine().store().new_run_id()?;
-        let (task, claim) = (due.scheduled.task.clone(), Some(due.idempotency_key()));
-        let about = About {
-            run_id: run_id.clone(),
-            kind: task.kind(),
-            request: task.request().to_owned(),
-            who: caller.id.clone(),
-            claim: claim.clone(),
-            conversation: None,
-            is_queued: false,
-        };
-        let (service, schedules) = (self.clone(), schedules.clone());
-        self.begin(&caller, about, |run| async move {
-            let how = ScheduledRun { idempotency_key: claim, run_id: Some(run_id) };
-            let (record, checked) = schedules.run(task, how, &mut Telling(run)).await?;
-            if let Some(checked) = checked {
-                service.inner.metrics.checks(&checked.report);
-            }
-            Ok::<_, Problem>(record)
-        })
+        let task = Box::new(due.scheduled.task.clone());
+        self.begin(&caller, Order::Scheduled { task, claim: due.idempotency_key() }, ())
     }
 }
 

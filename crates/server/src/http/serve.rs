@@ -149,9 +149,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let answers = tokio::spawn(graceful.shutdown());
     tokio::join!(service.finish_runs(drain_time), service.inner.working.finish(drain_time));
     cluster.abort();
-    if let Some(cluster) = &service.inner.options.cluster {
-        cluster.leave().await;
-    }
+    service.inner.options.cluster.leave().await;
     sending.abort();
     let _ = tokio::time::timeout(LAST_ANSWERS, answers).await;
     service.inner.options.tracer.flush(LAST_SPANS).await;

@@ -25,7 +25,7 @@ use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
 use super::ui::{Draft, RunCounts, Shelf, SignIns, UsualChanges};
 use super::uploads::Uploading;
-use crate::cluster::Cluster;
+use crate::cluster::{Alone, Cluster};
 use crate::grpc::ExecutorPool;
 use crate::trace::Tracer;
 
@@ -53,8 +53,8 @@ pub struct HttpOptions {
     pub local: Option<Arc<LocalExecutor>>,
     /// The executors elsewhere that run the code, for the figures and `/readyz`.
     pub executors: Option<Arc<ExecutorPool>>,
-    /// The cluster that this server is a node of.
-    pub cluster: Option<Arc<Cluster>>,
+    /// The cluster that this server is a node of, perhaps the only one.
+    pub cluster: Arc<dyn Cluster>,
     /// Runs of the cluster's queue that it carries out at once.
     pub slots: u32,
     /// The workspace's state, whose disk must have room.
@@ -119,7 +119,7 @@ impl HttpOptions {
             checks: None,
             local: None,
             executors: None,
-            cluster: None,
+            cluster: Arc::new(Alone),
             slots: 16,
             state,
             tracer: Tracer::default(),

@@ -156,7 +156,8 @@ async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoi
     let entry = NewEntry { kind: ACCEPTED.to_owned(), run_id: None, note, content };
     let checkpoint = ledger.append(&mut session, &store.clock, entry).await?;
     row_sums::forget(&mut session).await?;
-    row_sums::keep(ledger, &mut session, checkpoint.seq, &sums).await?;
+    let kept = row_sums::keep(ledger, session.dialect(), checkpoint.seq, &sums);
+    session.write(kept).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, "").await?;
     ledger.write(&checkpoint);

@@ -110,7 +110,7 @@ impl Writer<'_> {
                 }
             }
             // Databases differ about division by zero; the moment of the run is not known here.
-            Side::Quotient(_) | Side::Now => return None,
+            Side::Quotient(_) | Side::Now | Side::Ago(_) => return None,
         })
     }
 

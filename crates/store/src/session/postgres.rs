@@ -17,7 +17,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
+use super::{Access, COMMITTING, Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::{Secret, StoreLimits};
 use crate::sql::{Datum, Dialect, Sql};
@@ -219,32 +219,34 @@ impl PostgresSession {
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
         // Before `BEGIN`, because a transaction keeps the snapshot of its first statement.
         let lock = match intent {
-            Intent::Read => None,
+            Intent::Read | Intent::Own => None,
             Intent::Beside => Some(format!("SELECT pg_advisory_lock_shared({RUNS_LOCK})")),
-            Intent::Own => Some(format!("SELECT pg_advisory_lock({COMMIT_LOCK})")),
             Intent::Write => {
                 Some(format!("SELECT pg_advisory_lock({RUNS_LOCK}); SELECT pg_advisory_lock({COMMIT_LOCK})"))
             }
         };
+        self.locked = intent != Intent::Read;
         if let Some(lock) = lock {
-            self.locked = true;
             self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
-            if matches!(intent, Intent::Own | Intent::Write) {
-                self.commit_lock = CommitLock::FromBegin;
-            }
+        }
+        if matches!(intent, Intent::Own | Intent::Write) {
+            self.commit_lock = CommitLock::FromBegin;
         }
         self.phase = Phase::Unknown;
         let begin = match intent {
-            Intent::Read | Intent::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            Intent::Read | Intent::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned(),
             // A small table would be scanned, and a scan depends on every row, so on everybody who writes one. A scan that
             // cannot be avoided then counts as so costly that it would be compiled first.
             Intent::Beside => {
                 "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+                    .to_owned()
             }
-            // Nobody else commits meanwhile, so that there is nothing to tell apart.
-            Intent::Own => "BEGIN ISOLATION LEVEL READ COMMITTED",
+            // Nobody else commits meanwhile, so that there is nothing to tell apart, and every statement sees its own moment.
+            Intent::Own => {
+                format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_lock({COMMIT_LOCK})")
+            }
         };
-        self.client()?.batch_execute(begin).await.map_err(|error| store_error(&error))?;
+        self.client()?.batch_execute(&begin).await.map_err(|error| store_error(&error))?;
         self.phase = Phase::Open;
         Ok(())
     }
@@ -293,12 +295,23 @@ impl PostgresSession {
         Ok(rows?.pop().unwrap_or_default())
     }
 
+    /// Commits. Who holds the commit lock gives it back before the commit is on the disk, so that the next one need not wait
+    /// for that, and many reach the disk at once. The log of the database has an order: a commit is never on the disk without
+    /// those before it. The message is a commit of its own, which returns when everything before it is safe.
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         self.phase = Phase::Unknown;
-        let end = format!("COMMIT; {}", self.unlocking());
+        let end = match self.commit_lock {
+            CommitLock::Free => format!("COMMIT; {}", self.unlocking()),
+            CommitLock::FromBegin | CommitLock::Late => format!(
+                "{COMMITTING}; {}; SELECT pg_logical_emit_message(true, 'ordain', '')",
+                self.unlocking()
+            ),
+        };
         let committed = self.client()?.batch_execute(&end).await;
         committed.map_err(|error| match store_error(&error) {
-            StoreError::Unreachable { .. } => StoreError::CommitUnknown { run: String::new() },
+            StoreError::Unreachable { .. } | StoreError::Database { .. } | StoreError::DiskFull => {
+                StoreError::CommitUnknown { run: String::new() }
+            }
             other => other,
         })?;
         self.ended();

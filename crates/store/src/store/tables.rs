@@ -253,7 +253,8 @@ impl Inner {
         let content = json!({ "tables": tables, "rows": sums });
         let entry = NewEntry { kind: kind.to_owned(), run_id: None, note, content };
         let checkpoint = self.ledger.append(&mut session, &self.clock, entry).await?;
-        row_sums::keep(&self.ledger, &mut session, checkpoint.seq, &sums).await?;
+        let kept = row_sums::keep(&self.ledger, session.dialect(), checkpoint.seq, &sums);
+        session.write(kept).await?;
         let committed = session.commit().await;
         self.settle(committed, &checkpoint, kind).await?;
         self.ledger.remember(&checkpoint);

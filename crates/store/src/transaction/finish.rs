@@ -6,7 +6,7 @@ use super::Transaction;
 use crate::Answer;
 use crate::changes::ChangeSet;
 use crate::error::StoreError;
-use crate::ledger::EntryNote;
+use crate::ledger::{self, EntryNote};
 use crate::outbox;
 use crate::review::{self, Review};
 use crate::row_sums;
@@ -91,24 +91,26 @@ impl Transaction {
         self.note_ids().await?;
         let changes = self.change_set();
         let record = runs::with_receipt(record);
-        let plan = note.plan.clone();
-        runs::write(&mut self.session, &record, Some(&changes), runs::Role::of(kind, &note)).await?;
+        let (store, session) = (&self.store, &mut self.session);
+        runs::write(session, &record, Some(&changes), kind, &note).await?;
         if record.state == RunState::Committed {
-            outbox::put(&mut self.session, &record, 0, &self.store.clock.timestamp()).await?;
+            outbox::put(session, &record, 0, &store.clock.timestamp()).await?;
         }
-        runs::finish_claim(&mut self.session, &note, &record.run_id).await?;
-        runs::count_plan(&mut self.session, &note, &self.store.clock.timestamp()).await?;
-        let (store, catalog) = (&self.store, &self.catalog);
-        let (before, sums) = row_sums::advance(&store.ledger, &mut self.session, catalog, &changes).await?;
+        let tail = store.ledger.tail(session).await?;
+        let (before, sums) = row_sums::advance(&store.ledger, &tail, &self.catalog, &changes);
+        let plan = note.plan.clone();
         let mut entry = runs::entry(kind, &record, Some(&changes), note);
         entry.content["rows_before"] = serde_json::json!(before);
         entry.content["rows"] = serde_json::json!(sums);
-        let checkpoint = self.store.ledger.append(&mut self.session, &self.store.clock, entry).await?;
-        row_sums::keep(&self.store.ledger, &mut self.session, checkpoint.seq, &sums).await?;
+        let (entry, checkpoint) = store.ledger.next(&tail, session.dialect(), &store.clock, entry);
+        let kept = row_sums::keep(&store.ledger, session.dialect(), checkpoint.seq, &sums);
+        ledger::write_entry(session, vec![entry, kept]).await?;
+        let upkeep = runs::Upkeep { plan, changed: Some(checkpoint.seq) };
+        upkeep.with_run(session, &store.clock).await?;
         let committed = self.session.commit().await;
-        self.store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
-        self.store.ledger.remember(&checkpoint);
-        runs::count_plan_later(&self.store, plan.as_deref()).await;
+        store.settle(committed, &checkpoint, record.run_id.as_str()).await?;
+        store.ledger.remember(&checkpoint);
+        upkeep.after_run(store).await;
         Ok(record)
     }
 

@@ -5,6 +5,7 @@ mod world;
 mod conditions;
 mod conflicts;
 mod faults;
+mod files;
 mod ids;
 mod in_place;
 mod keys;

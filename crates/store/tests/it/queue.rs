@@ -40,8 +40,7 @@ on_both! {
         assert_eq!(store.queued(&other).await.unwrap(), None);
         assert_eq!(store.claim_for("k", "f", &run).await.unwrap(), Claim::Taken, "any node carries it out");
         purchase(&store, &run, "k").await.unwrap();
-        store.dequeue(&run).await.unwrap();
-        assert_eq!(store.queued(&run).await.unwrap(), None);
+        assert_eq!(store.queued(&run).await.unwrap(), None, "it left the queue with its commit");
         assert!(matches!(store.enqueue(&queued(&other, "k"), "f").await.unwrap(), Claim::Finished(_)));
     }
 
@@ -56,7 +55,30 @@ on_both! {
         store.dequeue(&run).await.unwrap();
         let error = purchase(&store, &run, &claim).await.unwrap_err();
         assert!(matches!(error, StoreError::KeyHeld { .. }), "{error}");
+        let claimed = store.claim_for(&claim, "f", &run).await.unwrap();
+        assert!(matches!(claimed, Claim::Finished(_)), "a node that was late is not given the run again: {claimed:?}");
         assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 9);
+    }
+
+    async fn many_who_accept_under_one_key_at_once_accept_one_run(world: World) {
+        let store = world.shop().await;
+        let accepted = (0..16).map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let run = store.new_run_id().unwrap();
+                (store.enqueue(&queued(&run, "k"), "f").await.unwrap(), run)
+            })
+        });
+        let mut claims = Vec::new();
+        for one in accepted.collect::<Vec<_>>() {
+            claims.push(one.await.unwrap());
+        }
+        let taken: Vec<&RunId> =
+            claims.iter().filter(|(claim, _)| *claim == Claim::Taken).map(|(_, run)| run).collect();
+        let [taken] = taken[..] else { panic!("{claims:?}") };
+        let running = Claim::Running(taken.clone());
+        assert!(claims.iter().all(|(claim, run)| run == taken || *claim == running), "{claims:?}");
+        assert_eq!(store.queue(0, 20).await.unwrap().len(), 1);
     }
 
     async fn a_run_that_found_no_place_in_the_queue_gives_its_key_back(world: World) {

@@ -22,7 +22,8 @@ pub(crate) fn report(report: &RunReport, history: &[PastResult]) -> Markup {
     }
     html! {
         h1 { "Checks of " (visible(&report.workspace)) }
-        p.meta { (counted(report.results.len(), "check", "checks")) " · " (when(&report.started_at)) " · " (duration(report.duration_ms)) }
+        @let open = report.results.iter().filter(|result| result.is_open()).count();
+        p.meta { (counted(report.results.len(), "check", "checks")) " · " @if open > 0 { (grouped(open as u64)) " not evaluated · " } (when(&report.started_at)) " · " (duration(report.duration_ms)) }
         fieldset.shown {
             legend.unseen { "Show" }
             label { input type="radio" name="show" id="show-all" checked; " all" }
@@ -51,7 +52,7 @@ fn with_this_run(report: &RunReport, result: &CheckResult, past: Option<Vec<Past
 }
 
 fn one(result: &CheckResult, history: &[PastResult]) -> Markup {
-    let is_bad = matches!(result.status, CheckStatus::Fail | CheckStatus::Error);
+    let is_bad = result.status == CheckStatus::Fail || result.is_open();
     let title = html! {
         h2 { (status(Some(result.status))) " " (visible(&result.check_name)) " " code.muted { (visible(&result.check_id)) } }
         " " (sparkline(history))

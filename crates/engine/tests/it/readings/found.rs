@@ -25,6 +25,24 @@ pub(crate) const FOUND: &[Case] = &[
     ("weekday_en.csv", b"Date,Sales\n\"Monday, March 4, 2024\",1200\n\"Tuesday, March 5, 2024\",1350\n\"Wednesday, 6 March 2024\",990\n", &["Date: date max=2024-03-06"], ""),
     // Totals among the rows would be counted twice.
     ("totals.csv", b"Quarter,Region,Revenue\nQ1,North,100\nQ1,South,50\nSubtotal Q1,,150\nQ2,North,120\nQ2,South,60\nSubtotal Q2,,180\nGrand Total,,330\n", &["Revenue: integer"], "rows 4 (Subtotal Q1), 7 (Subtotal Q2), 8 (Grand Total) may be totals of others"),
+    ("pivot.csv", b"Region,Shop,Sales\nNorth,a,10\nNorth,b,20\nNorth Total,,30\nSouth,c,5\nSouth,Subtotal,5\n", &["Sales: integer"], "rows 4 (North Total), 6 (Subtotal) may be totals of others"),
+    // SAP marks a total with asterisks.
+    ("sap.csv", b"Doc;Amount;Crcy\n0100000001;1.500,00;EUR\n0100000002;250,50-;EUR\n*;1.249,50;EUR\n", &["Amount: real max=1500.0"], "its last row (*) is the total of the others"),
+    // Whatever a total is called: the sum of the others in several columns is no accident.
+    ("odd_total.csv", b"shop,sales,n\na,10,1\nb,20,2\nc,45,5\nZZ,75,8\n", &["sales: integer max=45"], "its last row (ZZ) is the total of the others"),
+    ("one_sum.csv", b"shop,sales\na,10\nb,20\nc,45\nd,75\n", &["sales: integer max=75"], "is the sum of the others; it is read as a row"),
+    // Five euros and no cents are not minus five.
+    ("dashes.csv", b"k;v\na;5,-\nb;10,-\nc;2,50\n", &["v: real decimal=, min=2.5 max=10"], ""),
+    ("versions.csv", b"app,version\nx,1.1\ny,1.10\nz,1.2\n", &["version: identifier"], ""),
+    ("sku_e.csv", b"sku,qty\n1E5,1\n100000,2\n2E3,3\n", &["sku: identifier"], ""),
+    ("two_currencies.csv", b"k,amount,currency\na,5,EUR\nb,7,USD\nc,9,EUR\n", &["amount: integer"], "names several currencies (EUR, USD)"),
+    ("cases.csv", b"shop,n\nBerlin,1\nberlin,2\nBern,3\n", &["shop: text"], "differ by case or blanks alone"),
+    // A frame as pandas writes it by its columns.
+    ("columns.json", b"{\"city\": {\"0\": \"Rome\", \"1\": \"Oslo\"}, \"n\": {\"0\": 1, \"1\": 2}}", &["city: text", "n: integer max=2"], "\"rows\":2"),
+    // The century of a year of two digits is a convention.
+    ("born.csv", b"who,born\na,31.12.69\nb,01.05.71\n", &["born: date min=1971-05-01"], "years of two digits are read as 1970 to 2069"),
+    // More digits than a whole number has.
+    ("big.json", b"[{\"id\": 12345678901234567890, \"v\": 1}, {\"id\": 12345678901234567891, \"v\": 2}]", &["id: identifier", "v: integer"], "more than 18 digits"),
     ("mixed_currency.csv", "invoice,amount\n1,$120.00\n2,€ 99.50\n3,£ 45.10\n4,$10.00\n".as_bytes(), &["amount: text"], "several units (EUR, GBP, USD)"),
     ("accounting.csv", b"Account,2022,2023\nRevenue,\"1,234.50\",\"2,345.60\"\nCosts,\"(1,000.00)\",\"(2,100.10)\"\nOther,-,\"(5.00)\"\n", &["2022: real min=-1000.0", "2023: real max=2345.6"], "read as missing: '-' (1)"),
     // A spreadsheet shows an amount of nothing as a dash with its currency.

@@ -207,6 +207,37 @@ pub(super) fn apart(tables: &[TableBrief]) -> Option<String> {
     })
 }
 
+/// Why two tables are not joined, where a column that both have holds numbers in one and texts in the other, as 1 and 01.
+pub(super) fn unlike(tables: &[TableBrief]) -> Option<String> {
+    let (one, other, column) = tables.iter().enumerate().find_map(|(place, one)| {
+        tables.iter().skip(place + 1).find_map(|other| {
+            let column = one.table.columns.iter().find(|column| {
+                other.table.column(&column.name).is_some_and(|theirs| sort(theirs) != sort(column))
+            })?;
+            Some((one, other, column))
+        })
+    })?;
+    let theirs = other.table.column(&column.name)?;
+    Some(format!(
+        "{} and {} are not joined by {}, which holds {} in the first and {} in the second; declare its type as `identifier` for both in `[data]`.",
+        one.table.name,
+        other.table.name,
+        column.name,
+        sort(column),
+        sort(theirs)
+    ))
+}
+
+/// What values of a column are compared as.
+fn sort(column: &Column) -> &'static str {
+    match column.column_type {
+        ColumnType::Integer | ColumnType::Real => "numbers",
+        ColumnType::Timestamp => "days",
+        ColumnType::Boolean => "truth values",
+        _ => "texts",
+    }
+}
+
 fn merge(known: &mut TableBrief, more: TableBrief) {
     known.rows += more.rows;
     for (column, other) in known.columns.iter_mut().zip(more.columns) {
@@ -231,9 +262,11 @@ fn refer(tables: &mut [TableBrief]) {
             (table.table.name.clone(), table.table.columns.iter().map(|column| column.name.clone()).collect())
         })
         .collect();
+    let kinds: Vec<Vec<&str>> =
+        tables.iter().map(|table| table.table.columns.iter().map(sort).collect()).collect();
     for (place, table) in tables.iter_mut().enumerate() {
         for (at, own) in shapes[place].1.iter().enumerate() {
-            for (_, (name, columns)) in shapes.iter().enumerate().filter(|(other, _)| *other != place) {
+            for (other, (name, columns)) in shapes.iter().enumerate().filter(|(other, _)| *other != place) {
                 let Some(theirs) = columns.iter().position(|column| column == own) else { continue };
                 let is_named = |table: &str| {
                     let words: Vec<String> = split_name(table).iter().map(|word| singular(word)).collect();
@@ -241,7 +274,10 @@ fn refer(tables: &mut [TableBrief]) {
                     own.strip_suffix("_id").unwrap_or(&own) == noun || own == noun
                 };
                 let is_first = theirs == 0 && at != 0;
-                if (is_named(name) || is_first) && !is_named(&shapes[place].0) {
+                if (is_named(name) || is_first)
+                    && !is_named(&shapes[place].0)
+                    && kinds[place][at] == kinds[other][theirs]
+                {
                     table.references.push((own.clone(), name.clone(), own.clone()));
                     break;
                 }

@@ -32,17 +32,20 @@ impl Frame<'_> {
                 self.none(select),
             ));
         }
-        Some(format!(
-            "{lines}{}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n\
-             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
-             answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+        let making = format!(
+            "{lines}{}groups = rows.groupby([{}])\ntable = pd.DataFrame({{{}}}).reset_index()\n",
             gaps_of(&spoken(&keys)),
             list.join(", "),
             entries.join(", "),
+        );
+        let telling = format!(
+            "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
+             answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
             quote(&format!("Of {}{said}: ", self.noun())),
             self.none(select),
-        ))
+        );
+        Some(making + &self.telling("table", telling))
     }
 
     pub(super) fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
@@ -61,18 +64,21 @@ impl Frame<'_> {
         let keys = self.keys(by)?;
         let list: Vec<String> = keys.iter().map(|(_, key)| format!("rows[{}]", quote(key))).collect();
         let cells: Vec<String> =
-            keys.iter().map(|(_, key)| format!("{{shown(row[{}])}}", single(key))).collect();
-        Some(format!(
-            "{}table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n\
-             answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" + left_out if len(table) else {}\n\
-             STATUS = \"success\" if len(table) else \"no_match\"\n",
+            keys.iter().map(|(_, key)| format!("{{shown(row[{}], True)}}", single(key))).collect();
+        let making = format!(
+            "{}table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n",
             gaps_of(&spoken(&keys)),
             list.join(", "),
+        );
+        let telling = format!(
+            "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             answer_text = {} + \", \".join(f\"{} ({{row['share']:.2%}})\" for row in answer_rows[:{SHOWN}]) + \".\" + left_out if len(table) else {}\n\
+             STATUS = \"success\" if len(table) else \"no_match\"\n",
             quote(&format!("Share {said} of {of}: ")),
             cells.join(", "),
             self.none(select),
-        ))
+        );
+        Some(making + &self.telling("table", telling))
     }
 
     pub(super) fn correlation(&mut self, select: &Select, left: &Path, right: &Path) -> Option<String> {

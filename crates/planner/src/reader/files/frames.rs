@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::catalog::Source;
 use super::chart;
 use super::gaps::{gaps_of, spoken};
+use crate::exchange::MadeRows;
 use crate::reader::code::{braces, capital, named, paths_of, quote};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
 use crate::reader::index::{Index, Period, Sort};
@@ -17,8 +18,8 @@ pub(super) const SHOWN: usize = 20;
 /// Rows that an answer brings.
 pub(super) const ROWS: usize = 200;
 
-/// The program of a form; `None` where there is none.
-pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<String> {
+/// The program of a form, and the part of it that makes rows; `None` where there is none.
+pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(String, Option<MadeRows>)> {
     let (select, output) = match form {
         Form::Select(select) => (select, None),
         Form::Output(output, select) => (select, Some(*output)),
@@ -36,12 +37,17 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<St
     let mut code = format!("# {comment}\nimport pandas as pd\n{SHOWN_HELPER}\n");
     if !is_in_pieces {
         code.push_str(&frame.loading());
+        code.push_str(&frame.every);
         if let Some(mask) = mask {
             let _ = writeln!(code, "rows = rows[{mask}]");
         }
     }
     code.push_str(&body);
-    Some(code)
+    let rows = frame.told.take().and_then(|told| {
+        let made = code.strip_suffix(told.code.as_str())?.to_owned();
+        Some(MadeRows { code: made, ..told })
+    });
+    Some((code, rows))
 }
 
 const SHOWN_HELPER: &str = "
@@ -52,11 +58,13 @@ def shown(value, is_id=False):
         value = value.item()
     if not isinstance(value, list) and pd.isna(value):
         return \"no value\"
-    if is_id:
-        return str(value)
     if hasattr(value, \"strftime\"):
         return str(value)[:16].removesuffix(\" 00:00\")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if is_id:
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f\"{value:,}\"
+    if isinstance(value, float):
         digits = f\"{value:,.2f}\" if abs(value) >= 1 or value == 0 else f\"{value:.4g}\"
         return digits.rstrip(\"0\").rstrip(\".\") if \".\" in digits else digits
     return str(value)
@@ -73,12 +81,24 @@ pub(super) struct Frame<'a> {
     pub(super) cuts: Vec<usize>,
     /// Lines that load other tables.
     pub(super) before: Vec<String>,
+    /// The rows that the program makes, with the code that tells them.
+    told: Option<MadeRows>,
+    /// The line that keeps all groups before rows are left out, where one without rows counts too.
+    every: String,
 }
 
 impl<'a> Frame<'a> {
     fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
         let variable = variable.to_owned();
-        Self { index, sources, variable, table, joins: Vec::new(), cuts: Vec::new(), before: Vec::new() }
+        let (joins, cuts, before) = (Vec::new(), Vec::new(), Vec::new());
+        Self { index, sources, variable, table, joins, cuts, before, told: None, every: String::new() }
+    }
+
+    /// Notes that a variable holds the rows of the answer, and gives back the code that tells them.
+    pub(super) fn telling(&mut self, variable: &'static str, code: String) -> String {
+        let left_out = (variable == "table").then_some("left_out");
+        self.told = Some(MadeRows { code: code.clone(), variable, left_out });
+        code
     }
 
     /// The lines that load the table with everything that was asked for.
@@ -94,15 +114,19 @@ impl<'a> Frame<'a> {
                 None => left.clone(),
             };
             let right = format!("{prefix}{}", self.index.tables[last.table].columns[last.to].name);
-            // A value that stands there twice would count a row twice: then there is no answer.
-            let _ = writeln!(
+            let (key, column) = (quote(&right), &self.index.tables[last.table].columns[last.to].name);
+            let said = format!("{column} stands more than once in {}", self.index.tables[last.table].name);
+            // A value that stands there twice would count a row twice: then there is no answer. No value is no key.
+            let _ = write!(
                 text,
-                "{0} = {0}.merge({1}.add_prefix({2}), how=\"left\", left_on={3}, right_on={4}, validate=\"many_to_one\")",
+                "other = {1}.add_prefix({2})\nother = other[other[{key}].notna()]\n\
+                 if other[{key}].duplicated().any():\n    raise ValueError({3} + \": \" + str(other[{key}][other[{key}].duplicated()].iloc[0]))\n\
+                 {0} = {0}.merge(other, how=\"left\", left_on={4}, right_on={key})\n",
                 self.variable,
                 load(&self.sources[last.table]),
                 quote(prefix),
+                quote(&said),
                 quote(&left),
-                quote(&right)
             );
         }
         for cut in &self.cuts {
@@ -368,8 +392,8 @@ impl<'a> Frame<'a> {
         let by_file = by_file.map_or_else(String::new, |order| format!(", {order}"));
         let said = format!("{}{}{by_file}", self.noun(), self.said(&select.filter));
         let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
-        Some(format!(
-            "{order}answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
+        let telling = format!(
+            "answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
              named = rows[[{}]].head({SHOWN}).to_dict(\"records\")\n\
              listed = \"; \".join(f\"{row}\" for row in named)\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
@@ -378,7 +402,8 @@ impl<'a> Frame<'a> {
             list.join(", "),
             braces(&said),
             self.none(select),
-        ))
+        );
+        Some(order + &self.telling("rows", telling))
     }
 
     /// Sorts rows, and keeps the first ones with those that are equal to the last of them.
@@ -543,8 +568,21 @@ impl<'a> Frame<'a> {
         let groups = format!("rows.groupby([{}])", list.join(", "));
         let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
         let gaps = gaps_of(&[spoken(&keys), self.measured_gaps(measure, &name)].concat());
+        // The fewest of something may be none at all: then no row is left that would name the group.
+        let mut used = Vec::new();
+        paths_of(&select.filter, &mut used);
+        let is_fewest = *measure == Measure::Count && best.is_some_and(|(down, _)| !down);
+        let mut filled = String::new();
+        if is_fewest && !used.is_empty() && !by.iter().any(|path| used.contains(path)) {
+            let list = list.join(", ");
+            self.every = format!("every = rows[[{list}]].dropna().drop_duplicates()\n");
+            filled = format!(
+                "table = every.merge(table, how=\"left\", on=[{list}])\ntable[{0}] = table[{0}].fillna(0).astype(\"int64\")\n",
+                quote(&figure)
+            );
+        }
         Some(format!(
-            "{line}{gaps}table = {value}.reset_index(name={})\n{}",
+            "{line}{gaps}table = {value}.reset_index(name={})\n{filled}{}",
             quote(&figure),
             self.grouped(select, measure, by, best, &keys)
         ))
@@ -552,7 +590,7 @@ impl<'a> Frame<'a> {
 
     /// Puts a table of groups in order and tells it.
     pub(super) fn grouped(
-        &self,
+        &mut self,
         select: &Select,
         measure: &Measure,
         by: &[Path],
@@ -586,8 +624,9 @@ impl<'a> Frame<'a> {
             }
             None => format!("table = table.sort_values({figure}, ascending=False, kind=\"stable\")\n"),
         };
+        // What rows are grouped by is no quantity.
         let cells: Vec<String> =
-            keys.iter().map(|(name, _)| format!("{{shown(row[{}])}}", single(name))).collect();
+            keys.iter().map(|(name, _)| format!("{{shown(row[{}], True)}}", single(name))).collect();
         let said: Vec<String> = keys.iter().map(|(name, _)| name.replace('_', " ")).collect();
         let title = format!(
             "{} by {}{}{}: ",
@@ -596,8 +635,8 @@ impl<'a> Frame<'a> {
             self.said(&select.filter),
             self.note(measure)
         );
-        format!(
-            "{rename}{order}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+        let telling = format!(
+            "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
              listed = \", \".join(f\"{} ({{shown(row[{}])}})\" for row in answer_rows[:{SHOWN}])\n\
              more = f\" and {{len(table) - {SHOWN}}} more\" if len(table) > {SHOWN} else \"\"\n\
              answer_text = f\"{}{{listed}}{{more}}.{{left_out}}\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
@@ -605,7 +644,8 @@ impl<'a> Frame<'a> {
             single(&self.figure_name(measure)),
             braces(&title),
             self.nothing(select, measure),
-        )
+        );
+        rename + &order + &self.telling("table", telling)
     }
 }
 

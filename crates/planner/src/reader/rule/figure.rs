@@ -4,7 +4,7 @@ use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
-use super::phrase::share;
+use super::phrase::{Age, share};
 use super::sentence::with_when;
 use crate::reader::index::What;
 use crate::reader::parse::{All, Parser};
@@ -38,6 +38,9 @@ impl Parser<'_> {
                 );
             }
         }
+        if let Some(end) = self.one("rule.newest", start) {
+            found.extend(self.newest(end));
+        }
         if let Some(end) = self.one("rule.number_of", start) {
             for (when, end, cost) in self.judged_rows(end) {
                 let end = self.in_table(end).unwrap_or(end);
@@ -51,6 +54,23 @@ impl Parser<'_> {
                                 cost + more,
                             ));
                         }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `the newest order_date must be at most 2 days old`.
+    fn newest(&self, place: usize) -> All<Demand> {
+        let mut found: All<Demand> = Vec::new();
+        for (column, end, cost) in self.own_column(place) {
+            for (start, so, is_said) in self.modals(end) {
+                let Some(begin) = self.one("be", start).filter(|_| is_said) else { continue };
+                for (age, span, end) in self.ages(begin) {
+                    if so == (age != Age::Older) {
+                        let rule = json!({"column": self.name_of(column), "max_age": span});
+                        found.push((Claim::Whole("freshness", rule).demand(true), end, cost));
                     }
                 }
             }

@@ -24,7 +24,9 @@ impl Parser<'_> {
         let mut found: All<usize> = Vec::new();
         for (path, end, cost) in self.columns(start) {
             if path.hops.is_empty() && path.table == self.focus {
-                let end = self.one("rule.values", end).unwrap_or(end);
+                // Where a column is called so, the word means that column.
+                let is_column = |end: &usize| self.columns(end - 1).is_empty();
+                let end = self.one("rule.values", end).filter(is_column).unwrap_or(end);
                 for column in self.namesakes(path.column) {
                     found.push((column, end, cost));
                     found.extend(self.in_table(end).map(|end| (column, end, cost)));
@@ -160,7 +162,6 @@ impl Parser<'_> {
             .extend(self.one("rule.repeated", place).map(|end| (Claim::Missing(Box::new(unique())), end, 0)));
         found.extend(self.known(column, place));
         found.extend(self.followed(&name, place));
-        found.extend(self.fresh(&name, place));
         found.extend(self.typed(&name, place));
         for have in self.lex("have", place) {
             if let Some(end) = self.one("rule.one", have) {
@@ -188,6 +189,7 @@ impl Parser<'_> {
         for (class, op) in [("rule.future", ">"), ("rule.past", "<")] {
             found.extend(self.one(class, place).map(|end| (compare(side.clone(), op, Side::Now), end, 0)));
         }
+        found.extend(self.aged(&side, place));
         found.extend(self.signed(&side, place));
         found.extend(self.compared_with(&side, place));
         found.extend(self.listed_values(column, place));
@@ -607,18 +609,36 @@ impl Parser<'_> {
         found
     }
 
-    /// `within the last 30 days`, and its opposite `older than 30 days`.
-    fn fresh(&self, name: &str, place: usize) -> All<Claim> {
-        let mut found: All<Claim> = Vec::new();
-        for (class, is_fresh) in [("rule.within_last", true), ("rule.older", false)] {
+    /// `within the last 30 days`, `at most 30 days old`, `older than 30 days`: a bound on the age of a day in its row.
+    fn aged(&self, side: &Side, place: usize) -> All<Test> {
+        let spans = self.ages(place).into_iter();
+        spans
+            .map(|(age, span, end)| {
+                let since = compare(side.clone(), ">=", Side::Ago(span.clone()));
+                let test = match age {
+                    Age::Within => Test::All(vec![since, compare(side.clone(), "<=", Side::Now)]),
+                    Age::AtMost => since,
+                    Age::Older => compare(side.clone(), "<", Side::Ago(span)),
+                };
+                (test, end, 0)
+            })
+            .collect()
+    }
+
+    /// An age with its length of time: `older than 30 days`.
+    pub(super) fn ages(&self, place: usize) -> Vec<(Age, String, usize)> {
+        let mut found = Vec::new();
+        for (class, age) in
+            [("rule.within_last", Age::Within), ("rule.at_most_old", Age::AtMost), ("rule.older", Age::Older)]
+        {
             let Some(start) = self.one(class, place) else { continue };
             let (count, start) =
                 self.number(start).map_or((json!(1), start), |(_, lit, end)| (lit.value, end));
             let Some((end, unit)) = self.meaning("rule_spans", start) else { continue };
-            let rule =
-                Claim::Whole("freshness", json!({"column": name, "max_age": format!("{count}{unit}")}));
-            let rule = if is_fresh { rule } else { Claim::Missing(Box::new(rule)) };
-            found.push((rule, self.one("rule.ago", end).unwrap_or(end), 0));
+            let ago = self.one("rule.ago", end);
+            if age != Age::AtMost || ago.is_some() {
+                found.push((age, format!("{count}{unit}"), ago.unwrap_or(end)));
+            }
         }
         found
     }
@@ -658,6 +678,17 @@ impl Parser<'_> {
             Cond::Word(..) | Cond::Some(..) => return None,
         })
     }
+}
+
+/// How old a day may be, or must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// In the time before the run, and not after it.
+    Within,
+    /// No older than so long.
+    AtMost,
+    /// Older than so long.
+    Older,
 }
 
 pub(super) fn compare(left: Side, op: &str, right: Side) -> Test {

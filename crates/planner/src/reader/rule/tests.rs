@@ -128,7 +128,7 @@ fn usual() -> Hints {
             json!({"column": "status", "values": ["void", "lost"], "negate": true}),
         ),
         (
-            "created_at must not be older than 7 days",
+            "the newest created_at must be at most 7 days old",
             "freshness",
             json!({"column": "created_at", "max_age": "7d"}),
         ),
@@ -152,6 +152,22 @@ fn usual() -> Hints {
             }),
         ),
     ]
+}
+
+#[test]
+fn a_rule_about_the_age_of_every_row_is_none_about_the_newest() {
+    let since = json!({"compare": {"left": {"column": "created_at"}, "op": ">=", "right": {"ago": "30d"}}});
+    for hint in [
+        "created_at must not be older than 30 days",
+        "no created_at may be older than 30 days",
+        "flag orders where created_at is older than 30 days",
+        "created_at must be at most 30 days old",
+    ] {
+        assert_eq!(declared(hint), ("condition".to_owned(), json!({"must": since})), "{hint}");
+    }
+    let now = json!({"compare": {"left": {"column": "created_at"}, "op": "<=", "right": "now"}});
+    let within = json!({"must": {"all": [since, now]}});
+    assert_eq!(declared("every created_at must be in the last 30 days"), ("condition".to_owned(), within));
 }
 
 #[test]

@@ -10,8 +10,8 @@ use axum::response::Response;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
 use ordain_engine::Planner;
-use ordain_engine::checks::{CheckOptions, CheckTask, Checks, ChecksError};
-use ordain_types::{RunId, RunKind, RunRecord};
+use ordain_engine::checks::{CheckOptions, CheckTask, ChecksError};
+use ordain_types::{RunId, RunRecord};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -19,11 +19,11 @@ use super::super::answer;
 use super::super::body::{self, Path};
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
-use super::super::live::{About, LiveRun};
+use super::super::live::LiveRun;
+use super::super::order::Order;
 use super::super::problem::{Problem, ProblemDetails};
 use super::super::schema::RunRecord as RunRecordSchema;
 use super::super::service::Service;
-use super::super::telling::Telling;
 use super::super::wait::Wait;
 use super::{find, look, read, schema, served};
 
@@ -183,43 +183,17 @@ pub(crate) fn begin(
         let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
         return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
     }
-    let checks = served(service)?.clone();
-    let run_id = service.engine().store().new_run_id()?;
+    let checks = served(service)?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let has_hints = wanted.files.entries.iter().any(|entry| entry.check.is_words());
     let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
     let task = CheckTask {
-        request: wanted.words.clone(),
+        request: wanted.words,
         options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..wanted.options },
-        idempotency_key: claim.clone(),
-        run_id: Some(run_id.clone()),
+        idempotency_key: claim,
         ..checks.task(wanted.files, &caller.id, wanted.through)
     };
-    let about = About {
-        run_id,
-        kind: RunKind::Check,
-        request: wanted.words,
-        who: caller.id.clone(),
-        claim,
-        conversation: None,
-        is_queued: false,
-    };
-    let service_of_run = service.clone();
-    service.begin(caller, about, |run| async move { carry_out(&service_of_run, &checks, task, run).await })
-}
-
-/// Runs the checks.
-async fn carry_out(
-    service: &Service,
-    checks: &Checks,
-    task: CheckTask,
-    run: Arc<LiveRun>,
-) -> Result<RunRecord, Problem> {
-    let (record, ran) = checks.run(task, &mut Telling(run)).await?;
-    if let Some(ran) = ran {
-        service.inner.metrics.checks(&ran.report);
-    }
-    Ok(record)
+    service.begin(caller, Order::Check(Box::new(task)), ())
 }
 
 /// The report of a run that has ended.

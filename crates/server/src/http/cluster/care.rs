@@ -1,7 +1,6 @@
 //! What a node does for its cluster besides carrying out runs: it hears events and cancels, says that it is there, and
 //! offers runs again that have no message.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -22,32 +21,34 @@ const TROUBLE_WAIT: Duration = Duration::from_secs(1);
 impl Service {
     /// Takes part in the cluster, until this is dropped.
     pub(crate) async fn keep_cluster(self) {
-        let Some(cluster) = self.inner.options.cluster.clone() else { return };
+        let cluster = &*self.inner.options.cluster;
+        if !cluster.is_shared() {
+            return;
+        }
         tokio::join!(
-            self.keep_hearing(&cluster),
-            self.keep_cancelling(&cluster),
-            self.keep_saying(&cluster),
-            self.keep_offering(&cluster),
+            self.keep_hearing(cluster),
+            self.keep_cancelling(cluster),
+            self.keep_saying(cluster),
+            self.keep_offering(cluster),
         );
     }
 
-    async fn keep_hearing(&self, cluster: &Cluster) {
+    async fn keep_hearing(&self, cluster: &dyn Cluster) {
         loop {
-            match cluster.hear_own().await {
-                Ok(heard) => self.hear(heard).await,
+            match cluster.hear(None).await {
+                Ok(events) => self.hear(events).await,
                 Err(error) => self.trouble(&error),
             }
             tokio::time::sleep(TROUBLE_WAIT).await;
         }
     }
 
-    async fn keep_cancelling(&self, cluster: &Cluster) {
+    async fn keep_cancelling(&self, cluster: &dyn Cluster) {
         loop {
             match cluster.cancelled().await {
                 Ok(mut cancelled) => {
-                    while let Some(message) = cancelled.next().await {
-                        let run = String::from_utf8_lossy(&message.payload);
-                        if let Some(run) = self.inner.working.find(&run) {
+                    while let Some(run) = cancelled.next().await {
+                        if let Some(run) = self.inner.working.find(run.as_str()) {
                             run.cancel();
                         }
                     }
@@ -58,14 +59,14 @@ impl Service {
         }
     }
 
-    async fn keep_saying(&self, cluster: &Cluster) {
+    async fn keep_saying(&self, cluster: &dyn Cluster) {
         let options = &self.inner.options;
         loop {
             let member = NodeMember {
-                node: cluster.node.clone(),
+                node: cluster.node().to_owned(),
                 address: options.listen.to_string(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                workspace: cluster.workspace.clone(),
+                workspace: cluster.workspace().to_owned(),
                 slots: options.slots as usize,
                 working: self.inner.working.count(),
                 waited_for: self.inner.live.count(),
@@ -78,7 +79,7 @@ impl Service {
         }
     }
 
-    async fn keep_offering(&self, cluster: &Arc<Cluster>) {
+    async fn keep_offering(&self, cluster: &dyn Cluster) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             let queued = match self.engine().store().queue(FRESH_MS, LOOKED_AT_MAX).await {
@@ -99,8 +100,8 @@ impl Service {
 
     /// Offers an accepted run that has no message: its node died in between, or the servers lost it. A run for another
     /// workspace is left to the nodes that have that one, as long as there are any.
-    async fn offer_again(&self, cluster: &Cluster, run: &QueuedRun) -> Result<(), ClusterError> {
-        if run.workspace != cluster.workspace {
+    async fn offer_again(&self, cluster: &dyn Cluster, run: &QueuedRun) -> Result<(), ClusterError> {
+        if run.workspace != cluster.workspace() {
             let members = cluster.members().await?;
             if members.iter().any(|node| node.workspace == run.workspace) {
                 return Ok(());

@@ -4,18 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ordain_engine::Ask;
 use ordain_store::{QueuedRun, StoreError};
-use ordain_types::{ErrorClass, RunState};
+use ordain_types::{ErrorClass, RunRecord, RunState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::{Order, about};
-use crate::cluster::{Cluster, Taken};
+use super::about;
+use crate::cluster::Taken;
 use crate::http::caller::{Caller, LOCAL};
 use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, RunEvent, run_error};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
-use crate::http::telling::Telling;
 
 /// How often a run is begun before it is given up: what takes a node with it every time is not tried for ever.
 const ATTEMPTS_MAX: u64 = 5;
@@ -74,14 +72,13 @@ enum Fate {
 impl Service {
     /// Takes a run for each free slot, until the server stops.
     pub(crate) async fn keep_working(self) {
-        let Some(cluster) = self.inner.options.cluster.clone() else { return };
         loop {
             let Ok(slot) = Arc::clone(&self.inner.working.slots).acquire_owned().await else { return };
-            let taken = cluster.take().await;
+            let taken = self.inner.options.cluster.take().await;
             match taken {
-                Ok(Some(taken)) if self.is_draining() => taken.give_back(Duration::ZERO).await,
+                Ok(Some(taken)) if self.is_draining() => taken.place.give_back(Duration::ZERO).await,
                 Ok(Some(taken)) => {
-                    tokio::spawn(self.clone().work(Arc::clone(&cluster), taken, slot));
+                    tokio::spawn(self.clone().work(taken, slot));
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -95,27 +92,28 @@ impl Service {
         }
     }
 
-    async fn work(self, cluster: Arc<Cluster>, taken: Taken, _slot: OwnedSemaphorePermit) {
+    async fn work(self, taken: Taken, _slot: OwnedSemaphorePermit) {
         self.inner.metrics.count("ordain_cluster_taken_total", "");
         if taken.attempt > 1 {
             self.inner.metrics.count("ordain_cluster_taken_again_total", "");
         }
         let (relay, mut events) = mpsc::unbounded_channel::<RunEvent>();
-        let (teller, node, run) = (Arc::clone(&cluster), taken.node.clone(), taken.run.clone());
+        let cluster = Arc::clone(&self.inner.options.cluster);
+        let (node, run) = (taken.node.clone(), taken.run.clone());
         let telling = tokio::spawn(async move {
             while let Some(event) = events.recv().await {
-                teller.tell(&node, &run, serde_json::to_vec(&event).unwrap_or_default()).await;
+                cluster.tell(&node, &run, serde_json::to_vec(&event).unwrap_or_default()).await;
             }
         });
         let fate = tokio::select! {
             fate = self.carry_out_taken(&taken, relay) => fate,
-            never = taken.keep() => match never {},
+            never = taken.place.keep() => match never {},
         };
         // The end is told before the message is gone.
         let _ = telling.await;
         match fate {
-            Fate::Ended(_) => taken.done().await,
-            Fate::Again(after) => taken.give_back(after).await,
+            Fate::Ended(_) => taken.place.done().await,
+            Fate::Again(after) => taken.place.give_back(after).await,
         }
     }
 
@@ -139,10 +137,11 @@ impl Service {
         };
         self.inner.working.lock().remove(taken.run.as_str());
         let Some(ended) = ended else { return Fate::Again(Duration::ZERO) };
+        let has_left = ended.as_ref().is_ok_and(leaves_queue);
         let fate = self.fate(taken, ended).await;
         if let Fate::Ended(problem) = &fate {
-            if let Err(error) = self.engine().store().dequeue(&taken.run).await {
-                // Its record is there; a node that looks through the queue finds that out.
+            if !has_left && let Err(error) = self.engine().store().dequeue(&taken.run).await {
+                // A node that looks through the queue finds out that it has ended.
                 self.inner.log.trouble(taken.run.as_str(), &error.to_string());
             }
             let problem = problem.as_ref().map(FarProblem::from);
@@ -171,9 +170,10 @@ impl Service {
         }
         let work = async {
             let caller = self.caller_again(&queued.who).await?;
-            let ask = self.ask_again(&queued.work).await?;
-            let mut telling = Telling(Arc::clone(run));
-            self.engine_for(&caller).ask_with(ask, &mut telling).await.map_err(Problem::from)
+            let written = serde_json::from_str(&queued.work)
+                .map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
+            let order = self.read_order(written).await?;
+            self.perform(&caller, order, run).await
         };
         self.carry_out(run, work).await
     }
@@ -184,18 +184,6 @@ impl Service {
             LOCAL => Ok(Caller { id: LOCAL.to_owned(), key: None }),
             key => self.caller_of_id(key).await,
         }
-    }
-
-    /// The request as it was accepted.
-    async fn ask_again(&self, work: &str) -> Result<Ask, Problem> {
-        let order: Order = serde_json::from_str(work)
-            .map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
-        let continues = match &order.continues {
-            Some(run) => Some(Box::new(self.engine().continued(run.as_str()).await?)),
-            None => None,
-        };
-        let planner = self.planner(Some(&order.model)).await?;
-        Ok(Ask { planner, continues, ..order.ask })
     }
 
     /// Whether an attempt was the last one: what failed for reasons outside of the request is tried again, unless that
@@ -211,6 +199,11 @@ impl Service {
             }
         }
     }
+}
+
+/// Whether a run left the queue with its record: its claim was finished. If no planner could be had it was not.
+fn leaves_queue(record: &RunRecord) -> bool {
+    record.error.as_ref().is_none_or(|error| error.class != ErrorClass::Planner)
 }
 
 impl From<&Problem> for FarProblem {

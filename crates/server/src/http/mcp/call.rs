@@ -58,7 +58,7 @@ impl Mcp {
         match name {
             "ask" => {
                 let ask = read::<NewRequest>(arguments)?.into_ask(service, caller, THROUGH).await?;
-                service.begin_ask(caller, ask)
+                service.begin(caller, ask, ())
             }
             "check" => {
                 caller.must_see_every_table()?;

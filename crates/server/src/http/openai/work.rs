@@ -10,6 +10,7 @@ use super::request::{Chat, GivenFile};
 use crate::http::body;
 use crate::http::caller::Caller;
 use crate::http::live::LiveRun;
+use crate::http::order::Order;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 
@@ -89,10 +90,10 @@ impl Work {
         match self {
             Self::Ask(ask) => {
                 let ask = Ask { idempotency_key: Some(key), ..(**ask).clone() };
-                service.begin_ask(caller, ask)
+                service.begin(caller, ask, ())
             }
             Self::Code(task, folder) => {
-                service.begin_code(caller, CodeTask::clone(task), Arc::clone(folder), None)
+                service.begin(caller, Order::Code(task.clone(), None), Arc::clone(folder))
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::http::body::Query;
 use crate::http::caller::{Caller, Read, Run};
 use crate::http::files::{self, NewFile, Uploads, WithFiles};
 use crate::http::live::LiveRun;
+use crate::http::order::Order;
 use crate::http::problem::Problem;
 use crate::http::read::read_typed;
 use crate::http::requests::strategy_named;
@@ -285,9 +286,9 @@ async fn begin(
             idempotency_key,
             ..Ask::new(&new.request, &caller.id, "ui")
         };
-        return service.begin_ask(caller, ask);
+        return service.begin(caller, ask, ());
     }
     service.must_take_code()?;
     let task = CodeTask { files, planner, idempotency_key, ..CodeTask::new(&new.request, &caller.id, "ui") };
-    service.begin_code(caller, task, uploads, Some(caller.own(name)))
+    service.begin(caller, Order::Code(Box::new(task), Some(caller.own(name))), uploads)
 }

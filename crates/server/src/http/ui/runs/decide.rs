@@ -181,7 +181,7 @@ pub(crate) async fn again(
             let planner = service.planner(None).await?;
             // What changed rows once must not change them again by one click.
             let mode = if record.diff.is_empty() { Mode::Commit } else { Mode::Hold };
-            service.begin_ask(caller, Ask { planner, mode, ..Ask::new(&record.request, &caller.id, "ui") })?
+            service.begin(caller, Ask { planner, mode, ..Ask::new(&record.request, &caller.id, "ui") }, ())?
         }
         RunKind::Check => {
             caller.must_see_every_table()?;

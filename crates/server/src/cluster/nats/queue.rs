@@ -8,14 +8,15 @@ use async_nats::jetstream::stream::{DiscardPolicy, LastRawMessageErrorKind, Rete
 use async_nats::jetstream::{self, ErrorCode, context::PublishError};
 use async_nats::jetstream::{AckKind, Message, consumer, stream};
 use futures_util::StreamExt as _;
-use ordain_types::RunId;
+use ordain_types::{BoxFuture, RunId};
 
-use super::{Cluster, ClusterError, refused};
+use super::super::{OfferError, Place, Taken};
+use super::{ClusterError, Nats, refused};
 
 /// Runs that may wait in the queue; the next one is refused.
 const QUEUED_MAX: i64 = 10_000;
 /// How long a node may say nothing about a run before another one takes it.
-pub(crate) const ACK_WAIT: Duration = Duration::from_secs(10);
+const ACK_WAIT: Duration = Duration::from_secs(10);
 /// How long one question for work waits for an answer.
 const TAKE_WAIT: Duration = Duration::from_secs(5);
 /// How long the server knows a message again that is offered twice.
@@ -56,29 +57,8 @@ pub(super) fn consumer(store: &str, workspace: &str) -> consumer::pull::Config {
     }
 }
 
-/// Why a run is not in the queue.
-#[derive(Debug)]
-pub(crate) enum OfferError {
-    /// The queue is full.
-    Full,
-    /// The servers did not answer, or answered with an error.
-    Other(ClusterError),
-}
-
-/// A run that this node has taken.
-#[derive(Debug)]
-pub(crate) struct Taken {
-    pub(crate) run: RunId,
-    /// The node that waits for its events.
-    pub(crate) node: String,
-    /// Counts how often the run was taken, from one.
-    pub(crate) attempt: u64,
-    message: Message,
-}
-
-impl Cluster {
-    /// Puts a run into the queue. One that is there already stays there once.
-    pub(crate) async fn offer(&self, run: &RunId) -> Result<(), OfferError> {
+impl Nats {
+    pub(super) async fn publish(&self, run: &RunId) -> Result<(), OfferError> {
         let id = format!("{run}.{}", self.workspace);
         let message = PublishMessage::build().message_id(id).payload(self.node.clone().into());
         let sent = self.link.jetstream.send_publish(self.subject(run), message).await;
@@ -93,8 +73,7 @@ impl Cluster {
         }
     }
 
-    /// Whether a run is in the queue: it waits, or a node carries it out.
-    pub(crate) async fn has(&self, run: &RunId) -> Result<bool, ClusterError> {
+    pub(super) async fn is_published(&self, run: &RunId) -> Result<bool, ClusterError> {
         match self.runs.get_last_raw_message_by_subject(&self.subject(run)).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(false),
@@ -102,8 +81,7 @@ impl Cluster {
         }
     }
 
-    /// Takes the next run; `None` if there is none for a while.
-    pub(crate) async fn take(&self) -> Result<Option<Taken>, ClusterError> {
+    pub(super) async fn pull(&self) -> Result<Option<Taken>, ClusterError> {
         let asked = self.work.batch().max_messages(1).expires(TAKE_WAIT).messages().await;
         let mut answers = asked.map_err(refused("give out work"))?;
         let Some(message) = answers.next().await else { return Ok(None) };
@@ -111,7 +89,8 @@ impl Cluster {
         let run = message.subject.rsplit_once('.').map(|(_, run)| RunId(run.to_owned()));
         let attempt = message.info().map_err(refused("give out work"))?.delivered;
         let node = String::from_utf8_lossy(&message.payload).into_owned();
-        Ok(run.map(|run| Taken { run, node, attempt: attempt.unsigned_abs(), message }))
+        let place = Box::new(Delivered(message));
+        Ok(run.map(|run| Taken { run, node, attempt: attempt.unsigned_abs(), place }))
     }
 
     fn subject(&self, run: &RunId) -> String {
@@ -119,24 +98,31 @@ impl Cluster {
     }
 }
 
-impl Taken {
-    /// Says for ever that the run is being carried out, so that no other node takes it.
-    pub(crate) async fn keep(&self) -> Infallible {
-        loop {
-            tokio::time::sleep(ACK_WAIT / 4).await;
-            // Without a connection another node will take the run, and one of the two ends it.
-            let _ = self.message.ack_with(AckKind::Progress).await;
-        }
+/// The message of a run that was taken.
+#[derive(Debug)]
+struct Delivered(Message);
+
+impl Place for Delivered {
+    fn keep(&self) -> BoxFuture<'_, Infallible> {
+        Box::pin(async {
+            loop {
+                tokio::time::sleep(ACK_WAIT / 4).await;
+                // Without a connection another node will take the run, and one of the two ends it.
+                let _ = self.0.ack_with(AckKind::Progress).await;
+            }
+        })
     }
 
-    /// The run has ended. If nobody hears this, the message comes again, and the run's row is gone.
-    pub(crate) async fn done(&self) {
-        let _ = self.message.ack().await;
+    fn done(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let _ = self.0.ack().await;
+        })
     }
 
-    /// Lets another node take it, or this one later.
-    pub(crate) async fn give_back(&self, after: Duration) {
-        let _ = self.message.ack_with(AckKind::Nak(Some(after))).await;
+    fn give_back(&self, after: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let _ = self.0.ack_with(AckKind::Nak(Some(after))).await;
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Cluster, ClusterError, Link, refused};
+use super::{ClusterError, Link, refused};
 
 /// How often a member says that it is there.
 pub(crate) const SAID_EVERY: Duration = Duration::from_secs(3);
@@ -89,24 +89,7 @@ impl Announced {
     }
 }
 
-impl Cluster {
-    /// Says that this node is there.
-    pub(crate) async fn say(&self, member: &NodeMember) -> Result<(), ClusterError> {
-        say(&self.nodes, &self.node, member).await
-    }
-
-    /// Says that this node is gone.
-    pub(crate) async fn leave(&self) {
-        let _ = self.nodes.purge(&self.node).await;
-    }
-
-    /// The nodes that are there.
-    pub(crate) async fn members(&self) -> Result<Vec<NodeMember>, ClusterError> {
-        members(&self.nodes).await
-    }
-}
-
-async fn say(list: &kv::Store, key: &str, member: &impl Serialize) -> Result<(), ClusterError> {
+pub(super) async fn say(list: &kv::Store, key: &str, member: &impl Serialize) -> Result<(), ClusterError> {
     let value = serde_json::to_vec(member).unwrap_or_default();
     let put = list.put(key, value.into()).await;
     put.map(drop).map_err(refused("note who is there"))
@@ -126,5 +109,5 @@ pub(super) async fn members<T: DeserializeOwned>(list: &kv::Store) -> Result<Vec
 
 /// An address as the name of an entry, which may hold few characters only.
 fn key(address: &str) -> String {
-    address.bytes().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    ordain_types::hex(address.as_bytes())
 }

@@ -1,0 +1,71 @@
+//! A server that has no others.
+
+use std::future::{pending, ready};
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use ordain_types::{BoxFuture, RunId};
+
+use super::{Answer, Cluster, NodeMember, OfferError, Taken};
+
+/// A server that has no others: it carries out what it accepts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Alone;
+
+impl Cluster for Alone {
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn is_connected(&self) -> bool {
+        true
+    }
+
+    fn node(&self) -> &'static str {
+        "alone"
+    }
+
+    fn workspace(&self) -> &'static str {
+        ""
+    }
+
+    fn offer<'a>(&'a self, _run: &'a RunId) -> BoxFuture<'a, Result<(), OfferError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn has<'a>(&'a self, _run: &'a RunId) -> Answer<'a, bool> {
+        Box::pin(ready(Ok(false)))
+    }
+
+    fn take(&self) -> Answer<'_, Option<Taken>> {
+        Box::pin(pending())
+    }
+
+    fn tell<'a>(&'a self, _node: &'a str, _run: &'a RunId, _event: Vec<u8>) -> BoxFuture<'a, ()> {
+        Box::pin(ready(()))
+    }
+
+    fn hear<'a>(&'a self, _run: Option<&'a RunId>) -> Answer<'a, BoxStream<'static, (RunId, Vec<u8>)>> {
+        Box::pin(ready(Ok(stream::pending().boxed())))
+    }
+
+    fn cancel<'a>(&'a self, _run: &'a RunId) -> BoxFuture<'a, ()> {
+        Box::pin(ready(()))
+    }
+
+    fn cancelled(&self) -> Answer<'_, BoxStream<'static, RunId>> {
+        Box::pin(ready(Ok(stream::pending().boxed())))
+    }
+
+    fn say<'a>(&'a self, _member: &'a NodeMember) -> Answer<'a, ()> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn leave(&self) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
+    }
+
+    fn members(&self) -> Answer<'_, Vec<NodeMember>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+}

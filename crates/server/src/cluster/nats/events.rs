@@ -1,0 +1,72 @@
+//! Events of runs that one node carries out and others watch, and cancelling across nodes.
+
+use std::future::ready;
+use std::time::Duration;
+
+use async_nats::jetstream;
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::stream::{self, StorageType};
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use ordain_types::RunId;
+
+use super::{ClusterError, Nats, refused};
+
+/// How long events are kept for those who come back.
+const KEPT_FOR: Duration = Duration::from_mins(15);
+/// Bytes of events that are kept; the oldest go first.
+const KEPT_BYTES_MAX: i64 = 256 << 20;
+
+pub(super) fn config(store: &str) -> stream::Config {
+    stream::Config {
+        name: format!("ordain-{store}-events"),
+        subjects: vec![format!("ordain.{store}.events.>")],
+        max_age: KEPT_FOR,
+        max_bytes: KEPT_BYTES_MAX,
+        storage: StorageType::Memory,
+        ..stream::Config::default()
+    }
+}
+
+impl Nats {
+    pub(super) async fn publish_event(&self, node: &str, run: &RunId, event: Vec<u8>) {
+        let subject = format!("ordain.{}.events.{node}.{run}", self.store);
+        // A watcher who misses an event finds the run's end in the store.
+        let _ = self.link.client.publish(subject, event.into()).await;
+    }
+
+    /// The events of a run from its beginning, whichever node waits for it; without one, those of this node's runs from
+    /// now on.
+    pub(super) async fn events_of(
+        &self,
+        run: Option<&RunId>,
+    ) -> Result<BoxStream<'static, (RunId, Vec<u8>)>, ClusterError> {
+        let (filter_subject, deliver_policy) = match run {
+            Some(run) => (format!("ordain.{}.events.*.{run}", self.store), DeliverPolicy::All),
+            None => (format!("ordain.{}.events.{}.>", self.store, self.node), DeliverPolicy::New),
+        };
+        let config = OrderedConfig { filter_subject, deliver_policy, ..OrderedConfig::default() };
+        let consumer = self.events.create_consumer(config).await;
+        let consumer = consumer.map_err(refused("give out events"))?;
+        let messages = consumer.messages().await.map_err(refused("give out events"))?;
+        let event = |message: jetstream::Message| {
+            let run = message.subject.rsplit_once('.')?.1.to_owned();
+            Some((RunId(run), message.payload.to_vec()))
+        };
+        let messages = messages.take_while(|message| ready(message.is_ok()));
+        Ok(messages.filter_map(move |message| ready(message.ok().and_then(event))).boxed())
+    }
+
+    pub(super) async fn publish_cancel(&self, run: &RunId) {
+        let subject = format!("ordain.{}.cancel", self.store);
+        // The run is recorded as cancelled already; a node that misses this rolls back at its end.
+        let _ = self.link.client.publish(subject, run.to_string().into()).await;
+    }
+
+    pub(super) async fn cancels(&self) -> Result<BoxStream<'static, RunId>, ClusterError> {
+        let subscribed = self.link.client.subscribe(format!("ordain.{}.cancel", self.store)).await;
+        let messages = subscribed.map_err(refused("listen for cancelled runs"))?;
+        Ok(messages.map(|message| RunId(String::from_utf8_lossy(&message.payload).into_owned())).boxed())
+    }
+}

@@ -1,0 +1,176 @@
+//! Work as data: what a caller wants carried out, here or by another node.
+//!
+//! Every transport turns what it was sent into an [`Order`] and begins it ([`Service::begin`]). [`Service::perform`] is the
+//! only place where an order meets the engine, whether this node accepted it or took it from the queue.
+
+use std::sync::Arc;
+
+use ordain_engine::checks::CheckTask;
+use ordain_engine::{Ask, CodeTask, Decision, Exec, Planner, ScheduledRun, Schedules};
+use ordain_store::QueuedRun;
+use ordain_types::{RunId, RunKind, RunRecord};
+use ordain_workspace::ScheduledTask;
+use serde::{Deserialize, Serialize};
+
+use super::caller::Caller;
+use super::checks::served;
+use super::live::{About, LiveRun};
+use super::problem::Problem;
+use super::service::Service;
+use super::telling::Telling;
+
+/// What a caller wants carried out.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// A request about the tables.
+    Ask(Box<Ask>),
+    /// A question about files, perhaps as a turn of a conversation.
+    Code(Box<CodeTask>, Option<String>),
+    /// Given code.
+    Exec(Box<Exec>),
+    /// Checks of the workspace.
+    Check(Box<CheckTask>),
+    /// A run that waits, and what a person decided on it.
+    Resume { waiting: Box<RunRecord>, decision: Decision, planner: Planner },
+    /// Work that is due by the clock.
+    Scheduled { task: Box<ScheduledTask>, claim: String },
+}
+
+/// An order as the queue keeps it: without what every node has of its own, such as planners.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Written {
+    /// A request, who writes its plan, and the run that it goes on from.
+    Ask { ask: Box<Ask>, model: String, continues: Option<RunId> },
+}
+
+impl Order {
+    /// Whether another node can carry it out: everything that belongs to it can be written down.
+    fn can_travel(&self) -> bool {
+        matches!(self, Self::Ask(_))
+    }
+
+    /// What an idempotency key stands for, where the order travels.
+    pub(super) fn fingerprint(&self) -> String {
+        match self {
+            Self::Ask(ask) => ask.fingerprint(),
+            _ => String::new(),
+        }
+    }
+
+    /// The order for the queue; `None` if it does not travel.
+    pub(super) fn written(self) -> Option<Written> {
+        let Self::Ask(ask) = self else { return None };
+        let continues = ask.continues.as_ref().map(|continued| continued.run().clone());
+        Some(Written::Ask { model: ask.planner.name(), continues, ask })
+    }
+
+    /// What its run is about. The id is set here, so that it can be told before the run has ended.
+    fn about(&self, service: &Service, caller: &Caller) -> Result<About, Problem> {
+        let (kind, request, claim, conversation) = match self {
+            Self::Ask(ask) => {
+                (RunKind::Ask, ask.request.as_str(), ask.idempotency_key.clone(), ask.conversation.clone())
+            }
+            Self::Code(task, conversation) => {
+                (RunKind::Code, task.request.as_str(), task.idempotency_key.clone(), conversation.clone())
+            }
+            Self::Exec(exec) => (RunKind::Exec, exec.given.name.as_str(), exec.idempotency_key.clone(), None),
+            Self::Check(task) => (RunKind::Check, task.request.as_str(), task.idempotency_key.clone(), None),
+            Self::Resume { waiting, .. } => (waiting.kind, waiting.request.as_str(), None, None),
+            Self::Scheduled { task, claim, .. } => (task.kind(), task.request(), Some(claim.clone()), None),
+        };
+        let run_id = match self {
+            Self::Resume { waiting, .. } => waiting.run_id.clone(),
+            _ => service.engine().store().new_run_id()?,
+        };
+        let is_queued = service.inner.options.cluster.is_shared() && self.can_travel();
+        let claim = claim.or_else(|| is_queued.then(|| QueuedRun::own_claim(&run_id)));
+        let (request, who) = (request.to_owned(), caller.id.clone());
+        Ok(About { run_id, kind, request, who, claim, conversation, is_queued })
+    }
+
+    /// The same order for the run that it has become.
+    fn of_run(mut self, about: &About) -> Self {
+        let (run_id, claim) = (Some(about.run_id.clone()), about.claim.clone());
+        match &mut self {
+            Self::Ask(ask) => (ask.run_id, ask.idempotency_key) = (run_id, claim),
+            Self::Code(task, _) => task.run_id = run_id,
+            Self::Exec(exec) => exec.run_id = run_id,
+            Self::Check(task) => task.run_id = run_id,
+            Self::Resume { .. } | Self::Scheduled { .. } => {}
+        }
+        self
+    }
+}
+
+impl Service {
+    /// What a run will be about, and the order for it.
+    pub(super) fn prepare(&self, caller: &Caller, mut order: Order) -> Result<(About, Order), Problem> {
+        // A kept plan was written for somebody who may see more, or less.
+        match &mut order {
+            Order::Ask(ask) => ask.cache &= !caller.is_limited(),
+            Order::Code(task, _) => task.cache &= !caller.is_limited(),
+            _ => {}
+        }
+        let about = order.about(self, caller)?;
+        let order = order.of_run(&about);
+        Ok((about, order))
+    }
+
+    /// Carries out an order on this node.
+    pub(super) async fn perform(
+        &self,
+        caller: &Caller,
+        order: Order,
+        run: &Arc<LiveRun>,
+    ) -> Result<RunRecord, Problem> {
+        let engine = self.engine_for(caller);
+        let mut telling = Telling(Arc::clone(run));
+        let (record, checked) = match order {
+            Order::Ask(ask) => (engine.ask_with(*ask, &mut telling).await?, None),
+            Order::Code(task, conversation) => {
+                let record = engine.code_with(*task, &mut telling).await?.record;
+                if let Some(conversation) = conversation {
+                    let turn = ordain_engine::turn_of(&record);
+                    engine.store().add_turn(&conversation, &turn).await?;
+                }
+                (record, None)
+            }
+            // Given code sees no tables, so that limits of the key are none for it.
+            Order::Exec(exec) => (self.engine().exec(*exec, &mut telling).await?.record, None),
+            Order::Check(task) => served(self)?.run(*task, &mut telling).await?,
+            Order::Resume { waiting, decision, planner } => {
+                let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
+                let run_id = waiting.run_id.as_str();
+                (engine.resume_run(run_id, decision, ask, &mut telling).await?, None)
+            }
+            Order::Scheduled { task, claim } => {
+                let schedules = Schedules::new(served(self)?.clone(), self.inner.planner.clone());
+                let run_id = Some(run.about.run_id.clone());
+                let how = ScheduledRun { idempotency_key: Some(claim), run_id };
+                schedules.run(*task, how, &mut telling).await?
+            }
+        };
+        if let Some(checked) = checked {
+            self.inner.metrics.checks(&checked.report);
+        }
+        Ok(record)
+    }
+
+    /// An order as the queue kept it.
+    pub(super) async fn read_order(&self, written: Written) -> Result<Order, Problem> {
+        let Written::Ask { ask, model, continues } = written;
+        let continues = match continues {
+            Some(run) => Some(Box::new(self.engine().continued(run.as_str()).await?)),
+            None => None,
+        };
+        let planner = self.planner(Some(&model)).await?;
+        Ok(Order::Ask(Box::new(Ask { planner, continues, ..*ask })))
+    }
+}
+
+impl From<Ask> for Order {
+    fn from(ask: Ask) -> Self {
+        Self::Ask(Box::new(ask))
+    }
+}

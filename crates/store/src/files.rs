@@ -1,0 +1,168 @@
+//! Files that every process on the store can read: what came with runs and what they left.
+//!
+//! A file has an owner and a name, and is kept in parts of a bounded size. Its digest is part of its key, so that parts of
+//! two versions never mix, and it is compared whenever the file is read.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+
+use crate::Answer;
+use crate::bookkeeping::own;
+use crate::error::StoreError;
+use crate::session::Session;
+use crate::store::{Inner, Store};
+
+/// Bytes of one part.
+const PART_BYTES: usize = 512 << 10;
+/// The largest file.
+const FILE_BYTES_MAX: usize = 256 << 20;
+/// Longer names are no names.
+const NAME_BYTES_MAX: usize = 500;
+/// Files of one owner that are listed.
+const LISTED_MAX: i64 = 10_000;
+
+/// A file that is kept in the store, without its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    /// Its name; no other file of the same owner has it.
+    pub name: String,
+    /// The digest of its content, in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl Store {
+    /// Keeps a file. It replaces another one of the same owner and name.
+    pub fn keep_file<'a>(&'a self, owner: &'a str, name: &'a str, content: &'a [u8]) -> Answer<'a, ()> {
+        Box::pin(keep(self.inner(), owner, name, content))
+    }
+
+    /// A file that is kept; `None` if there is none, or it is being written at this moment.
+    pub fn kept_file<'a>(&'a self, owner: &'a str, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        Box::pin(read(self.inner(), owner, name))
+    }
+
+    /// The files of an owner, by name.
+    pub fn kept_files<'a>(&'a self, owner: &'a str) -> Answer<'a, Vec<KeptFile>> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let files = own(session.dialect(), "files");
+            let mut sql =
+                session.sql(&format!("SELECT name, sha256 FROM {files} WHERE part = 0 AND owner = "));
+            sql.text_param(owner).push(" ORDER BY name, made_ms LIMIT ").integer_param(LISTED_MAX);
+            let rows = session.read(sql).await?;
+            let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+            let mut found: Vec<KeptFile> = Vec::new();
+            for row in &rows {
+                let file = KeptFile { name: text(row[0].as_text()), sha256: text(row[1].as_text()) };
+                // Of two versions the newer one counts.
+                match found.last_mut() {
+                    Some(last) if last.name == file.name => *last = file,
+                    _ => found.push(file),
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Removes the files of an owner.
+    pub fn remove_files<'a>(&'a self, owner: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            remove(&mut session, owner).await
+        })
+    }
+
+    /// Removes one file of an owner.
+    pub fn remove_file<'a>(&'a self, owner: &'a str, name: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let files = own(session.dialect(), "files");
+            let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+            sql.text_param(owner).push(" AND name = ").text_param(name);
+            session.write(sql).await.map(drop)
+        })
+    }
+}
+
+/// Removes the files of an owner, which nobody else writes.
+pub(crate) async fn remove(session: &mut Session, owner: &str) -> Result<(), StoreError> {
+    let files = own(session.dialect(), "files");
+    let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+    sql.text_param(owner);
+    session.write(sql).await.map(drop)
+}
+
+async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<(), StoreError> {
+    let is_name = |text: &str| !text.is_empty() && text.len() <= NAME_BYTES_MAX && !text.contains('\0');
+    if !is_name(owner) || !is_name(name) {
+        let message = format!("a file has a name of 1 to {NAME_BYTES_MAX} bytes");
+        return Err(StoreError::BadCall { message });
+    }
+    if content.len() > FILE_BYTES_MAX {
+        let message = format!("a file of {} bytes is larger than the store keeps", content.len());
+        return Err(StoreError::BadCall { message });
+    }
+    let sha256 = digest(content);
+    let parts: Vec<&[u8]> =
+        if content.is_empty() { vec![content] } else { content.chunks(PART_BYTES).collect() };
+    let made = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
+    // Each part is a statement of its own: a large file keeps nobody waiting. It counts once all of them are there.
+    let mut session = store.pool.session().await?;
+    let files = own(session.dialect(), "files");
+    for (place, part) in parts.iter().enumerate() {
+        let mut sql = session
+            .sql(&format!("INSERT INTO {files} (owner, name, sha256, part, parts, made_ms, data) VALUES ("));
+        sql.text_param(owner).push(", ").text_param(name).push(", ").text_param(&sha256).push(", ");
+        sql.integer_param(count(place)).push(", ").integer_param(count(parts.len())).push(", ");
+        sql.integer_param(made).push(", ").text_param(&STANDARD.encode(part));
+        sql.push(") ON CONFLICT (owner, name, sha256, part) DO UPDATE SET made_ms = excluded.made_ms");
+        session.write(sql).await?;
+    }
+    let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+    sql.text_param(owner).push(" AND name = ").text_param(name).push(" AND sha256 <> ").text_param(&sha256);
+    sql.push(" AND made_ms <= ").integer_param(made);
+    session.write(sql).await.map(drop)
+}
+
+async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut session = store.pool.session().await?;
+    let files = own(session.dialect(), "files");
+    let mut sql = session.sql("SELECT sha256, ");
+    sql.result("parts").push(&format!(" FROM {files} WHERE owner = ")).text_param(owner);
+    sql.push(" AND name = ").text_param(name).push(" GROUP BY sha256, parts HAVING count(*) = parts");
+    sql.push(" ORDER BY max(made_ms) DESC LIMIT 1");
+    let rows = session.read(sql).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let (sha256, parts) = (row[0].as_text().unwrap_or_default(), row[1].as_integer().unwrap_or_default());
+    let mut content = Vec::new();
+    for part in 0..parts {
+        let mut sql = session.sql(&format!("SELECT data FROM {files} WHERE owner = "));
+        sql.text_param(owner).push(" AND name = ").text_param(name).push(" AND sha256 = ").text_param(sha256);
+        sql.push(" AND part = ").integer_param(part);
+        let rows = session.read(sql).await?;
+        let Some(text) = rows.first().and_then(|row| row[0].as_text()) else { return Ok(None) };
+        let Ok(bytes) = STANDARD.decode(text) else { return Err(altered(name)) };
+        content.extend_from_slice(&bytes);
+        if content.len() > FILE_BYTES_MAX {
+            return Err(altered(name));
+        }
+    }
+    if digest(&content) == sha256 { Ok(Some(content)) } else { Err(altered(name)) }
+}
+
+fn altered(name: &str) -> StoreError {
+    StoreError::Declaration {
+        what: format!("the file `{name}` in the store"),
+        message: "its content is not what was kept, so it is not used".to_owned(),
+        hint: Some("somebody changed `ordain.files`; carry out the run again".to_owned()),
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn digest(content: &[u8]) -> String {
+    ordain_types::hex(&Sha256::digest(content))
+}
