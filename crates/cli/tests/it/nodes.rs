@@ -32,12 +32,15 @@ pub(crate) struct Nodes {
     url: String,
     nats: nats::Servers,
     pub(crate) shops: Vec<Shop>,
+    /// What the nodes find in their environment besides.
+    pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 impl Nodes {
     pub(crate) fn new(nodes: usize, servers: usize) -> Self {
         let shops = (0..nodes).map(|_| Shop::new(STOCK)).collect();
-        Self { url: postgres::Server::shared().fresh_database(), nats: nats::Servers::start(servers), shops }
+        let (url, nats) = (postgres::Server::shared().fresh_database(), nats::Servers::start(servers));
+        Self { url, nats, shops, variables: Vec::new() }
     }
 
     pub(crate) fn start(&self, at: usize, arguments: &[&str]) -> Server {
@@ -52,7 +55,7 @@ impl Nodes {
         let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
         Server::start(&self.shops[at].root, &arguments, |command| {
             command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
-            command.current_dir(self.shops[0].folder.path());
+            command.current_dir(self.shops[0].folder.path()).envs(self.variables.iter().cloned());
         })
     }
 
