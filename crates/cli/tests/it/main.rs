@@ -21,6 +21,7 @@ mod mcp;
 mod models;
 mod newcomer;
 mod nodes;
+mod nodes_faults;
 mod readme;
 mod resident;
 mod schedule;

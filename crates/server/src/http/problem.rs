@@ -31,6 +31,7 @@ pub(crate) const REQUEST_TOO_LONG: &str = "request_too_long";
 
 /// The code for a run that found no place in the cluster's queue.
 pub(crate) const QUEUE_FULL: &str = "queue_full";
+pub(crate) const RUN_LOST: &str = "run_lost";
 /// The code for work that comes while the server stops.
 pub(crate) const DRAINING: &str = "draining";
 
