@@ -308,7 +308,8 @@ def sheets(path, kind, only=None):
 def openpyxl_sheets(path, only):
     import openpyxl
 
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    # By its content: openpyxl refuses names with another ending.
+    book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
     for sheet in book.worksheets:
         if only in (None, sheet.title):
             rows = [list(row) for row in sheet.iter_rows(min_row=1, min_col=1, values_only=True)]

@@ -62,7 +62,7 @@ pub(crate) struct Inner {
 }
 
 /// What is known of one table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct TableInfo {
     /// Its shape and rules.
     #[serde(flatten)]

@@ -128,7 +128,7 @@ def formatted(path, sheets):
     import openpyxl
 
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
     except Exception:
         return [], {}, {}
     currencies = {at: found for at, code in enumerate(book._number_formats, 164) if (found := currency_of_format(code))}

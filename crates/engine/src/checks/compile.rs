@@ -140,10 +140,9 @@ impl Checks {
             };
             match admitted {
                 Ok(ready) => {
-                    let known = declared(plan);
                     let otherwise = read_otherwise(check, plan)
-                        .or_else(|| values::other_unit(check, &known, tables))
-                        .or_else(|| values::nearly_named(check, &known, tables));
+                        .or_else(|| values::other_unit(check, plan, tables))
+                        .or_else(|| values::nearly_named(check, &declared(plan), tables));
                     return otherwise.unwrap_or(Readiness::Ready(ready));
                 }
                 Err(_) if has_no_rows(check, plan, inputs, tables) => return Readiness::NoRows,
@@ -249,6 +248,7 @@ impl Checks {
         let before = kept.iter().find(|kept| kept.request == plan.request);
         let otherwise = read_otherwise(check, &plan)
             .or_else(|| read_otherwise_than(before?, check, &plan, why.as_deref()))
+            .or_else(|| values::other_unit(check, before?, tables))
             .or_else(|| values::nearly_named(check, &declared, tables))
             .or_else(|| unreadable_values(check, &verdict, tables));
         if let Some(otherwise) = otherwise {

@@ -1,10 +1,11 @@
 //! Values and units that a rule rests on, held against those that its columns have.
 
 use ordain_checks::{Check, SkipReason};
+use ordain_store::CachedPlan;
 use ordain_verify::Effects;
 use serde_json::{Map, Value, json};
 
-use super::compile::Readiness;
+use super::compile::{Readiness, declared};
 use super::tables::Tables;
 
 /// Why a rule is not run that looks for a value which no row has, while rows have one that differs from it by case or
@@ -78,8 +79,8 @@ pub(super) fn units(effects: &Effects, tables: &Tables) -> Value {
 }
 
 /// Why a rule is not run whose column has another currency or unit than it had when the rule was compiled.
-pub(super) fn other_unit(check: &Check, plan: &Value, tables: &Tables) -> Option<Readiness> {
-    plan.get("units")?.as_object()?.iter().find_map(|(place, was)| {
+pub(super) fn other_unit(check: &Check, plan: &CachedPlan, tables: &Tables) -> Option<Readiness> {
+    declared(plan).get("units")?.as_object()?.iter().find_map(|(place, was)| {
         let (table, name) = place.split_once('\0')?;
         let (was, now) = (was.as_str()?, unit_of(tables, table, name)?);
         let said = |unit: &str| if unit.is_empty() { "no unit".to_owned() } else { unit.to_owned() };

@@ -265,3 +265,30 @@ async fn a_rule_is_not_run_on_another_unit_than_it_was_compiled_for() {
         "had g when the rule was compiled, and has kg now",
     );
 }
+
+#[tokio::test]
+async fn a_transformation_puts_its_rows_into_a_table() {
+    let record = |output: &str| {
+        json!([{"check_id": "t1", "kind": "transform", "target_table": "t", "calculation_hint": "total v by g",
+            "params": {"output": output}}])
+    };
+    let world = World::with(&record("table:sums").to_string(), &[("t.csv", b"g,v\na,1\nb,2\na,4\n")]);
+    std::fs::create_dir_all(world.root().join("tables")).unwrap();
+    world.write("tables/sums.json", r#"[{"g": "old", "total_v": 9}]"#);
+    world.write("tables/other.json", r#"[{"name": "x"}]"#);
+    world.write(
+        "ordain.toml",
+        "[workspace]\nname = \"w\"\n[tables.sums]\nseed = \"tables/sums.json\"\nkey = \"g\"\n[tables.other]\nseed = \"tables/other.json\"\n",
+    );
+    let results = world.run().await;
+    stands(&results, "t1", CheckStatus::Pass, "");
+    assert_eq!(results["t1"].summary, "written to table sums: 2 rows.");
+    let checks = world.checks().await;
+    let sums = &checks.all_tables().await.unwrap()["sums"].told("sums");
+    assert_eq!((&sums["rows"], &sums["columns"][0]["samples"]), (&json!(2), &json!(["a", "b"])), "{sums}");
+    // Rows that do not fit are refused, and nothing of the run is lost.
+    world.write("checks/checks.json", &record("table:other").to_string());
+    stands(&world.run().await, "t1", CheckStatus::Error, "its rows do not fit table `other`");
+    world.write("checks/checks.json", &record("table:nowhere").to_string());
+    stands(&world.run().await, "t1", CheckStatus::Error, "nowhere");
+}

@@ -3,6 +3,7 @@
 mod amounts;
 mod conditions;
 mod deeds;
+mod lists;
 mod newcomer;
 mod said_again;
 mod spoiled;

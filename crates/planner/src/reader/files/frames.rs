@@ -37,6 +37,7 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(S
     let mut code = format!("# {comment}\nimport pandas as pd\n{SHOWN_HELPER}\n");
     if !is_in_pieces {
         code.push_str(&frame.loading());
+        code.push_str(&frame.every);
         if let Some(mask) = mask {
             let _ = writeln!(code, "rows = rows[{mask}]");
         }
@@ -82,13 +83,15 @@ pub(super) struct Frame<'a> {
     pub(super) before: Vec<String>,
     /// The rows that the program makes, with the code that tells them.
     told: Option<MadeRows>,
+    /// The line that keeps all groups before rows are left out, where one without rows counts too.
+    every: String,
 }
 
 impl<'a> Frame<'a> {
     fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
         let variable = variable.to_owned();
         let (joins, cuts, before) = (Vec::new(), Vec::new(), Vec::new());
-        Self { index, sources, variable, table, joins, cuts, before, told: None }
+        Self { index, sources, variable, table, joins, cuts, before, told: None, every: String::new() }
     }
 
     /// Notes that a variable holds the rows of the answer, and gives back the code that tells them.
@@ -565,8 +568,21 @@ impl<'a> Frame<'a> {
         let groups = format!("rows.groupby([{}])", list.join(", "));
         let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
         let gaps = gaps_of(&[spoken(&keys), self.measured_gaps(measure, &name)].concat());
+        // The fewest of something may be none at all: then no row is left that would name the group.
+        let mut used = Vec::new();
+        paths_of(&select.filter, &mut used);
+        let is_fewest = *measure == Measure::Count && best.is_some_and(|(down, _)| !down);
+        let mut filled = String::new();
+        if is_fewest && !used.is_empty() && !by.iter().any(|path| used.contains(path)) {
+            let list = list.join(", ");
+            self.every = format!("every = rows[[{list}]].dropna().drop_duplicates()\n");
+            filled = format!(
+                "table = every.merge(table, how=\"left\", on=[{list}])\ntable[{0}] = table[{0}].fillna(0).astype(\"int64\")\n",
+                quote(&figure)
+            );
+        }
         Some(format!(
-            "{line}{gaps}table = {value}.reset_index(name={})\n{}",
+            "{line}{gaps}table = {value}.reset_index(name={})\n{filled}{}",
             quote(&figure),
             self.grouped(select, measure, by, best, &keys)
         ))

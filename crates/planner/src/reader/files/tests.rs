@@ -446,3 +446,18 @@ fn a_question_hands_over_the_rows_that_it_makes() {
     let Reply::Plan(figure) = reply(&[orders()], "total units") else { panic!() };
     assert_eq!(figure.rows, None);
 }
+
+#[test]
+fn the_fewest_of_something_may_be_none() {
+    let code = code(&[orders()], "which region has the fewest paid orders?");
+    assert!(code.contains("every = rows[[\"region\"]].dropna().drop_duplicates()"), "{code}");
+}
+
+#[test]
+fn a_total_of_a_column_that_is_called_total_is_asked_about() {
+    let table = json!({ "tables": [{ "name": null, "rows": 3, "columns": [
+        column("order_id", "integer", &[]), column("total", "real", &[]), column("status", "category", &["shipped", "open"]),
+    ]}]});
+    let said = refused(&[file("orders.csv", table)], "total of orders not shipped");
+    assert!(said.contains("or the sum of total"), "{said}");
+}
