@@ -22,6 +22,7 @@ mod models;
 mod newcomer;
 mod nodes;
 mod nodes_faults;
+mod nodes_work;
 mod readme;
 mod resident;
 mod schedule;

@@ -19,7 +19,7 @@ const CLIENTS: usize = 6;
 const PURCHASES: usize = 6;
 
 /// A plan that goes on until it is stopped.
-const ENDLESS: &str = "\
+pub(crate) const ENDLESS: &str = "\
 total = 0
 for number in range(10**12):
     total += number
@@ -31,12 +31,12 @@ answer_text = 'Counted.'
 pub(crate) struct Nodes {
     url: String,
     pub(crate) nats: nats::Servers,
-    shops: Vec<Shop>,
+    pub(crate) shops: Vec<Shop>,
     stock: u32,
 }
 
 impl Nodes {
-    fn new(nodes: usize, servers: usize) -> Self {
+    pub(crate) fn new(nodes: usize, servers: usize) -> Self {
         Self::on(postgres::Server::shared().fresh_database(), nodes, servers, STOCK)
     }
 
@@ -62,14 +62,15 @@ impl Nodes {
         let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
         Server::start(&self.shops[at].root, &arguments, |command| {
             command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
+            command.current_dir(self.shops[0].folder.path());
         })
     }
 
-    fn start_all(&self) -> Vec<Server> {
+    pub(crate) fn start_all(&self) -> Vec<Server> {
         (0..self.shops.len()).map(|at| self.start(at, &[])).collect()
     }
 
-    fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let mut command = ordain(arguments);
         command.current_dir(&self.shops[0].root).env("ORDAIN_STORE_URL", &self.url);
         command.env("ORDAIN_CLUSTER", self.nats.url());
@@ -97,7 +98,7 @@ impl Nodes {
     }
 }
 
-fn begin_endless(node: &Server) -> String {
+pub(crate) fn begin_endless(node: &Server) -> String {
     let body = json!({ "request": "count for ever", "plan": ENDLESS }).to_string();
     let head = "POST /v1/requests HTTP/1.1\r\nContent-Type: application/json\r\nPrefer: respond-async\r\n";
     let begun = send(&node.address, head, &body);
@@ -106,7 +107,7 @@ fn begin_endless(node: &Server) -> String {
 }
 
 /// Waits until a node carries out one run of the queue.
-fn carries_out_one(node: &Server) -> bool {
+pub(crate) fn carries_out_one(node: &Server) -> bool {
     eventually(|| node.get("/metrics").body.contains("ordain_cluster_working 1\n"))
 }
 
