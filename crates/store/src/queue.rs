@@ -66,7 +66,8 @@ impl Store {
         })
     }
 
-    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`].
+    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`]. Every node
+    /// sees it at once; that it outlives a crash of the database is certain after [`Self::flush`], or with any commit.
     pub fn enqueue<'a>(&'a self, run: &'a QueuedRun, fingerprint: &'a str) -> Answer<'a, Claim> {
         let (key, fingerprint) = (run.claim.as_str(), Some(fingerprint));
         let (run_id, queued) = (&run.run_id, Some(run));
@@ -74,6 +75,11 @@ impl Store {
         Box::pin(
             async move { Taking { store, key, fingerprint, run: run_id, owner: None, queued }.take().await },
         )
+    }
+
+    /// Waits until everything that was accepted before is on the disk.
+    pub fn flush(&self) -> Answer<'_, ()> {
+        Box::pin(async move { self.inner().pool.session().await?.flush().await })
     }
 
     /// An accepted run that has not ended.
