@@ -16,7 +16,7 @@ use super::error::ChecksError;
 use super::read::write_file;
 
 /// The folder with file tables.
-const FOLDER: &str = "data";
+pub(super) const FOLDER: &str = "data";
 /// Files that are looked for.
 const FILES_MAX: usize = 10_000;
 /// Rows that are taken from the store at once.

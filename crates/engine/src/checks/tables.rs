@@ -227,6 +227,23 @@ impl Checks {
         Box::pin(async move { Ok(self.tables(None, &BTreeSet::new(), 2).await?.states) })
     }
 
+    /// The files in `data` of which nothing is a table.
+    pub fn files_without_tables(&self, states: &BTreeMap<String, TableState>) -> Vec<String> {
+        let entries =
+            fs_err::read_dir(self.workspace.root.join(sources::FOLDER)).into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.path().is_file());
+        let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let is_table = |name: &str| {
+            let mut stems = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+            stems.any(|stem| {
+                states.keys().any(|known| known == stem || known.starts_with(&format!("{stem}.")))
+            })
+        };
+        let mut left: Vec<String> = names.filter(|name| !name.starts_with('.') && !is_table(name)).collect();
+        left.sort();
+        left
+    }
+
     /// The sections of `[data]` that name neither a data file nor a seed: files may come later, or be given to questions.
     pub fn unused_declarations(&self) -> Result<Vec<String>, ChecksError> {
         let catalog = &self.workspace.catalog;
