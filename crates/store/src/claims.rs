@@ -17,7 +17,7 @@ use crate::store::Inner;
 
 /// How often a key is tried that others take and leave meanwhile.
 const TAKES_MAX: usize = 5;
-/// Longer keys are no keys.
+/// The longest idempotency key.
 const KEY_BYTES_MAX: usize = 500;
 
 /// What a claim of an idempotency key found.

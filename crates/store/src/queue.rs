@@ -154,7 +154,7 @@ impl Store {
             let mut sql = session.sql(&format!("DELETE FROM {queue} WHERE run_id = "));
             sql.text_param(run.as_str());
             session.write(sql).await?;
-            // Nobody can send the run's own claim again, and a claim that is not finished is nobody's any more.
+            // The run's own claim cannot be sent again, and an unfinished claim belongs to no process any more.
             let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE run_id = "));
             sql.text_param(run.as_str()).push(" AND (finished = 0 OR claim = ");
             sql.text_param(&QueuedRun::own_claim(run)).push(")");

@@ -173,7 +173,7 @@ pub(super) struct PostgresSession {
     /// Whether any lock may be held that outlives the transaction.
     locked: bool,
     commit_lock: CommitLock,
-    /// Whether a statement was sent whose end nobody has seen.
+    /// Whether a statement was sent whose result was not read.
     busy: bool,
     place: Option<OwnedSemaphorePermit>,
 }
@@ -448,7 +448,7 @@ impl Drop for PostgresSession {
         let (pool, locked, unlock) = (Arc::clone(&self.pool), self.locked, self.unlocking());
         let place = self.place.take();
         if self.busy {
-            // Nobody waits for the statement any more. The server is asked to end it; the connection is closed, and
+            // The caller no longer waits for the statement. The server is asked to end it; the connection is closed, and
             // with it the transaction rolled back and the lock given back.
             let token = kept.client.cancel_token();
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
