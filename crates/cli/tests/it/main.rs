@@ -21,6 +21,7 @@ mod mcp;
 mod models;
 mod newcomer;
 mod nodes;
+mod nodes_work;
 mod readme;
 mod resident;
 mod schedule;

@@ -19,7 +19,7 @@ const CLIENTS: usize = 6;
 const PURCHASES: usize = 6;
 
 /// A plan that goes on until it is stopped.
-const ENDLESS: &str = "\
+pub(crate) const ENDLESS: &str = "\
 total = 0
 for number in range(10**12):
     total += number
@@ -28,19 +28,19 @@ answer_text = 'Counted.'
 ";
 
 /// Folders of one workspace on one database, and the NATS servers that their nodes meet at.
-struct Nodes {
+pub(crate) struct Nodes {
     url: String,
     nats: nats::Servers,
-    shops: Vec<Shop>,
+    pub(crate) shops: Vec<Shop>,
 }
 
 impl Nodes {
-    fn new(nodes: usize, servers: usize) -> Self {
+    pub(crate) fn new(nodes: usize, servers: usize) -> Self {
         let shops = (0..nodes).map(|_| Shop::new(STOCK)).collect();
         Self { url: postgres::Server::shared().fresh_database(), nats: nats::Servers::start(servers), shops }
     }
 
-    fn start(&self, at: usize, arguments: &[&str]) -> Server {
+    pub(crate) fn start(&self, at: usize, arguments: &[&str]) -> Server {
         let state = |at: usize| Path::new(&self.shops[at].root).join(".ordain");
         if at > 0 {
             std::fs::create_dir_all(state(at)).unwrap();
@@ -52,21 +52,22 @@ impl Nodes {
         let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
         Server::start(&self.shops[at].root, &arguments, |command| {
             command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
+            command.current_dir(self.shops[0].folder.path());
         })
     }
 
-    fn start_all(&self) -> Vec<Server> {
+    pub(crate) fn start_all(&self) -> Vec<Server> {
         (0..self.shops.len()).map(|at| self.start(at, &[])).collect()
     }
 
-    fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let mut command = ordain(arguments);
         command.current_dir(&self.shops[0].root).env("ORDAIN_STORE_URL", &self.url);
         command.env("ORDAIN_CLUSTER", self.nats.url());
         run(command)
     }
 
-    fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         self.run(&["cluster", "status", "--json"]).json()
     }
 
@@ -88,7 +89,7 @@ impl Nodes {
     }
 }
 
-fn begin_endless(node: &Server) -> String {
+pub(crate) fn begin_endless(node: &Server) -> String {
     let body = json!({ "request": "count for ever", "plan": ENDLESS }).to_string();
     let head = "POST /v1/requests HTTP/1.1\r\nContent-Type: application/json\r\nPrefer: respond-async\r\n";
     let begun = send(&node.address, head, &body);
@@ -97,7 +98,7 @@ fn begin_endless(node: &Server) -> String {
 }
 
 /// Waits until a node carries out one run of the queue.
-fn carries_out_one(node: &Server) -> bool {
+pub(crate) fn carries_out_one(node: &Server) -> bool {
     eventually(|| node.get("/metrics").body.contains("ordain_cluster_working 1\n"))
 }
 

@@ -75,6 +75,7 @@ impl Checks {
         }
         // A trial keeps nothing that another run could overwrite.
         let _lock = if task.options.is_trial { None } else { Some(State::lock(&self.state_folder())?) };
+        self.catch_up().await?;
         // Read now that nobody else writes.
         let mut state = self.state()?;
         let report = RunReport {
@@ -121,7 +122,8 @@ impl Checks {
             let _ = fs_err::remove_dir_all(state.artifacts(&report.run_id));
             report.results.iter_mut().for_each(|result| result.artifacts.clear());
         } else {
-            state.remember(&report)?;
+            let lines = state.remember(&report)?;
+            self.share(&report, lines.as_bytes()).await?;
             self.write_contracts(&task.files, &report, &kept, &seen, &state)?;
         }
         let messages = notify::messages(&self.engine.settings.tools, &report, &before);

@@ -18,6 +18,7 @@ mod models;
 mod plan_cache;
 mod readings;
 mod reviews;
+mod rogue;
 mod seeds;
 mod steps;
 mod steps_refused;

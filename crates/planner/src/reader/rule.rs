@@ -5,6 +5,7 @@
 
 mod claim;
 mod figure;
+mod made;
 mod phrase;
 mod sentence;
 

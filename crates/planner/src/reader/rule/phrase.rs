@@ -4,10 +4,11 @@ use ordain_checks::kinds::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
+use super::made::{Age, compare, formula, within_days};
 use crate::reader::form::{Cond, Op, Operand};
 use crate::reader::index::{Column, Sort, What};
 use crate::reader::lexicon::LEXICON;
-use crate::reader::parse::{All, Parser, as_json, prune};
+use crate::reader::parse::{All, Parser, prune};
 use crate::reader::token::{Kind, Unit};
 
 impl Parser<'_> {
@@ -680,38 +681,6 @@ impl Parser<'_> {
     }
 }
 
-/// How old a day may be, or must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Age {
-    /// In the time before the run, and not after it.
-    Within,
-    /// No older than so long.
-    AtMost,
-    /// Older than so long.
-    Older,
-}
-
-pub(super) fn compare(left: Side, op: &str, right: Side) -> Test {
-    Test::Compare { left, op: op.to_owned(), right }
-}
-
-fn within_days(side: &Side, from: &Value, until: &Value) -> Test {
-    Test::All(vec![
-        compare(side.clone(), ">=", Side::Value(from.clone())),
-        compare(side.clone(), "<", Side::Value(until.clone())),
-    ])
-}
-
-fn formula(sign: &str, left: Side, right: Side) -> Side {
-    let sides = Box::new([left, right]);
-    match sign {
-        "+" => Side::Sum(sides),
-        "-" => Side::Difference(sides),
-        "*" => Side::Product(sides),
-        _ => Side::Quotient(sides),
-    }
-}
-
 /// A run of signs at the start of a text; a plain word could be one of the rule's own, so it is none.
 fn bare(text: &str) -> Option<(&str, usize)> {
     let run = text.split_whitespace().next()?.trim_end_matches(['.', ',', ';']);
@@ -722,9 +691,4 @@ fn bare(text: &str) -> Option<(&str, usize)> {
 
 fn escape(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_alphanumeric() { vec![c] } else { vec!['\\', c] }).collect()
-}
-
-/// A number of percent as a share.
-pub(super) fn share(percent: f64) -> Value {
-    as_json((percent * 1e6).round() / 1e8)
 }

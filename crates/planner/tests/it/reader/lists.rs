@@ -19,11 +19,11 @@ const BOOKINGS: &str = r#"[
     {"booking_id": "B2", "show_id": "S3", "patron_id": "P1", "seats": 1, "paid": 26.5, "status": "collected", "booked_on": "2026-08-04"}]"#;
 const CATALOG: &str = r#"
     [tables.shows]
-    synonyms = ["ticket", "seat"]
+    synonyms = ["show", "ticket", "seat"]
     [tables.shows.roles]
     quantity = "seats_left"
     [tables.patrons]
-    synonyms = ["person"]
+    synonyms = ["patron", "person"]
     [tables.bookings.columns]
     show_id = { references = "shows.show_id" }
     patron_id = { references = "patrons.patron_id" }
