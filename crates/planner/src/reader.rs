@@ -5,6 +5,7 @@
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
 mod amounts;
+mod called;
 mod code;
 mod compute;
 mod condition;
@@ -82,7 +83,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 9;
+pub const RULES_VERSION: u32 = 10;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {

@@ -73,7 +73,7 @@ pub enum Side {
     Value(Value),
     /// The moment of the run.
     Now,
-    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day.
+    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day: `0d` is today.
     Ago(String),
     /// The first plus the second.
     Sum(Box<[Side; 2]>),
@@ -99,7 +99,13 @@ pub(super) fn when(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
     }
     code.uses(&columns);
     code.line(format!("applies = ({}).fillna(False).astype(\"bool\")", writer.python(&when, true)?));
-    code.line("rows = rows[applies]");
+    match code.unclear(&columns) {
+        None => code.line("rows = rows[applies]"),
+        Some(unclear) => {
+            code.line(format!("is_out = ({}).fillna(False).astype(\"bool\")", writer.python(&when, false)?));
+            code.line(format!("rows = rows[applies | {unclear} & ~is_out]"));
+        }
+    }
     code.step(format!("keep the rows where {}", when.words()));
     code.only_where(when.words());
     Ok(())
@@ -154,6 +160,7 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
     }
     code.line(format!("holds = observed is None or {}", tests.join(" and ")));
     code.line("found = \"it looked at no row\" if observed is None else f\"{observed:.2%} of the rows\"");
+    code.tells_of_no_row();
     let wanted = wanted.join(" and ");
     let rule = format!("in {wanted} of the rows {rule}");
     code.end_with_verdict(&rule, &format!("{{found}}; {} expected", literal::spoken(&wanted)));
@@ -161,13 +168,9 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
 }
 
 pub(super) fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
+    const FORM: &str = "a condition, such as {\"null\": \"email\"}, {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}} or {\"compare\": {\"left\": {\"column\": \"price\"}, \"op\": \">\", \"right\": {\"value\": 0}}}; `all`, `any` and `not` join several";
     let Some(given) = params.get(name) else { return Ok(None) };
-    if !given.is_object() {
-        return Err(params.wrong(name, "a condition, such as {\"null\": \"email\"} or {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}}"));
-    }
-    serde_json::from_value(given.clone())
-        .map(Some)
-        .map_err(|error| params.wrong(name, &format!("a condition ({error})")))
+    serde_json::from_value(given.clone()).map(Some).map_err(|_| params.wrong(name, FORM))
 }
 
 impl Test {
@@ -247,7 +250,12 @@ impl Side {
             Self::Column(name) => format!("`{name}`"),
             Self::Value(value) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
             Self::Now => "the time of the run".to_owned(),
-            Self::Ago(span) if is_in_days(span) => format!("the day {span} before the run"),
+            Self::Ago(span) if is_in_days(span) => match span.as_str() {
+                "1d" => "yesterday".to_owned(),
+                "0d" => "today".to_owned(),
+                "-1d" => "tomorrow".to_owned(),
+                span => format!("the day {span} before the run"),
+            },
             Self::Ago(span) => format!("{span} before the run"),
             Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
                 format!("{} {} {}", sides[0].words(), self.sign(), sides[1].words())
@@ -391,7 +399,7 @@ impl Writer<'_> {
             Side::Value(Value::String(_)) => "text",
             Side::Value(_) => "numbers",
             Side::Now => "points in time",
-            Side::Ago(span) if seconds_of(span).is_some() => "points in time",
+            Side::Ago(span) if seconds_ago(span).is_some() => "points in time",
             Side::Ago(span) => {
                 return Err(CompileError::param(
                     format!("`{span}` is no length of time"),
@@ -452,7 +460,7 @@ fn side_of(side: &Side, is_time: bool) -> String {
         Side::Value(value) => literal::value(value),
         Side::Now => "pd.Timestamp(inputs[\"now\"])".to_owned(),
         Side::Ago(span) => {
-            let seconds = seconds_of(span).unwrap_or_default();
+            let seconds = seconds_ago(span).unwrap_or_default();
             let day = if is_in_days(span) { ".normalize()" } else { "" };
             format!("(pd.Timestamp(inputs[\"now\"]) - pd.Timedelta(seconds={seconds})){day}")
         }
@@ -460,6 +468,11 @@ fn side_of(side: &Side, is_time: bool) -> String {
             format!("({} {} {})", side_of(&sides[0], false), side.sign(), side_of(&sides[1], false))
         }
     }
+}
+
+/// How many seconds ago something was that was so long ago; fewer than none for what is to come.
+fn seconds_ago(span: &str) -> Option<f64> {
+    span.strip_prefix('-').map_or_else(|| seconds_of(span), |span| seconds_of(span).map(|seconds| -seconds))
 }
 
 /// Whether a length of time is given in days or weeks.

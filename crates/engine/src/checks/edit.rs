@@ -159,7 +159,8 @@ impl Checks {
             fields.entry("check_name").or_insert(rule);
         }
         let is_read_anew = fields.is_empty() || READ_FROM.iter().any(|name| fields.contains_key(*name));
-        let is_pinned = is_read_anew && (check.is_words() || check.accepted_reading.is_some());
+        let is_accepted = fields.is_empty() || check.is_words() || check.accepted_reading.is_some();
+        let is_pinned = is_read_anew && is_accepted;
         if is_pinned {
             fields.insert(READING.to_owned(), Value::Null);
         }

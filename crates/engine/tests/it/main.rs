@@ -5,6 +5,7 @@ mod approvals;
 mod asks;
 mod check_changes;
 mod check_kinds;
+mod check_readings;
 mod check_tables;
 mod check_trust;
 mod checks;

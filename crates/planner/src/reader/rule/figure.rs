@@ -4,7 +4,8 @@ use ordain_checks::kinds::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
-use super::phrase::{Age, share};
+use super::days::Age;
+use super::phrase::share;
 use super::sentence::with_when;
 use crate::reader::index::What;
 use crate::reader::parse::{All, Parser};

@@ -4,7 +4,8 @@ use ordain_checks::kinds::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
-use crate::reader::form::{Cond, Op, Operand};
+use super::days::{beside_days, sides};
+use crate::reader::form::{Cond, Lit, Op, Operand};
 use crate::reader::index::{Column, Sort, What};
 use crate::reader::lexicon::LEXICON;
 use crate::reader::parse::{All, Parser, as_json, prune};
@@ -186,10 +187,7 @@ impl Parser<'_> {
             self.one("rule.filled", place).map(|end| (Test::Not(Box::new(Test::Null(name.clone()))), end, 0)),
         );
         found.extend(self.one("rule.weekend", place).map(|end| (Test::Weekend(name.clone()), end, 0)));
-        for (class, op) in [("rule.future", ">"), ("rule.past", "<")] {
-            found.extend(self.one(class, place).map(|end| (compare(side.clone(), op, Side::Now), end, 0)));
-        }
-        found.extend(self.aged(&side, place));
+        found.extend(self.dated(&side, place));
         found.extend(self.signed(&side, place));
         found.extend(self.compared_with(&side, place));
         found.extend(self.listed_values(column, place));
@@ -220,18 +218,8 @@ impl Parser<'_> {
             found.extend(
                 self.percent(side, end).map(|(value, end)| (compare(side.clone(), op, value), end, 0)),
             );
-            if let Some((from, until, end)) = self.days(end).or_else(|| self.year(end).filter(|_| is_day)) {
-                let at = |day: &Value| Side::Value(day.clone());
-                // A day is as long as a day: what is after it begins with the next one.
-                let test = match op {
-                    "<" | ">=" => compare(side.clone(), op, at(&from.value)),
-                    ">" => compare(side.clone(), ">=", at(&until.value)),
-                    "<=" => compare(side.clone(), "<", at(&until.value)),
-                    "!=" => Test::Not(Box::new(within_days(side, &from.value, &until.value))),
-                    _ => within_days(side, &from.value, &until.value),
-                };
-                found.push((test, end, 0));
-            }
+            let days = self.calendar(end).or_else(|| self.year(end).filter(|_| is_day).map(sides));
+            found.extend(days.map(|(from, until, end)| (beside_days(side, op, from, until), end, 0)));
         }
         if let Some((_, lit, end)) = self.number(place) {
             for (class, op) in [("or_less", "<="), ("or_more", ">=")] {
@@ -240,8 +228,8 @@ impl Parser<'_> {
             }
         }
         for start in self.lex("on_day", place) {
-            if let Some((from, until, end)) = self.days(start).or_else(|| self.year(start)) {
-                found.push((within_days(side, &from.value, &until.value), end, 0));
+            if let Some((from, until, end)) = self.calendar(start).or_else(|| self.year(start).map(sides)) {
+                found.push((beside_days(side, "==", from, until), end, 0));
             }
         }
         if let Some(start) = self.one("rule.between", place) {
@@ -255,10 +243,10 @@ impl Parser<'_> {
                 ];
                 found.push((Test::All(both), self.unit_of(side, end), 0));
             }
-            if let Some((from, _, end)) = self.days(start)
-                && let Some((_, until, end)) = joint(end).and_then(|end| self.days(end))
+            if let Some((from, _, end)) = self.calendar(start)
+                && let Some((_, until, end)) = joint(end).and_then(|end| self.calendar(end))
             {
-                found.push((within_days(side, &from.value, &until.value), end, 0));
+                found.push((beside_days(side, "==", from, until), end, 0));
             }
             for (low, end, cost) in self.operand(start) {
                 for (high, end, more) in joint(end).map(|end| self.operand(end)).unwrap_or_default() {
@@ -274,7 +262,7 @@ impl Parser<'_> {
     }
 
     /// The column that a side is.
-    fn column_of(&self, side: &Side) -> Option<&Column> {
+    pub(super) fn column_of(&self, side: &Side) -> Option<&Column> {
         let Side::Column(name) = side else { return None };
         self.index.tables[self.focus].columns.iter().find(|column| column.name == *name)
     }
@@ -609,40 +597,6 @@ impl Parser<'_> {
         found
     }
 
-    /// `within the last 30 days`, `at most 30 days old`, `older than 30 days`: a bound on the age of a day in its row.
-    fn aged(&self, side: &Side, place: usize) -> All<Test> {
-        let spans = self.ages(place).into_iter();
-        spans
-            .map(|(age, span, end)| {
-                let since = compare(side.clone(), ">=", Side::Ago(span.clone()));
-                let test = match age {
-                    Age::Within => Test::All(vec![since, compare(side.clone(), "<=", Side::Now)]),
-                    Age::AtMost => since,
-                    Age::Older => compare(side.clone(), "<", Side::Ago(span)),
-                };
-                (test, end, 0)
-            })
-            .collect()
-    }
-
-    /// An age with its length of time: `older than 30 days`.
-    pub(super) fn ages(&self, place: usize) -> Vec<(Age, String, usize)> {
-        let mut found = Vec::new();
-        for (class, age) in
-            [("rule.within_last", Age::Within), ("rule.at_most_old", Age::AtMost), ("rule.older", Age::Older)]
-        {
-            let Some(start) = self.one(class, place) else { continue };
-            let (count, start) =
-                self.number(start).map_or((json!(1), start), |(_, lit, end)| (lit.value, end));
-            let Some((end, unit)) = self.meaning("rule_spans", start) else { continue };
-            let ago = self.one("rule.ago", end);
-            if age != Age::AtMost || ago.is_some() {
-                found.push((age, format!("{count}{unit}"), ago.unwrap_or(end)));
-            }
-        }
-        found
-    }
-
     /// `a valid email address`, `a whole number`.
     fn typed(&self, name: &str, place: usize) -> All<Claim> {
         let Some((end, kind)) = self.meaning("rule_types", place) else { return Vec::new() };
@@ -661,7 +615,8 @@ impl Parser<'_> {
             Cond::Not(inner) => Test::Not(Box::new(self.test_of(inner)?)),
             Cond::Null(path) => Test::Null(own(path)?),
             Cond::Days(path, from, until) => {
-                within_days(&Side::Column(own(path)?), &from.value, &until.value)
+                let day = |lit: &Lit| Side::Value(lit.value.clone());
+                beside_days(&Side::Column(own(path)?), "==", day(from), day(until))
             }
             Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) => {
                 Test::In { column: own(path)?, values: vec![lit.value.clone()] }
@@ -680,26 +635,8 @@ impl Parser<'_> {
     }
 }
 
-/// How old a day may be, or must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Age {
-    /// In the time before the run, and not after it.
-    Within,
-    /// No older than so long.
-    AtMost,
-    /// Older than so long.
-    Older,
-}
-
 pub(super) fn compare(left: Side, op: &str, right: Side) -> Test {
     Test::Compare { left, op: op.to_owned(), right }
-}
-
-fn within_days(side: &Side, from: &Value, until: &Value) -> Test {
-    Test::All(vec![
-        compare(side.clone(), ">=", Side::Value(from.clone())),
-        compare(side.clone(), "<", Side::Value(until.clone())),
-    ])
 }
 
 fn formula(sign: &str, left: Side, right: Side) -> Side {
